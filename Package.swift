@@ -1,0 +1,74 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+/// The same strictness everywhere; each feature is on its way to being the language's default.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+]
+
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+    name: "SkyNet",
+    products: [
+        .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "SkyCore", targets: ["SkyCore"]),
+        .executable(name: "skynode", targets: ["SkyNode"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows the sky's
+        // coordinates, libpng draws. Module maps only; there is no C code of ours.
+        .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
+        .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
+
+        .target(
+            name: "Transport",
+            dependencies: nio + [
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "SkyCore",
+            dependencies: [
+                "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG",
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "SkyNode",
+            dependencies: [
+                "Transport", "SkyCore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "TransportTests", dependencies: ["Transport"] + nio, swiftSettings: strict),
+        .testTarget(name: "SkyCoreTests", dependencies: ["SkyCore", "Transport"], swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTests", dependencies: ["SkyNode", "SkyCore", "Transport"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,2 @@
+// libpng, as Debian's libpng-dev installs it.
+#include <png.h>

@@ -1,0 +1,4 @@
+// wcslib, as Debian's wcslib-dev installs it.
+#include <wcslib/wcs.h>
+#include <wcslib/wcshdr.h>
+#include <wcslib/wcsfix.h>

@@ -1,0 +1,21 @@
+/// What a look at an image's header tells: enough to cut it into sectors.
+public struct ImageInfo: Hashable, Codable, Sendable {
+    /// Columns (`NAXIS1`).
+    public var width: Int
+    /// Rows (`NAXIS2`).
+    public var height: Int
+    /// Number type on disk (`BITPIX`, after cfitsio's BSCALE/BZERO equivalence).
+    public var bitpix: Int
+    /// The HDU that holds the image, 0 for the primary.
+    public var hdu: Int
+    /// Whether a celestial WCS was found, so that sources get `ALPHA_J2000` and `DELTA_J2000`.
+    public var hasWCS: Bool
+
+    public init(width: Int, height: Int, bitpix: Int, hdu: Int, hasWCS: Bool) {
+        self.width = width
+        self.height = height
+        self.bitpix = bitpix
+        self.hdu = hdu
+        self.hasWCS = hasWCS
+    }
+}

@@ -1,0 +1,34 @@
+/// Everything that decides what a scan finds. Two scans with equal configurations of the same image give the
+/// same catalogue, whatever machines took part.
+///
+/// Names and defaults are SExtractor's, which users know (SExtractor's manual, "Configuration file").
+public struct ScanConfiguration: Hashable, Codable, Sendable {
+    /// Detection threshold in units of the global background RMS (`DETECT_THRESH`).
+    public var threshold = 1.5
+    /// Fewest pixels above the threshold that make a source (`DETECT_MINAREA`).
+    public var minimumArea = 5
+    /// Number of deblending levels (`DEBLEND_NTHRESH`).
+    public var deblendLevels = 32
+    /// Least share of the flux that makes a branch a source of its own (`DEBLEND_MINCONT`).
+    public var deblendContrast = 0.005
+    /// Cleaning efficiency (`CLEAN_PARAM`); `nil` leaves doubtful neighbours of bright sources in.
+    public var cleanParameter: Double? = 1.0
+    /// Side of a background mesh in pixels (`BACK_SIZE`).
+    public var meshSize = 64
+    /// Side of the median filter over the meshes (`BACK_FILTERSIZE`), odd.
+    public var meshFilterSize = 3
+    /// Diameter of the circular aperture in pixels (`PHOT_APERTURES`).
+    public var apertureDiameter = 10.0
+    /// Electrons per unit of the image; 0 leaves the sources' own Poisson noise out of the errors (`GAIN`).
+    public var gain = 0.0
+    /// Magnitude of one unit of flux (`MAG_ZEROPOINT`).
+    public var zeroPoint = 0.0
+    /// Side of a sector's core in pixels, a multiple of `meshSize`; `nil` scans the image as one sector.
+    public var sectorSize: Int? = 1024
+    /// Width of the rim around the core that a sector looks at and does not own, in pixels.
+    public var margin = 64
+    /// The image's place in the file, 0 for the primary; `nil` takes the first HDU that holds a 2-D image.
+    public var hdu: Int?
+
+    public init() {}
+}

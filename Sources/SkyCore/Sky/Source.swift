@@ -1,0 +1,58 @@
+/// One source of the catalogue, in SExtractor's names and conventions: pixels counted from 1, the first pixel's
+/// centre at (1, 1); angles in degrees; fluxes in the units of the image.
+public struct Source: Hashable, Codable, Sendable {
+    /// Isophotal centroid (`X_IMAGE`, `Y_IMAGE`).
+    public var x: Double
+    public var y: Double
+    /// Right ascension and declination in degrees (`ALPHA_J2000`, `DELTA_J2000`); `nil` without a WCS.
+    public var alpha: Double?
+    public var delta: Double?
+    /// Flux in the Kron ellipse and its 1-sigma error (`FLUX_AUTO`, `FLUXERR_AUTO`).
+    public var fluxAuto: Double
+    public var fluxErrorAuto: Double
+    /// Flux in the circular aperture and its 1-sigma error (`FLUX_APER`, `FLUXERR_APER`).
+    public var fluxAperture: Double
+    public var fluxErrorAperture: Double
+    /// Flux of the pixels above the threshold (`FLUX_ISO`).
+    public var fluxIsophotal: Double
+    /// Highest pixel above the background (`FLUX_MAX`).
+    public var peak: Double
+    /// Radius that holds half of `FLUX_AUTO`, in pixels (`FLUX_RADIUS`).
+    public var halfLightRadius: Double
+    /// Kron radius in units of A_IMAGE, B_IMAGE (`KRON_RADIUS`).
+    public var kronRadius: Double
+    /// RMS along the major and the minor axis, in pixels (`A_IMAGE`, `B_IMAGE`).
+    public var a: Double
+    public var b: Double
+    /// Position angle of the major axis, degrees from x towards y (`THETA_IMAGE`).
+    public var theta: Double
+    /// Pixels above the threshold (`ISOAREA_IMAGE`).
+    public var area: Int
+    /// SExtractor's bits (`FLAGS`): 1 biased by a neighbour or bad pixels, 2 deblended, 4 saturated,
+    /// 8 cut by the image's edge, 16 aperture incomplete.
+    public var flags: Int
+    /// Index of the sector that owns the source.
+    public var sector: Int
+
+    /// A source with all measurements at zero; the engine fills them in.
+    public init(x: Double, y: Double, sector: Int) {
+        self.x = x
+        self.y = y
+        self.sector = sector
+        alpha = nil
+        delta = nil
+        fluxAuto = 0
+        fluxErrorAuto = 0
+        fluxAperture = 0
+        fluxErrorAperture = 0
+        fluxIsophotal = 0
+        peak = 0
+        halfLightRadius = 0
+        kronRadius = 0
+        a = 0
+        b = 0
+        theta = 0
+        area = 0
+        flags = 0
+    }
+}
