@@ -1,0 +1,53 @@
+/// Writes the fields of a keyed container, each as the position of its key and then its value.
+struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let tape: EncodingTape
+    let node: Int
+
+    var codingPath: [any CodingKey] { tape.codingPath(of: node) }
+
+    func encodeNil(forKey key: Key) throws { try write(WireNull(), key) }
+    func encode(_ value: Bool, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: String, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Double, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Float, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Int, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Int8, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Int16, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Int32, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: Int64, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: UInt, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { try write(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) throws { try write(value, key) }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        let label = try tape.writeKey(key.stringValue, to: node)
+        try tape.write(value, to: node, label: label)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type,
+        forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        nested(key.stringValue).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nested(key.stringValue).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { nested(WireCodingKey.super.stringValue) }
+    func superEncoder(forKey key: Key) -> any Encoder { nested(key.stringValue) }
+
+    private func write(_ value: some WirePrimitive, _ key: Key) throws {
+        _ = try tape.writeKey(key.stringValue, to: node)
+        try tape.write(value, to: node)
+    }
+
+    /// An error cannot leave here; the tape keeps it, and the next write or the end of the encode throws it.
+    private func nested(_ key: String) -> WireEncoder {
+        let label = (try? tape.writeKey(key, to: node)) ?? .root
+        return WireEncoder(tape: tape, node: tape.addChild(of: node, label: label))
+    }
+}
