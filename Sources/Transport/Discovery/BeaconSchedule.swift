@@ -1,0 +1,56 @@
+/// When to send a beacon, as a value: a few close together at the start, because datagrams get lost and a newcomer
+/// wants to be seen at once, then every few seconds, and soon after somebody asks.
+package struct BeaconSchedule {
+    package enum Event {
+        case started
+        /// Somebody asked who is there.
+        case solicited
+        /// The wait returned before is over.
+        case due
+    }
+
+    /// What to do: send a beacon of the kind (or nothing), then come back with `.due` after the pause.
+    package struct Step: Equatable {
+        package var send: Beacon.Kind?
+        package var pause: Duration
+    }
+
+    /// Pauses after the first beacons.
+    static let opening: [Duration] = [.milliseconds(100), .milliseconds(400)]
+    /// Usual pause, give or take a quarter, so that a hundred nodes switched on together do not beat in time.
+    static let interval = Duration.seconds(3)
+    /// An answer waits a random part of this, so that the answers of many do not collide.
+    static let answerSpread = Duration.milliseconds(20)
+    /// At most one answer in this time, however many ask: a flood of questions must not become a flood of answers.
+    static let answerInterval = Duration.milliseconds(100)
+
+    private var sent = 0
+    private var lastSent: Duration?
+    private var generator: any RandomNumberGenerator & Sendable
+
+    package init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
+        self.generator = generator
+    }
+
+    package mutating func handle(_ event: Event, now: Duration) -> Step {
+        switch event {
+        case .started:
+            sent = 1
+            lastSent = now
+            return Step(send: .solicit, pause: BeaconSchedule.opening[0])
+        case .due:
+            let pause =
+                sent < BeaconSchedule.opening.count
+                ? BeaconSchedule.opening[sent]
+                : BeaconSchedule.interval * Double.random(in: 0.75...1.25, using: &generator)
+            sent += 1
+            lastSent = now
+            // The second goes out as a question too: the first may have been lost.
+            return Step(send: sent == 2 ? .solicit : .announce, pause: pause)
+        case .solicited:
+            let spread = BeaconSchedule.answerSpread * Double.random(in: 0...1, using: &generator)
+            let earliest = (lastSent ?? .zero) + BeaconSchedule.answerInterval
+            return Step(send: nil, pause: max(spread, earliest - now))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// How nodes find each other by multicast.
+public struct MulticastSettings: Hashable, Sendable {
+    /// IPv4 group; 239/8 is for use within one site (RFC 2365).
+    public var group = "239.255.83.75"
+    /// UDP port of the group, shared by all nodes of a machine.
+    public var port = 7421
+    /// Interfaces to use, by name (`eth0`) or IPv4 address; empty follows the listening address: loopback alone for
+    /// a node that listens on loopback, otherwise every interface that is up.
+    public var interfaces: [String] = []
+    /// Routers a beacon may cross. 1 keeps it on the local network.
+    public var timeToLive = 1
+
+    public init() {}
+
+    /// Reads `GROUP:PORT` for an IPv4 multicast group; `nil` where the text is something else.
+    public init?(_ text: String) {
+        guard case .hostPort(let host, let port) = NodeAddress(text), port > 0, let bytes = IPv4.bytes(of: host),
+            (224...239).contains(bytes[0])
+        else { return nil }
+        group = host
+        self.port = port
+    }
+}
+
+/// Dotted-decimal IPv4 addresses.
+package enum IPv4 {
+    /// The four bytes, or `nil` where the text is no such address.
+    package static func bytes(of text: String) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { $0.utf8.count <= 3 ? UInt8($0) : nil }
+        return parts.count == 4 && bytes.count == 4 ? bytes : nil
+    }
+}

@@ -1,0 +1,146 @@
+import NIOCore
+
+/// The opening of a link, as a value: the side that dialled sends its hello, the other answers with its own or with
+/// a refusal, and the first then accepts or refuses in turn. Nothing else may be sent before.
+package struct Handshake {
+    /// First bytes of a hello, so that a stray HTTP client or port scanner is recognised at once.
+    package static let magic: [UInt8] = [0x53, 0x4B, 0x59, 0x4E]  // "SKYN"
+
+    package enum Event {
+        case connected
+        case frame(Frame)
+        case timedOut
+    }
+
+    package enum Action {
+        case send(Frame)
+        /// The link is up, speaking `version`.
+        case establish(Hello, version: UInt16)
+        /// Close the connection, after everything sent before has left.
+        case close(HandshakeFailure)
+    }
+
+    private enum State {
+        case start
+        case awaitingHello
+        case done
+    }
+
+    private let own: Hello
+    private let dialled: Bool
+    /// Refuses a peer for reasons that lie outside the handshake, such as a link that exists already.
+    private let admit: (Hello) -> Refusal?
+    private var state = State.start
+
+    /// - Parameters:
+    ///   - dialled: whether this side opened the connection.
+    ///   - admit: asked once, when the peer's hello is otherwise good.
+    package init(own: Hello, dialled: Bool, admit: @escaping (Hello) -> Refusal? = { _ in nil }) {
+        self.own = own
+        self.dialled = dialled
+        self.admit = admit
+    }
+
+    package mutating func handle(_ event: Event) throws -> [Action] {
+        switch (state, event) {
+        case (.start, .connected):
+            state = .awaitingHello
+            return dialled ? [.send(try Handshake.frame(own))] : []
+        case (.awaitingHello, .frame(let frame)):
+            state = .done
+            switch frame.kind {
+            case .hello: return try received(frame)
+            case .refusal: return [.close(.refusedByPeer(Handshake.refusal(in: frame)))]
+            default: return try refuse(Refusal(.notThisProtocol, "the first frame was no hello"))
+            }
+        case (.awaitingHello, .timedOut), (.start, .timedOut):
+            state = .done
+            return [.close(.timedOut)]
+        default:
+            return []
+        }
+    }
+
+    private func received(_ frame: Frame) throws -> [Action] {
+        guard let peer = Handshake.hello(in: frame) else {
+            return try refuse(Refusal(.notThisProtocol, "the hello could not be read"))
+        }
+        if let refusal = check(peer) ?? admit(peer) { return try refuse(refusal) }
+        let version = min(own.maximumVersion, peer.maximumVersion)
+        let establish = Action.establish(peer, version: version)
+        return dialled ? [establish] : [.send(try Handshake.frame(own)), establish]
+    }
+
+    private func check(_ peer: Hello) -> Refusal? {
+        if peer.maximumVersion < own.minimumVersion || peer.minimumVersion > own.maximumVersion {
+            return Refusal(
+                .version,
+                "\(own.name) speaks protocol \(own.minimumVersion) to \(own.maximumVersion), the other side "
+                    + "\(peer.minimumVersion) to \(peer.maximumVersion); upgrade the older one")
+        }
+        if peer.cluster != own.cluster {
+            return Refusal(.cluster, "\(own.name) belongs to cluster \"\(own.cluster)\"")
+        }
+        if peer.node == own.node { return Refusal(.itself, "\(own.name) dialled itself") }
+        return nil
+    }
+
+    private func refuse(_ refusal: Refusal) throws -> [Action] {
+        [.send(try Handshake.frame(refusal)), .close(.refused(refusal))]
+    }
+}
+
+/// Why a connection never became a link.
+public enum HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    case timedOut
+    /// This side said no.
+    case refused(Refusal)
+    /// The other side said no; its words.
+    case refusedByPeer(Refusal)
+    /// The connection ended, or carried something that is no frame.
+    case broken(String)
+
+    public var description: String {
+        switch self {
+        case .timedOut: "the other side did not say hello in time"
+        case .refused(let refusal): "refused: \(refusal)"
+        case .refusedByPeer(let refusal): "the other side refused: \(refusal)"
+        case .broken(let why): why
+        }
+    }
+}
+
+extension Handshake {
+    static func frame(_ hello: Hello) throws -> Frame {
+        var body = ByteBuffer(bytes: magic)
+        try WireCoder.encode(hello, into: &body)
+        return Frame(.hello, body: body)
+    }
+
+    static func frame(_ refusal: Refusal) throws -> Frame {
+        Frame(.refusal, body: try WireCoder.encode(refusal))
+    }
+
+    /// The hello in a frame, or `nil` where the bytes are not one or its words are not fit to be shown.
+    static func hello(in frame: Frame) -> Hello? {
+        var body = frame.body
+        guard body.readBytes(length: magic.count) == magic,
+            let hello = try? WireCoder.decode(Hello.self, from: body),
+            hello.minimumVersion <= hello.maximumVersion,
+            Hello.isValidName(hello.name), Hello.isValidName(hello.cluster)
+        else { return nil }
+        if case .hostPort(let host, let port) = hello.advertised,
+            NodeAddress("\(host.contains(":") ? "[\(host)]" : host):\(port)") == nil
+        {
+            return nil
+        }
+        return hello
+    }
+
+    private static func refusal(in frame: Frame) -> Refusal {
+        guard let refusal = try? WireCoder.decode(Refusal.self, from: frame.body) else {
+            return Refusal(.notThisProtocol, "a refusal that could not be read")
+        }
+        return Refusal(refusal.reason, PrintableText.of(refusal.text))
+    }
+}

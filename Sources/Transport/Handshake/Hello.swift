@@ -1,0 +1,45 @@
+/// What each side says of itself before any call: who it is, what it speaks, where it can be reached.
+public struct Hello: Hashable, Codable, Sendable {
+    /// What a peer is there for.
+    public enum Role: String, Codable, Sendable {
+        /// A member of the cluster: lends its slots, coordinates jobs.
+        case node
+        /// A command that uses the cluster through one node and is no member.
+        case client
+        /// A worker process of a node, over the node's private socket.
+        case worker
+    }
+
+    /// Oldest and newest protocol version spoken. The link uses the newest that both speak.
+    public var minimumVersion: UInt16
+    public var maximumVersion: UInt16
+    /// Name of the cluster; links exist only within one.
+    public var cluster: String
+    public var node: NodeID
+    /// For people. Not unique.
+    public var name: String
+    public var role: Role
+    /// Where others reach this node, if the host or the port had to be told; `nil` for clients and workers.
+    public var advertised: NodeAddress?
+
+    /// The protocol this code speaks.
+    public static let currentVersion: UInt16 = 1
+    /// Longest name of a node or cluster, in bytes of UTF-8: it has to fit a beacon and a line of a terminal.
+    public static let nameLimit = 63
+
+    public init(cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?) {
+        minimumVersion = Hello.currentVersion
+        maximumVersion = Hello.currentVersion
+        self.cluster = cluster
+        self.node = node
+        self.name = name
+        self.role = role
+        self.advertised = advertised
+    }
+
+    /// A name that is safe to print and to send: 1 to 63 bytes, no control characters.
+    public static func isValidName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= nameLimit
+            && !name.unicodeScalars.contains { $0.value < 32 || (127...159).contains($0.value) || $0.value == 0x2028 }
+    }
+}

@@ -1,0 +1,30 @@
+/// Why a node does not want a link. It travels to the other side, whose operator has to understand it.
+public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    public enum Reason: String, Codable, Sendable {
+        /// The peer does not speak this protocol at all.
+        case notThisProtocol
+        /// The peer speaks only versions that this node does not.
+        case version
+        /// The peer belongs to another cluster.
+        case cluster
+        /// The peer is this node itself.
+        case itself
+        /// There is a link between the two already, and that one is kept.
+        case duplicate
+        /// The node is shutting down.
+        case leaving
+        /// The role is not served here.
+        case role
+    }
+
+    public var reason: Reason
+    /// One line for a person.
+    public var text: String
+
+    public init(_ reason: Reason, _ text: String) {
+        self.reason = reason
+        self.text = text
+    }
+
+    public var description: String { text }
+}

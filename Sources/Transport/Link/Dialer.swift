@@ -1,0 +1,69 @@
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Does what `DialPlan` says: opens connections, and waits between tries.
+final class Dialer: Sendable {
+    private let plan: Mutex<DialPlan>
+    private let isStopped = Atomic<Bool>(false)
+    private unowned let system: ClusterSystem
+
+    /// Time for one TCP connection to come up on a LAN before the next try.
+    static let connectLimit = TimeAmount.seconds(3)
+
+    init(system: ClusterSystem) {
+        self.system = system
+        plan = Mutex(DialPlan(own: system.node))
+    }
+
+    func seed(_ address: NodeAddress) {
+        perform(plan.withLock { $0.seed(address, now: system.now) })
+    }
+
+    func suggest(_ address: NodeAddress, node: NodeID) {
+        let isLinked = system.isLinked(node)
+        perform(plan.withLock { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
+    }
+
+    func lost(_ node: NodeID, saidGoodbye: Bool) {
+        perform(plan.withLock { $0.lost(node, saidGoodbye: saidGoodbye) })
+    }
+
+    func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    private func perform(_ actions: [DialPlan.Action]) {
+        guard !isStopped.load(ordering: .sequentiallyConsistent) else { return }
+        for action in actions {
+            switch action {
+            case .dial(let address):
+                dial(address)
+            case .wait(let address, let pause):
+                _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
+                    guard let self else { return }
+                    perform(plan.withLock { $0.due(address, isLinked: self.system.isLinked) })
+                }
+            }
+        }
+    }
+
+    private func dial(_ address: NodeAddress) {
+        system.connect(to: address).whenComplete { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let link):
+                plan.withLock { $0.connected(address, to: link.peer.node) }
+                if !system.isLinked(link.peer.node) {
+                    // It ended between coming up and being noted here.
+                    perform(plan.withLock { $0.lost(link.peer.node, saidGoodbye: link.isLeaving) })
+                }
+            case .failure(let error):
+                let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
+                system.logger.debug("cannot reach a node", metadata: ["address": "\(address)", "error": "\(failure)"])
+                perform(plan.withLock { $0.failed(address, failure, now: self.system.now) })
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Whether the other end of a link is alive, from when bytes arrived. Any byte is life; a ping is sent only when
+/// nothing else was heard.
+///
+/// The owner calls `tick` every `interval`. A tick that comes late means that this node itself was held up
+/// (suspended, or starved of the processor), so the silence is partly its own: it is forgiven.
+package struct Liveness {
+    package enum Action: Equatable {
+        case ping
+        case suspect
+        case lost
+    }
+
+    /// How often to look. Also the idle time after which a ping is sent.
+    package let interval: Duration
+    /// Silence after which the peer is suspected; three pings went unanswered.
+    package let suspectAfter: Duration
+    /// Silence after which the link is given up.
+    package let lostAfter: Duration
+
+    private var lastHeard: Duration
+    private var lastTick: Duration
+    private var suspected = false
+
+    package init(
+        interval: Duration = .milliseconds(500), suspectAfter: Duration = .milliseconds(1750),
+        lostAfter: Duration = .seconds(3), now: Duration
+    ) {
+        self.interval = interval
+        self.suspectAfter = suspectAfter
+        self.lostAfter = lostAfter
+        lastHeard = now
+        lastTick = now
+    }
+
+    /// Bytes arrived. `true` where the peer had been suspected and is back.
+    package mutating func heard(at now: Duration) -> Bool {
+        lastHeard = now
+        defer { suspected = false }
+        return suspected
+    }
+
+    package mutating func tick(at now: Duration) -> Action? {
+        let lateness = now - lastTick - interval
+        lastTick = now
+        if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
+        let silence = now - lastHeard
+        if silence >= lostAfter { return .lost }
+        if silence >= suspectAfter, !suspected {
+            suspected = true
+            return .suspect
+        }
+        return silence >= interval ? .ping : nil
+    }
+}

@@ -1,0 +1,36 @@
+import Distributed
+import Synchronization
+
+/// The actors of this node, by name. Holds none of them alive: their owners do.
+final class ActorDirectory: Sendable {
+    private struct Entry {
+        weak var actor: (any ClusterActor)?
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var lastNumber = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A name for an actor that has none of its own.
+    func nextName(for type: any Any.Type) -> String {
+        state.withLock { state in
+            state.lastNumber += 1
+            return "\(type)-\(state.lastNumber)"
+        }
+    }
+
+    func add(_ actor: any ClusterActor, as name: String) {
+        state.withLock { $0.entries[name] = Entry(actor: actor) }
+    }
+
+    func remove(_ name: String) {
+        state.withLock { _ = $0.entries.removeValue(forKey: name) }
+    }
+
+    func actor(named name: String) -> (any ClusterActor)? {
+        state.withLock { $0.entries[name]?.actor }
+    }
+}

@@ -1,0 +1,310 @@
+public import Distributed
+package import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A distributed actor system over TCP: every node has one, and a link to every other node it knows.
+///
+/// `start()` opens the sockets, `shutdown()` closes them; between the two, calls to remote actors go over the links.
+/// All methods may be called from any task or thread.
+public final class ClusterSystem: DistributedActorSystem, Sendable {
+    public typealias ActorID = ActorAddress
+    public typealias InvocationEncoder = CallEncoder
+    public typealias InvocationDecoder = CallDecoder
+    public typealias ResultHandler = ReplyHandler
+    public typealias SerializationRequirement = any Codable & Sendable
+
+    /// This run of this node.
+    public let node: NodeID
+    public let name: String
+    package let logger: Logger
+    let settings: ClusterSettings
+    let eventLoopGroup: any EventLoopGroup
+    let epoch = ContinuousClock.now
+    let actors = ActorDirectory()
+
+    private struct State {
+        var links: [NodeID: Link] = [:]
+        var server: (any Channel)?
+        var discovery: Discovery?
+        var dialer: Dialer?
+        var listening: NodeAddress?
+        var isStopping = false
+        /// Refusals already logged, so that a misconfigured neighbour costs one line and not one a second.
+        var loggedRefusals: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+    private let feed = MembershipFeed()
+
+    public init(_ settings: ClusterSettings) {
+        self.settings = settings
+        node = .random()
+        name = settings.name
+        eventLoopGroup = settings.eventLoopGroup
+        var logger = settings.logger
+        logger[metadataKey: "node"] = "\(settings.name)"
+        self.logger = logger
+    }
+
+    /// Time since this system was made.
+    package var now: Duration { epoch.duration(to: .now) }
+
+    /// The address accepted on, with the port that was chosen; `nil` before `start()` and where none was asked for.
+    public var listeningAddress: NodeAddress? { state.withLock { $0.listening } }
+
+    // MARK: - Life
+
+    /// Listens, joins the seeds and starts discovery, as set up.
+    ///
+    /// - Throws: an error of the system where an address cannot be bound, or `NetworkInterfaceError`.
+    public func start() async throws {
+        if let listen = settings.listen {
+            let server = try await bind(listen)
+            let bound = server.localAddress.flatMap(NodeAddress.init) ?? listen
+            state.withLock {
+                $0.server = server
+                $0.listening = bound
+            }
+        }
+        let dialer = Dialer(system: self)
+        state.withLock { $0.dialer = dialer }
+        for seed in settings.join { dialer.seed(seed) }
+        if let multicast = settings.multicast, settings.role == .node {
+            let discovery = Discovery(settings: multicast, system: self)
+            state.withLock { $0.discovery = discovery }
+            try await discovery.start()
+        }
+    }
+
+    /// Says goodbye to everybody and closes all sockets. Calls under way fail with `connectionLost`.
+    public func shutdown() async {
+        let (server, discovery, dialer, links) = state.withLock { state in
+            state.isStopping = true
+            return (state.server, state.discovery, state.dialer, Array(state.links.values))
+        }
+        dialer?.stop()
+        await discovery?.stop()
+        try? await server?.close().get()
+        await withTaskGroup(of: Void.self) { group in
+            for link in links { group.addTask { await link.leave() } }
+        }
+        feed.finish()
+        state.withLock {
+            $0.server = nil
+            $0.discovery = nil
+            $0.dialer = nil
+        }
+    }
+
+    private func bind(_ address: NodeAddress) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: eventLoopGroup)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { [self] channel in initialize(channel, dialled: false, established: nil) }
+        switch address {
+        case .hostPort(let host, let port): return try await bootstrap.bind(host: host, port: port).get()
+        case .unixSocket(let path): return try await bootstrap.bind(unixDomainSocketPath: path).get()
+        }
+    }
+
+    private func initialize(
+        _ channel: any Channel, dialled: Bool, established: EventLoopPromise<Link>?
+    ) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            // Small frames must not wait for more; Unix sockets have no such option.
+            if channel.localAddress?.port != nil || channel.remoteAddress?.port != nil || dialled {
+                try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
+            }
+            let handler = LinkHandler(system: self, dialled: dialled, established: established)
+            try channel.pipeline.syncOperations.addHandler(handler)
+        }
+    }
+
+    /// Dials once. The future fails with `HandshakeFailure` or an error of the system.
+    func connect(to address: NodeAddress) -> EventLoopFuture<Link> {
+        let loop = eventLoopGroup.next()
+        let established = loop.makePromise(of: Link.self)
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(Dialer.connectLimit)
+            .channelInitializer { [self] channel in
+                initialize(channel, dialled: true, established: established)
+            }
+        let connected =
+            switch address {
+            case .hostPort(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        connected.whenFailure { established.fail($0) }
+        return established.futureResult
+    }
+
+    /// Dials a node once and gives its hello.
+    ///
+    /// - Throws: `HandshakeFailure` or an error of the system; nothing is tried again.
+    @discardableResult
+    public func join(_ address: NodeAddress) async throws -> Hello {
+        try await connect(to: address).get().peer
+    }
+
+    // MARK: - Membership
+
+    /// The nodes this one has a link to, by name.
+    public var members: [Member] { feed.members }
+
+    /// `joined` for every present member, then every change as it happens. The sequence ends at shutdown, and for a
+    /// listener that falls more than 4,096 events behind; that one may ask again.
+    public func membershipEvents() -> AsyncStream<MembershipEvent> { feed.events() }
+
+    /// Round trip of the last ping to a node; `nil` before the first.
+    public func roundTrip(to node: NodeID) -> Duration? {
+        state.withLock { $0.links[node] }?.roundTrip
+    }
+
+    /// The peers of every role.
+    package var peers: [Hello] { state.withLock { $0.links.values.map(\.peer) } }
+
+    func isLinked(_ node: NodeID) -> Bool {
+        state.withLock { $0.links[node] != nil }
+    }
+
+    func link(to node: NodeID) -> Link? {
+        state.withLock { $0.links[node] }
+    }
+
+    /// Somebody may be at `address`: from a beacon or another member.
+    func suggest(_ address: NodeAddress, node: NodeID) {
+        let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
+        dialer?.suggest(address, node: node)
+    }
+
+    // MARK: - Links, as their handlers report them
+
+    var hello: Hello {
+        Hello(cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised)
+    }
+
+    /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
+    /// case they know better from where they see this node.
+    var advertised: NodeAddress? {
+        if let advertise = settings.advertise {
+            if case .hostPort(_, 0) = advertise, case .hostPort(_, let port) = listeningAddress {
+                return advertise.with(port: port)
+            }
+            return advertise
+        }
+        guard settings.role == .node, let listening = listeningAddress else { return nil }
+        return listening
+    }
+
+    func admit(_ peer: Hello, dialled: Bool) -> Refusal? {
+        state.withLock { state in
+            if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
+            if let old = state.links[peer.node],
+                !LinkChoice.newReplacesOld(
+                    own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: dialled)
+            {
+                return Refusal(.duplicate, "\(name) has a link to \(peer.name) already")
+            }
+            return nil
+        }
+    }
+
+    /// A handshake is done. `false` where the link is not wanted after all.
+    func established(_ link: Link) -> Bool {
+        let peer = link.peer
+        let (isWelcome, replaced): (Bool, Link?) = state.withLock { state in
+            if state.isStopping { return (false, nil) }
+            let old = state.links[peer.node]
+            if let old,
+                !LinkChoice.newReplacesOld(
+                    own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: link.dialled)
+            {
+                return (false, nil)
+            }
+            state.links[peer.node] = link
+            return (true, old)
+        }
+        guard isWelcome else { return false }
+        replaced?.close()
+        if peer.role == .node {
+            let member = Member(
+                node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
+            feed.update { $0.linked(member) }
+            introduce(link)
+        }
+        logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
+        return true
+    }
+
+    func ended(_ link: Link) {
+        let peer = link.peer
+        let wasCurrent = state.withLock { state in
+            guard state.links[peer.node] === link else { return false }
+            state.links[peer.node] = nil
+            return true
+        }
+        guard wasCurrent, peer.role == .node else { return }
+        feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) }
+        let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
+        dialer?.lost(peer.node, saidGoodbye: link.isLeaving)
+    }
+
+    func suspected(_ link: Link) {
+        feed.update { $0.suspected(link.peer.node) }
+    }
+
+    func revived(_ link: Link) {
+        feed.update { $0.revived(link.peer.node) }
+    }
+
+    func refused(_ refusal: Refusal, peer: String) {
+        let isNew = state.withLock { state in
+            // Bounded: whoever scans our port must not fill the memory with refusals.
+            state.loggedRefusals.count < 1000 && state.loggedRefusals.insert(peer + refusal.text).inserted
+        }
+        if isNew, refusal.reason != .itself {
+            logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(refusal)"])
+        }
+    }
+
+    /// Where the other nodes reach the peer of this link.
+    private func address(of link: Link) -> NodeAddress? {
+        guard let advertised = link.peer.advertised else { return nil }
+        guard advertised.isWildcard, case .hostPort(_, let port) = advertised else { return advertised }
+        return link.remoteAddress?.with(port: port)
+    }
+
+    // MARK: - Introductions
+
+    /// Tells a newcomer whom this node knows, so that one reachable seed is enough, and the others about it.
+    private func introduce(_ newcomer: Link) {
+        let known = members.filter { $0.node != newcomer.peer.node }.prefix(Introduction.limit)
+        let introductions = known.compactMap { member in
+            member.address.map { Introduction(node: member.node, address: $0) }
+        }
+        if !introductions.isEmpty, let body = try? WireCoder.encode(introductions) {
+            newcomer.send(Frame(.peers, body: body))
+        }
+    }
+
+    func received(peers body: ByteBuffer, from link: Link) {
+        guard link.peer.role == .node, let introductions = try? WireCoder.decode([Introduction].self, from: body)
+        else { return }
+        for introduction in introductions.prefix(Introduction.limit) {
+            // Another machine's loopback is not ours, unless that machine is this one.
+            if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
+            suggest(introduction.address, node: introduction.node)
+        }
+    }
+}
+
+/// One member, as told to another.
+struct Introduction: Codable {
+    /// Most members told of in one frame, far below its cap.
+    static let limit = 512
+
+    var node: NodeID
+    var address: NodeAddress
+}

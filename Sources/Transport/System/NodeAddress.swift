@@ -1,0 +1,69 @@
+public import NIOCore
+
+/// Where a node can be reached: a host name or literal address with a port, or a Unix socket.
+///
+/// It is a suggestion, never an identity: several addresses may lead to one node, and one address may lead to
+/// another node tomorrow.
+public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
+    case hostPort(host: String, port: Int)
+    case unixSocket(path: String)
+
+    /// Reads `HOST:PORT`, with an IPv6 literal in brackets. `nil` where the text is not of that form.
+    public init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65535).contains(port)
+        else { return nil }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty, host.utf8.count <= 253, !host.utf8.contains(where: { $0 <= 32 || $0 == 127 }) else {
+            return nil
+        }
+        self = .hostPort(host: host, port: port)
+    }
+
+    /// The address of a bound or connected socket; `nil` for a socket without one.
+    public init?(_ address: SocketAddress) {
+        if let host = address.ipAddress, let port = address.port {
+            self = .hostPort(host: host, port: port)
+        } else if let path = address.pathname, !path.isEmpty {
+            self = .unixSocket(path: path)
+        } else {
+            return nil
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .hostPort(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unixSocket(let path): path
+        }
+    }
+
+    /// Whether only this machine can reach it.
+    public var isLoopback: Bool {
+        switch self {
+        case .hostPort(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        case .unixSocket: true
+        }
+    }
+
+    /// Whether it stands for every address of the machine, which is something to listen on and nothing to dial.
+    public var isWildcard: Bool {
+        switch self {
+        case .hostPort(let host, _): host == "0.0.0.0" || host == "::"
+        case .unixSocket: false
+        }
+    }
+
+    /// The same host with another port.
+    public func with(port: Int) -> NodeAddress {
+        switch self {
+        case .hostPort(let host, _): .hostPort(host: host, port: port)
+        case .unixSocket: self
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package import NIOCore
+
+/// The unit of the wire: one message, or one piece of a long one.
+///
+///     length  UInt32   bytes that follow: 10 + body
+///     kind    UInt8
+///     flags   UInt8
+///     call    UInt64   which call a call, reply, error or cancel belongs to; 0 elsewhere
+///     body
+///
+/// All integers are big-endian. `docs/PROTOCOL.md` describes the bodies.
+package struct Frame: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
+        case hello = 1
+        case refusal = 2
+        case ping = 3
+        case pong = 4
+        case call = 5
+        case reply = 6
+        case failure = 7
+        case cancel = 8
+        case peers = 9
+        case goodbye = 10
+
+        /// Control frames overtake data: a heartbeat never waits behind a picture.
+        var isControl: Bool {
+            switch self {
+            case .call, .reply, .failure: false
+            default: true
+            }
+        }
+    }
+
+    package struct Flags: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// More pieces of this body follow under the same call id.
+        static let more = Flags(rawValue: 1)
+    }
+
+    package var kind: Kind
+    package var flags: Flags
+    package var call: UInt64
+    package var body: ByteBuffer
+
+    package init(_ kind: Kind, flags: Flags = [], call: UInt64 = 0, body: ByteBuffer = ByteBuffer()) {
+        self.kind = kind
+        self.flags = flags
+        self.call = call
+        self.body = body
+    }
+
+    /// Bytes of `kind`, `flags` and `call`, which `length` counts too.
+    static let headerSize = 10
+
+    /// Appends the frame as it goes over the wire.
+    package func write(into buffer: inout ByteBuffer) {
+        buffer.reserveCapacity(minimumWritableBytes: 4 + Frame.headerSize + body.readableBytes)
+        buffer.writeInteger(UInt32(truncatingIfNeeded: Frame.headerSize + body.readableBytes))
+        buffer.writeInteger(kind.rawValue)
+        buffer.writeInteger(flags.rawValue)
+        buffer.writeInteger(call)
+        buffer.writeImmutableBuffer(body)
+    }
+}

@@ -1,0 +1,20 @@
+/// How much a peer may make this node hold, by phase and by kind. Every bound is checked before memory is taken.
+package enum FrameLimits {
+    /// Before the handshake is done nobody has said who they are; a hello fits many times over.
+    package static let handshake = 4 * 1024
+    /// Ping, cancel, peers, goodbye.
+    package static let control = 64 * 1024
+    /// Any frame. Longer bodies travel in pieces.
+    package static let data = 1024 * 1024
+    /// Size of one piece of a long body: small enough that a control frame waits at most a few milliseconds
+    /// behind it on a 1 Gb/s link, large enough that the header costs nothing.
+    package static let piece = 256 * 1024
+    /// One whole body put together from its pieces. A sector of the densest field is about a tenth of this.
+    package static let body = 64 * 1024 * 1024
+    /// All unfinished bodies of one link together.
+    package static let assembly = 2 * body
+    /// Unfinished bodies of one link; more than a node has slots and callers.
+    package static let unfinishedBodies = 4096
+    /// Bytes that wait to be written on one link before new calls on it are refused.
+    package static let outbox = 2 * body
+}
