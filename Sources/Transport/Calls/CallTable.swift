@@ -22,6 +22,9 @@ package struct CallTable<Waiter> {
 
     package var count: Int { waiters.count }
 
+    /// Deadlines held, those of answered calls included; for the test that they do not pile up.
+    var pendingDeadlines: Int { deadlines.count }
+
     /// Enters a call and gives its id, or `nil` once the link is gone.
     package mutating func open(_ waiter: Waiter, deadline: Duration) -> UInt64? {
         guard !isClosed else { return nil }

@@ -17,11 +17,12 @@ enum MulticastSocket {
                 }
             }
             .bind(to: address).get()
-        guard let multicast = channel as? any MulticastChannel else { return channel }
+        guard let provider = channel as? any SocketOptionProvider else { return channel }
         for interface in interfaces {
+            guard let membership = IPv4Membership(group: settings.group, interface: interface.ip) else { continue }
             // An interface that refuses (ENODEV while it goes down, EADDRINUSE for a second address on it) is one
             // way less to be heard, not a reason to give up.
-            try? await multicast.joinGroup(address, device: interface.device).get()
+            try? await provider.unsafeSetSocketOption(level: .ip, name: .ip_add_membership, value: membership).get()
         }
         return channel
     }
@@ -39,6 +40,19 @@ enum MulticastSocket {
         try await provider.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: address).get()
         try await provider.setIPMulticastTTL(UInt8(clamping: settings.timeToLive)).get()
         return channel
+    }
+}
+
+/// `ip_mreq`: a group and the interface to hear it on, both in network order. NIO's own way of joining leaves out
+/// interfaces that do not claim to support multicast, and `lo` is one of them.
+private struct IPv4Membership {
+    var group: UInt32
+    var interface: UInt32
+
+    init?(group: String, interface: String) {
+        guard let group = IPv4.bytes(of: group), let interface = IPv4.bytes(of: interface) else { return nil }
+        self.group = group.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        self.interface = interface.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
 }
 

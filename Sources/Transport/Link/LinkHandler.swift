@@ -35,7 +35,7 @@ final class LinkHandler: ChannelDuplexHandler {
         self.dialled = dialled
         self.established = established
         handshake = Handshake(own: system.hello, dialled: dialled) { system.admit($0, dialled: dialled) }
-        liveness = Liveness(now: system.now)
+        liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
     }
 
     // MARK: - Life of the channel
@@ -145,7 +145,7 @@ final class LinkHandler: ChannelDuplexHandler {
         decoder.limit = FrameLimits.data
         let link = Link(peer: peer, dialled: dialled, channel: context.channel, epoch: system.epoch)
         self.link = link
-        liveness = Liveness(now: system.now)
+        liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let interval = TimeAmount(liveness.interval)
         livenessTimer = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in

@@ -12,7 +12,7 @@ package struct Liveness {
 
     /// How often to look. Also the idle time after which a ping is sent.
     package let interval: Duration
-    /// Silence after which the peer is suspected; three pings went unanswered.
+    /// Silence after which the peer is suspected: with the usual limit, three pings went unanswered.
     package let suspectAfter: Duration
     /// Silence after which the link is given up.
     package let lostAfter: Duration
@@ -21,13 +21,10 @@ package struct Liveness {
     private var lastTick: Duration
     private var suspected = false
 
-    package init(
-        interval: Duration = .milliseconds(500), suspectAfter: Duration = .milliseconds(1750),
-        lostAfter: Duration = .seconds(3), now: Duration
-    ) {
-        self.interval = interval
-        self.suspectAfter = suspectAfter
-        self.lostAfter = lostAfter
+    package init(silenceLimit: Duration = .seconds(3), now: Duration) {
+        interval = silenceLimit / 6
+        suspectAfter = silenceLimit * 7 / 12
+        lostAfter = silenceLimit
         lastHeard = now
         lastTick = now
     }

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct DialPlanTests {
+    private let address = NodeAddress.hostPort(host: "10.0.0.2", port: 7420)
+    private let own = NodeID(rawValue: 50)
+    private let smaller = NodeID(rawValue: 10)
+    private let larger = NodeID(rawValue: 90)
+
+    @Test func `a seed is dialled at once and again after every failure`() {
+        var plan = DialPlan(own: own)
+        #expect(plan.seed(address, now: .zero) == [.dial(address)])
+        for hour in 0..<100 {
+            let actions = plan.failed(address, .timedOut, now: .seconds(3600 * hour))
+            guard case .wait(_, let pause) = actions.first else {
+                Issue.record("a seed is tried for ever")
+                return
+            }
+            #expect(pause <= BackOff.longest)
+            #expect(plan.due(address) { _ in false } == [.dial(address)])
+        }
+    }
+
+    @Test func `the smaller node id dials, the larger gives it a head start`() {
+        var plan = DialPlan(own: own)
+        #expect(plan.suggest(address, node: larger, isLinked: false, now: .zero) == [.dial(address)])
+        plan = DialPlan(own: own)
+        #expect(
+            plan.suggest(address, node: smaller, isLinked: false, now: .zero) == [.wait(address, DialPlan.courtesy)])
+        #expect(plan.due(address) { $0 == smaller } == [], "the other side has dialled meanwhile")
+    }
+
+    @Test func `repeated suggestions do not dial again while one dial is under way`() {
+        var plan = DialPlan(own: own)
+        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
+        #expect(plan.suggest(address, node: larger, isLinked: false, now: .seconds(3)) == [])
+    }
+
+    @Test func `this node's own address is dialled once and never again`() {
+        var plan = DialPlan(own: own)
+        _ = plan.seed(address, now: .zero)
+        #expect(plan.failed(address, .refusedByPeer(Refusal(.itself, "")), now: .zero) == [])
+        #expect(plan.suggest(address, node: larger, isLinked: false, now: .zero) == [])
+        #expect(plan.suggest(address, node: own, isLinked: false, now: .zero) == [])
+    }
+
+    @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
+        var plan = DialPlan(own: own)
+        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
+        plan.connected(address, to: larger)
+        #expect(plan.lost(larger, saidGoodbye: false).count == 1)
+        plan.connected(address, to: larger)
+        #expect(plan.lost(larger, saidGoodbye: true) == [])
+        #expect(plan.lost(larger, saidGoodbye: false) == [], "forgotten")
+
+        _ = plan.seed(address, now: .zero)
+        plan.connected(address, to: larger)
+        #expect(plan.lost(larger, saidGoodbye: true).count == 1)
+    }
+
+    @Test func `an unreachable suggestion is forgotten after its lifetime`() {
+        var plan = DialPlan(own: own)
+        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
+        #expect(!plan.failed(address, .timedOut, now: .seconds(599)).isEmpty)
+        #expect(plan.failed(address, .timedOut, now: .seconds(601)).isEmpty)
+    }
+
+    @Test func `a flood of suggestions is bounded`() {
+        var plan = DialPlan(own: own)
+        var dialled = 0
+        for number in 0..<10_000 {
+            let address = NodeAddress.hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 1 + number % 60_000)
+            dialled += plan.suggest(address, node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
+                .count
+        }
+        #expect(dialled == DialPlan.targetLimit)
+    }
+
+    @Test func `pauses grow to their bound and shrink only after a success`() {
+        var backOff = BackOff(generator: SeededGenerator(seed: 1))
+        let pauses = (0..<12).map { _ in backOff.next() }
+        #expect(pauses[0] <= BackOff.first && pauses[0] >= BackOff.first / 2)
+        #expect(pauses[11] >= BackOff.longest / 2 && pauses[11] <= BackOff.longest)
+        backOff.reset()
+        #expect(backOff.next() <= BackOff.first)
+    }
+
+    @Test func `both sides keep the same one of two links`() {
+        for own: UInt64 in [1, 2] {
+            let peer = NodeID(rawValue: 3 - own)
+            // The link dialled by node 1 is the one to keep, seen from both ends.
+            let oneDialledHere = own == 1
+            let keepsOnesLink = LinkChoice.newReplacesOld(
+                own: NodeID(rawValue: own), peer: peer, oldDialledHere: !oneDialledHere, newDialledHere: oneDialledHere)
+            #expect(keepsOnesLink)
+            let keepsTwosLink = LinkChoice.newReplacesOld(
+                own: NodeID(rawValue: own), peer: peer, oldDialledHere: oneDialledHere, newDialledHere: !oneDialledHere)
+            #expect(!keepsTwosLink)
+        }
+    }
+}

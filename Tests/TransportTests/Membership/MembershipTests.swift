@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct MembershipTests {
+    private func member(_ id: UInt64, _ name: String) -> Member {
+        Member(node: NodeID(rawValue: id), name: name, address: nil, state: .alive, since: .zero)
+    }
+
+    @Test func `a member joins once, however often its link is replaced`() {
+        var membership = Membership()
+        #expect(membership.linked(member(1, "a")) == .joined(member(1, "a")))
+        #expect(membership.linked(member(1, "a")) == nil)
+        #expect(membership.list.count == 1)
+    }
+
+    @Test func `a suspect that is heard is back without having left`() {
+        var membership = Membership()
+        _ = membership.linked(member(1, "a"))
+        #expect(membership.suspected(NodeID(rawValue: 1)) == .suspect(NodeID(rawValue: 1)))
+        #expect(membership.suspected(NodeID(rawValue: 1)) == nil)
+        #expect(membership.revived(NodeID(rawValue: 1)) == .revived(NodeID(rawValue: 1)))
+        #expect(membership.revived(NodeID(rawValue: 1)) == nil)
+    }
+
+    @Test func `leaving and being lost are told apart`() {
+        var membership = Membership()
+        _ = membership.linked(member(1, "a"))
+        _ = membership.linked(member(2, "a"))
+        #expect(membership.unlinked(NodeID(rawValue: 1), saidGoodbye: true) == .left(NodeID(rawValue: 1)))
+        #expect(membership.unlinked(NodeID(rawValue: 2), saidGoodbye: false) == .lost(NodeID(rawValue: 2)))
+        #expect(membership.unlinked(NodeID(rawValue: 2), saidGoodbye: false) == nil)
+        #expect(membership.list.isEmpty)
+    }
+
+    @Test func `the list is ordered by name, and equal names by incarnation`() {
+        var membership = Membership()
+        for (id, name) in [(9, "b"), (2, "a"), (1, "b")] as [(UInt64, String)] { _ = membership.linked(member(id, name)) }
+        #expect(membership.list.map(\.node.rawValue) == [2, 1, 9])
+    }
+}

@@ -1,0 +1,156 @@
+import Logging
+import Testing
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct ClusterTests {
+    /// A multicast group of the test's own, so that tests do not hear each other.
+    private func multicast() -> MulticastSettings {
+        var settings = MulticastSettings()
+        settings.group = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
+        settings.port = Int.random(in: 20_000...60_000)
+        settings.interfaces = ["lo"]
+        return settings
+    }
+
+    private func joined(_ name: String) -> @Sendable (MembershipEvent) -> Bool {
+        { if case .joined(let member) = $0 { member.name == name } else { false } }
+    }
+
+    @Test func `nodes find each other by multicast on the loopback interface`() async throws {
+        let multicast = multicast()
+        let names = ["anna", "boris", "clara"]
+        let settings = names.map { name in
+            var settings = TestCluster.settings(name)
+            settings.multicast = multicast
+            return settings
+        }
+        try await TestCluster.run(settings) { systems in
+            for system in systems {
+                for name in names where name != system.name { try await system.hears(joined(name)) }
+            }
+            for system in systems { #expect(Set(system.members.map(\.name) + [system.name]) == Set(names)) }
+        }
+    }
+
+    @Test func `a command finds a node by asking`() async throws {
+        var settings = TestCluster.settings("anna")
+        let multicast = multicast()
+        settings.multicast = multicast
+        try await TestCluster.run([settings]) { systems in
+            let found = try await NodeFinder.find(multicast, cluster: "skynet")
+            #expect(found == systems[0].listeningAddress)
+            let stranger = try await NodeFinder.find(multicast, cluster: "other")
+            #expect(stranger == nil)
+        }
+    }
+
+    @Test func `one seed is enough to meet everybody`() async throws {
+        try await TestCluster.run([TestCluster.settings("seed")]) { seed in
+            let address = try #require(seed[0].listeningAddress)
+            let others = ["b", "c"].map { name in
+                var settings = TestCluster.settings(name)
+                settings.join = [address]
+                return settings
+            }
+            try await TestCluster.run(others) { systems in
+                try await systems[0].hears(joined("c"))
+                try await systems[1].hears(joined("b"))
+            }
+        }
+    }
+
+    @Test func `a node dials until the other is there`() async throws {
+        // A port that was free a moment ago.
+        var port: NodeAddress?
+        try await TestCluster.run([TestCluster.settings("gone")]) { port = $0[0].listeningAddress }
+        let address = try #require(port)
+        var early = TestCluster.settings("early")
+        early.join = [address]
+        var late = TestCluster.settings("late")
+        late.listen = address
+        try await TestCluster.run([early, late]) { systems in
+            try await systems[0].hears(joined("late"))
+        }
+    }
+
+    @Test func `a node that shuts down is known to have left`() async throws {
+        try await TestCluster.run([TestCluster.settings("stays")]) { systems in
+            let leaver = ClusterSystem(TestCluster.settings("leaves"))
+            try await leaver.start()
+            try await leaver.join(try #require(systems[0].listeningAddress))
+            try await systems[0].hears(joined("leaves"))
+            async let left: Void = systems[0].hears { $0 == .left(leaver.node) }
+            await leaver.shutdown()
+            try await left
+            #expect(systems[0].members.isEmpty)
+        }
+    }
+
+    @Test func `two nodes that dial each other at once end with one link`() async throws {
+        for _ in 0..<20 {
+            try await TestCluster.run([TestCluster.settings("a"), TestCluster.settings("b")]) { systems in
+                let addresses = try systems.map { try #require($0.listeningAddress) }
+                async let first = try? systems[0].join(addresses[1])
+                async let second = try? systems[1].join(addresses[0])
+                _ = await (first, second)
+                try await systems[0].hears(joined("b"))
+                try await systems[1].hears(joined("a"))
+                let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[1]) }
+                let remote = try Echo.resolve(
+                    id: ActorAddress(node: systems[1].node, name: "echo"), using: systems[0])
+                // A replaced link may take one call with it; the remaining one must serve.
+                _ = try? await remote.echo("first")
+                #expect(try await remote.echo("second") == "second")
+                #expect(systems[0].members.count == 1 && systems[1].members.count == 1)
+                withExtendedLifetime(echo) {}
+            }
+        }
+    }
+
+    @Test func `a system that is shut down is freed`() async throws {
+        let (freed, signal) = AsyncStream.makeStream(of: Never.self)
+        try await TestCluster.run([TestCluster.settings("stays")]) { systems in
+            let address = try #require(systems[0].listeningAddress)
+            do {
+                var settings = TestCluster.settings("goes")
+                settings.multicast = multicast()
+                let witness = Witness(signal)
+                settings.logger = Logger(label: "goes") { _ in WitnessLogHandler(witness: witness) }
+                let system = ClusterSystem(settings)
+                try await system.start()
+                try await system.join(address)
+                await system.shutdown()
+            }
+            // Ends when the last holder of the system's logger is gone; the suite's time limit bounds the wait.
+            for await _ in freed {}
+        }
+    }
+}
+
+/// Ends a stream when it is freed.
+private final class Witness: Sendable {
+    private let signal: AsyncStream<Never>.Continuation
+
+    init(_ signal: AsyncStream<Never>.Continuation) {
+        self.signal = signal
+    }
+
+    deinit {
+        signal.finish()
+    }
+}
+
+/// Logs nothing and holds a witness, as long as the system holds the logger.
+private struct WitnessLogHandler: LogHandler {
+    let witness: Witness
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.critical
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {}
+}

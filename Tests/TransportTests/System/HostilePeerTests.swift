@@ -1,0 +1,144 @@
+import Distributed
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Transport
+
+/// What a peer that is no honest node of ours can do: nothing.
+@Suite(.timeLimit(.minutes(1))) struct HostilePeerTests {
+    /// Speaks raw frames over a real socket, as far as a peer that has been let in.
+    private func withRawPeer(
+        of server: ClusterSystem, greet: Bool = true,
+        _ body: (NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator, NIOAsyncChannelOutboundWriter<ByteBuffer>)
+            async throws -> Void
+    ) async throws {
+        guard case .hostPort(let host, let port) = server.listeningAddress else { return }
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: host, port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        try await channel.executeThenClose { inbound, outbound in
+            if greet {
+                let hello = Hello(
+                    cluster: "skynet", node: .random(), name: "mallory", role: .node, advertised: nil)
+                try await outbound.write(bytes(try Handshake.frame(hello)))
+            }
+            try await body(inbound.makeAsyncIterator(), outbound)
+        }
+    }
+
+    private func bytes(_ frame: Frame) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        frame.write(into: &buffer)
+        return buffer
+    }
+
+    /// The next frame of one of the kinds.
+    private func next(
+        _ kinds: [Frame.Kind], _ inbound: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        _ decoder: inout FrameDecoder
+    ) async throws -> Frame? {
+        while true {
+            while let frame = try decoder.next() { if kinds.contains(frame.kind) { return frame } }
+            guard let more = try await inbound.next() else { return nil }
+            decoder.append(more)
+        }
+    }
+
+    private func call(_ method: String, on actor: String) -> Frame {
+        let request = CallRequest(remaining: .seconds(5), trace: 0, actor: actor, method: method, arguments: [])
+        return Frame(.call, call: 1, body: request.encoded())
+    }
+
+    @Test(arguments: [
+        // Another actor's method under its wire name, under the compiler's name, and names that nobody has.
+        "secret", "$s14TransportTests5VaultC6secretSSyYaKFTE", "$s14TransportTests4EchoC4echoyS2SYaKFTE", "", "\u{0}",
+    ])
+    func `a method that the actor does not have is refused and the node lives on`(method: String) async throws {
+        try await TestCluster.run([TestCluster.settings("server")]) { systems in
+            let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
+            let vault = ClusterSystem.withActorName("vault") { Vault(actorSystem: systems[0]) }
+            try await withRawPeer(of: systems[0]) { inbound, outbound in
+                var inbound = inbound
+                var decoder = FrameDecoder(limit: FrameLimits.data)
+                try await outbound.write(bytes(call(method, on: "echo")))
+                let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
+                #expect(answer.kind == .failure)
+                #expect(try WireCoder.decode(RemoteError.self, from: answer.body).kind == .noSuchMethod)
+
+                // The same link still serves an honest call.
+                try await outbound.write(bytes(call("secret", on: "vault")))
+                let honest = try #require(try await next([.failure, .reply], &inbound, &decoder))
+                #expect(try WireCoder.decode(String.self, from: honest.body) == "nobody may read this")
+            }
+            withExtendedLifetime((echo, vault)) {}
+        }
+    }
+
+    @Test func `a call without its argument is an error reply`() async throws {
+        try await TestCluster.run([TestCluster.settings("server")]) { systems in
+            let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
+            try await withRawPeer(of: systems[0]) { inbound, outbound in
+                var inbound = inbound
+                var decoder = FrameDecoder(limit: FrameLimits.data)
+                try await outbound.write(bytes(call("echo", on: "echo")))
+                let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
+                #expect(try WireCoder.decode(RemoteError.self, from: answer.body).kind == .badArguments)
+            }
+            withExtendedLifetime(echo) {}
+        }
+    }
+
+    @Test(arguments: [
+        ByteBuffer(string: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        ByteBuffer(repeating: 0xFF, count: 10_000), ByteBuffer(repeating: 0, count: 64),
+        ByteBuffer(bytes: [0, 0, 0, 10, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    ])
+    func `bytes that are no handshake end the connection`(garbage: ByteBuffer) async throws {
+        try await TestCluster.run([TestCluster.settings("server")]) { systems in
+            try await withRawPeer(of: systems[0], greet: false) { inbound, outbound in
+                var inbound = inbound
+                try await outbound.write(garbage)
+                // The node may send a refusal first; then it closes.
+                do { while try await inbound.next() != nil {} } catch {}
+            }
+            #expect(systems[0].peers.isEmpty)
+        }
+    }
+
+    @Test func `garbage after a good handshake ends that link and no other`() async throws {
+        try await TestCluster.pair { server, client in
+            let local = ClusterSystem.withActorName("echo") { Echo(actorSystem: server) }
+            let remote = try Echo.resolve(id: ActorAddress(node: server.node, name: "echo"), using: client)
+            try await withRawPeer(of: server) { inbound, outbound in
+                var inbound = inbound
+                var decoder = FrameDecoder(limit: FrameLimits.data)
+                _ = try await next([.hello], &inbound, &decoder)
+                try await outbound.write(ByteBuffer(repeating: 0xEE, count: 100))
+                do { while try await inbound.next() != nil {} } catch {}
+            }
+            #expect(try await remote.echo("still here") == "still here")
+            withExtendedLifetime(local) {}
+        }
+    }
+
+    @Test func `two hundred connections that say nothing disturb nobody`() async throws {
+        try await TestCluster.pair { server, client in
+            let local = ClusterSystem.withActorName("echo") { Echo(actorSystem: server) }
+            let remote = try Echo.resolve(id: ActorAddress(node: server.node, name: "echo"), using: client)
+            guard case .hostPort(let host, let port) = server.listeningAddress else { return }
+            var silent: [any Channel] = []
+            for _ in 0..<200 {
+                silent.append(
+                    try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                        .connect(host: host, port: port).get())
+            }
+            #expect(try await remote.echo("hello") == "hello")
+            for channel in silent { try? await channel.close().get() }
+            withExtendedLifetime(local) {}
+        }
+    }
+}

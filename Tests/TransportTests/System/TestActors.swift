@@ -1,0 +1,75 @@
+import Distributed
+import Transport
+
+/// An actor with one method of every shape that the transport carries.
+distributed actor Echo: ClusterActor {
+    typealias ActorSystem = ClusterSystem
+
+    static let methods = MethodTable([
+        "echo": "$s14TransportTests4EchoC4echoyS2SYaKFTE",
+        "nothing": "$s14TransportTests4EchoC7nothingyyYaKFTE",
+        "fail": "$s14TransportTests4EchoC4failyyYaKFTE",
+        "wait": "$s14TransportTests4EchoC4waityyYaKFTE",
+        "cancellations": "$s14TransportTests4EchoC13cancellationsSiyYaKFTE",
+
+        "reverse": "$s14TransportTests4EchoC7reverseySays5UInt8VGAGYaKFTE",
+    ])
+
+    private var cancelled = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var observers: [CheckedContinuation<Void, Never>] = []
+
+    distributed func echo(_ text: String) -> String { text }
+
+    distributed func nothing() {}
+
+    distributed func fail() throws { throw Complaint(text: "the lens cap is on") }
+
+    /// Waits until it is cancelled.
+    distributed func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume()
+                } else {
+                    waiting.append(continuation)
+                }
+            }
+        } onCancel: {
+            Task { await self.whenLocal { $0.release() } }
+        }
+        cancelled += 1
+        for observer in observers { observer.resume() }
+        observers = []
+    }
+
+    private func release() {
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    distributed func cancellations() -> Int { cancelled }
+
+    /// Returns once a `wait` was cancelled.
+    func untilCancelled() async {
+        if cancelled == 0 { await withCheckedContinuation { observers.append($0) } }
+    }
+
+    distributed func reverse(_ bytes: [UInt8]) -> [UInt8] { bytes.reversed() }
+}
+
+/// Another actor, whose method must never run on an `Echo`.
+distributed actor Vault: ClusterActor {
+    typealias ActorSystem = ClusterSystem
+
+    static let methods = MethodTable(["secret": "$s14TransportTests5VaultC6secretSSyYaKFTE"])
+
+    private var text = "nobody may read this"
+
+    distributed func secret() -> String { text }
+}
+
+struct Complaint: Error, CustomStringConvertible {
+    var text: String
+    var description: String { text }
+}

@@ -1,0 +1,60 @@
+import Logging
+import NIOCore
+import Testing
+
+@testable import Transport
+
+/// Actor systems on loopback, taken down after the test whatever happens.
+enum TestCluster {
+    static func settings(_ name: String) -> ClusterSettings {
+        var settings = ClusterSettings(name: name)
+        settings.listen = .hostPort(host: "127.0.0.1", port: 0)
+        // The whole suite runs at once on two cores, so a peer may be kept waiting for seconds.
+        settings.silenceLimit = .seconds(30)
+        settings.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        return settings
+    }
+
+    /// Starts a system for each of the settings, runs `body`, shuts all down.
+    static func run(_ settings: [ClusterSettings], _ body: ([ClusterSystem]) async throws -> Void) async throws {
+        let systems = settings.map { ClusterSystem($0) }
+        do {
+            for system in systems { try await system.start() }
+            try await body(systems)
+        } catch {
+            for system in systems { await system.shutdown() }
+            throw error
+        }
+        for system in systems { await system.shutdown() }
+    }
+
+    /// Two systems with a link from the second to the first.
+    static func pair(_ body: (_ server: ClusterSystem, _ client: ClusterSystem) async throws -> Void) async throws {
+        try await run([settings("server"), settings("client")]) { systems in
+            let address = try #require(systems[0].listeningAddress)
+            try await systems[1].join(address)
+            try await systems[0].hears { if case .joined = $0 { true } else { false } }
+            try await body(systems[0], systems[1])
+        }
+    }
+}
+
+extension ClusterSystem {
+    /// Waits for a membership event, ten seconds at most.
+    func hears(_ wanted: @escaping @Sendable (MembershipEvent) -> Bool) async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            let events = membershipEvents()
+            group.addTask {
+                for await event in events where wanted(event) { return true }
+                return false
+            }
+            group.addTask {
+                try await Task.sleep(for: .seconds(10))
+                return false
+            }
+            let heard = try await group.next()
+            #expect(heard == true, "\(name) did not hear the event in time")
+            group.cancelAll()
+        }
+    }
+}

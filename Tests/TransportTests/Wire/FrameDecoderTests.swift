@@ -1,0 +1,70 @@
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite struct FrameDecoderTests {
+    private func bytes(_ frames: Frame...) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        for frame in frames { frame.write(into: &buffer) }
+        return buffer
+    }
+
+    @Test func `a frame comes out as it went in`() throws {
+        let frame = Frame(.call, flags: .more, call: 77, body: ByteBuffer(string: "hello"))
+        var decoder = FrameDecoder()
+        decoder.append(bytes(frame))
+        #expect(try decoder.next() == frame)
+        #expect(try decoder.next() == nil)
+    }
+
+    @Test func `frames that arrive byte by byte are put together`() throws {
+        let first = Frame(.ping)
+        let second = Frame(.reply, call: 3, body: ByteBuffer(repeating: 9, count: 300))
+        var decoder = FrameDecoder()
+        var seen: [Frame] = []
+        for byte in bytes(first, second).readableBytesView {
+            decoder.append(ByteBuffer(bytes: [byte]))
+            while let frame = try decoder.next() { seen.append(frame) }
+        }
+        #expect(seen == [first, second])
+    }
+
+    @Test(arguments: [UInt32(4097), .max, 0x7FFF_FFFF]) func `a length beyond the limit is refused before its bytes come`(
+        length: UInt32
+    ) {
+        var decoder = FrameDecoder(limit: 4096)
+        decoder.append(ByteBuffer(integer: length))
+        #expect(throws: FrameDecoder.Failure.tooLong(length: Int(length), limit: 4096)) { try decoder.next() }
+    }
+
+    @Test func `a length shorter than the header is refused`() {
+        var decoder = FrameDecoder()
+        decoder.append(ByteBuffer(integer: UInt32(9)))
+        #expect(throws: FrameDecoder.Failure.tooShort(length: 9)) { try decoder.next() }
+    }
+
+    @Test func `an unknown kind is refused`() {
+        var buffer = bytes(Frame(.ping))
+        buffer.setInteger(UInt8(200), at: 4)
+        var decoder = FrameDecoder()
+        decoder.append(buffer)
+        #expect(throws: FrameDecoder.Failure.unknownKind(200)) { try decoder.next() }
+    }
+
+    @Test func `a control frame has a limit of its own`() {
+        var decoder = FrameDecoder(limit: FrameLimits.data)
+        decoder.append(bytes(Frame(.peers, body: ByteBuffer(repeating: 0, count: FrameLimits.control))))
+        #expect(throws: FrameDecoder.Failure.self) { try decoder.next() }
+    }
+
+    @Test func `random bytes end in frames, in waiting or in a refusal`() {
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<20_000 {
+            var decoder = FrameDecoder(limit: 64)
+            let count = Int.random(in: 0...80, using: &generator)
+            decoder.append(ByteBuffer(bytes: (0..<count).map { _ in UInt8.random(in: 0...40, using: &generator) }))
+            while let frame = try? decoder.next() { #expect(frame.body.readableBytes <= 64) }
+        }
+    }
+}
