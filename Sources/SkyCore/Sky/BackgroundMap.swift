@@ -1,0 +1,182 @@
+/// The background of a whole image: a level at each mesh's centre, filtered, with a bicubic spline between them.
+///
+/// The same numbers as SEP's `sep_background` and `sep_bkg_subarray` on the whole image, operation by operation, in
+/// single precision as there: a source then has the same pixels in a sector as in the whole image.
+public struct BackgroundMap: Hashable, Sendable {
+    /// Columns of the image.
+    public let width: Int
+    /// Rows of the image.
+    public let height: Int
+    /// Side of a mesh in pixels.
+    public let meshSize: Int
+    /// Median level of the meshes, in units of the image.
+    public let globalLevel: Float
+    /// Median noise (1 sigma) of the meshes: what detection thresholds are multiples of.
+    public let globalRMS: Float
+
+    /// Filtered levels at the nodes, row by row.
+    let levels: [Float]
+    /// The levels' second derivatives along y.
+    let derivatives: [Float]
+
+    var columns: Int { (width - 1) / meshSize + 1 }
+    var rows: Int { (height - 1) / meshSize + 1 }
+
+    /// Stitches the tiles of all sectors of an image, in whatever order they came, and filters the result.
+    ///
+    /// - Throws: `.failed` where tiles are missing, overlap or belong to another image.
+    public init(tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
+        try configuration.validate()
+        guard info.width > 0, info.height > 0 else { throw SkyError(.badInput, "an image without pixels") }
+        var mesh = BackgroundMesh(
+            columns: (info.width - 1) / configuration.meshSize + 1,
+            rows: (info.height - 1) / configuration.meshSize + 1)
+        try mesh.stitch(tiles)
+        mesh.replaceBadMeshes()
+        mesh.filter(side: configuration.meshFilterSize)
+        self.init(
+            width: info.width, height: info.height, meshSize: configuration.meshSize, levels: mesh.levels,
+            globalLevel: BackgroundMesh.median(mesh.levels), globalRMS: mesh.globalRMS)
+    }
+
+    private init(width: Int, height: Int, meshSize: Int, levels: [Float], globalLevel: Float, globalRMS: Float) {
+        self.width = width
+        self.height = height
+        self.meshSize = meshSize
+        self.levels = levels
+        self.globalLevel = globalLevel
+        self.globalRMS = globalRMS
+        let columns = (width - 1) / meshSize + 1
+        let rows = levels.count / columns
+        var derivatives = [Float](repeating: 0, count: levels.count)
+        for column in 0..<columns {
+            let line = NaturalSpline.secondDerivatives((0..<rows).map { levels[$0 * columns + column] })
+            for row in 0..<rows { derivatives[row * columns + column] = line[row] }
+        }
+        self.derivatives = derivatives
+    }
+
+    /// Subtracts the background from the pixels of `rect`, which lie row by row in `pixels`. NaN stays NaN.
+    ///
+    /// A rectangle that is not inside the image, or pixels that are not the rectangle's, are left as they are.
+    public func subtract(from pixels: inout [Float], rect: PixelRect) {
+        let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
+        guard info.contains(rect), pixels.count == rect.width * rect.height else { return }
+        let places = columnPlaces(rect.x..<rect.x + rect.width)
+        pixels.withUnsafeMutableBufferPointer { pixels in
+            for line in 0..<rect.height {
+                let (nodes, slopes) = nodes(atLine: rect.y + line)
+                let start = line * rect.width
+                guard nodes.count > 1 else {
+                    for x in 0..<rect.width { pixels[start + x] -= nodes[0] }
+                    continue
+                }
+                nodes.withUnsafeBufferPointer { nodes in
+                    slopes.withUnsafeBufferPointer { slopes in
+                        places.withUnsafeBufferPointer { places in
+                            for x in 0..<rect.width {
+                                let dx = places[x].offset
+                                let cdx = 1 - dx
+                                let low = places[x].node
+                                pixels[start + x] -=
+                                    cdx * (nodes[low] + (cdx * cdx - 1) * slopes[low])
+                                    + dx * (nodes[low + 1] + (dx * dx - 1) * slopes[low + 1])
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The spline's nodes along one line of pixels, and their second derivatives along x.
+    private func nodes(atLine y: Int) -> (nodes: [Float], slopes: [Float]) {
+        guard rows > 1 else { return (levels, derivatives) }
+        var dy = Float(Double(Float(y) / Float(meshSize)) - 0.5)
+        var row = Int(dy)
+        dy -= Float(row)
+        // Int() rounds towards zero as C does, so the first half mesh has row 0 and a negative dy by itself.
+        if row >= rows - 1 {
+            row = rows - 2
+            dy += 1
+        }
+        let cdy = 1 - dy
+        let dy3 = dy * dy * dy - dy
+        let cdy3 = cdy * cdy * cdy - cdy
+        let low = row * columns
+        let high = low + columns
+        let nodes = (0..<columns).map { column in
+            cdy * levels[low + column] + dy * levels[high + column]
+                + cdy3 * derivatives[low + column] + dy3 * derivatives[high + column]
+        }
+        return (nodes, NaturalSpline.secondDerivatives(nodes))
+    }
+
+    /// For each column of pixels the node to its left and the way from there, in meshes.
+    ///
+    /// SEP adds up the way along the line, rounding as it goes, and starts anew at each node: so do we, from the
+    /// image's first column on, or the last bits would depend on the sector.
+    private func columnPlaces(_ range: Range<Int>) -> [(node: Int, offset: Float)] {
+        let step = Float(1.0 / Double(meshSize))
+        let atNode = Float((meshSize + 1) % 2) * step / 2
+        var offset = (step - 1) / 2
+        var node = 0
+        var mesh = 0
+        var inMesh = 0
+        var places: [(node: Int, offset: Float)] = []
+        places.reserveCapacity(range.count)
+        for x in 0..<range.upperBound {
+            if inMesh == meshSize / 2, mesh > 0, mesh < columns - 1 {
+                node += 1
+                offset = atNode
+            }
+            if x >= range.lowerBound { places.append((node, offset)) }
+            if inMesh == meshSize {
+                mesh += 1
+                inMesh = 0
+            }
+            inMesh += 1
+            offset += step
+        }
+        return places
+    }
+}
+
+extension BackgroundMap: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case width, height, meshSize, globalLevel, globalRMS, levels
+    }
+
+    /// Decodes a map and refuses one that fits no image, so that nothing behind it has to check again.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let width = try container.decode(Int.self, forKey: .width)
+        let height = try container.decode(Int.self, forKey: .height)
+        let meshSize = try container.decode(Int.self, forKey: .meshSize)
+        let levels = try container.decode(PackedFloats.self, forKey: .levels).values
+        let level = try container.decode(Float.self, forKey: .globalLevel)
+        let rms = try container.decode(Float.self, forKey: .globalRMS)
+        let sizes = 1...Int(Int32.max)
+        guard
+            sizes.contains(width), sizes.contains(height), sizes.contains(meshSize),
+            levels.count == ((width - 1) / meshSize + 1) * ((height - 1) / meshSize + 1),
+            levels.allSatisfy(\.isFinite), level.isFinite, rms.isFinite, rms > 0
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .levels, in: container, debugDescription: "a background map that fits no image")
+        }
+        self.init(
+            width: width, height: height, meshSize: meshSize, levels: levels, globalLevel: level, globalRMS: rms)
+    }
+
+    /// Encodes what the rest is computed from.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(width, forKey: .width)
+        try container.encode(height, forKey: .height)
+        try container.encode(meshSize, forKey: .meshSize)
+        try container.encode(globalLevel, forKey: .globalLevel)
+        try container.encode(globalRMS, forKey: .globalRMS)
+        try container.encode(PackedFloats(levels), forKey: .levels)
+    }
+}

@@ -1,0 +1,101 @@
+import CSEP
+
+/// The background of one sector's core: a level and a noise for each mesh, as measured, before any smoothing.
+///
+/// A mesh's value needs no pixel outside the mesh, and cores begin at multiples of the mesh: tiles of all sectors
+/// together are exactly what one look at the whole image gives.
+public struct BackgroundTile: Hashable, Codable, Sendable {
+    /// Index of the sector whose core this is.
+    public var sector: Int
+    /// Place of the first mesh among the image's meshes, counted from 0 along x.
+    public var column: Int
+    /// The same along y.
+    public var row: Int
+    /// Meshes across.
+    public var columns: Int
+    /// Meshes down.
+    public var rows: Int
+    /// Background level of each mesh, row by row, in units of the image; NaN marks a bad mesh: one with fewer than
+    /// half of its pixels usable.
+    public var levels: PackedFloats
+    /// Background noise (1 sigma) of each mesh; NaN where the mesh is bad.
+    public var sigmas: PackedFloats
+
+    /// Measures the meshes of `core`.
+    ///
+    /// - Parameters:
+    ///   - pixels: The core's pixels row by row, NaN where there is none.
+    ///   - sector: A sector whose core begins at a multiple of the mesh.
+    /// - Throws: `.failed` where SEP has no memory, `.badInput` where the core is not aligned.
+    init(pixels: [Float], sector: Sector, configuration: ScanConfiguration) throws(SkyError) {
+        let core = sector.core
+        let mesh = configuration.meshSize
+        guard core.x % mesh == 0, core.y % mesh == 0, pixels.count == core.width * core.height, !pixels.isEmpty else {
+            throw SkyError(
+                .badInput, "the sector at \(core.x), \(core.y) does not begin at a background mesh of \(mesh) pixels")
+        }
+        self.sector = sector.index
+        column = core.x / mesh
+        row = core.y / mesh
+        columns = (core.width - 1) / mesh + 1
+        rows = (core.height - 1) / mesh + 1
+        let usable = Self.usableMeshes(pixels, width: core.width, height: core.height, mesh: mesh)
+        var (levels, sigmas) = try Self.measure(pixels, core: core, mesh: mesh)
+        for index in usable.indices where !usable[index] || !levels[index].isFinite || !sigmas[index].isFinite {
+            levels[index] = .nan
+            sigmas[index] = .nan
+        }
+        self.levels = PackedFloats(levels)
+        self.sigmas = PackedFloats(sigmas)
+    }
+
+    /// `sep_background` without its filter: it smooths within one sector what only the whole image can smooth.
+    private static func measure(
+        _ pixels: [Float], core: PixelRect, mesh: Int
+    ) throws(SkyError) -> (levels: [Float], sigmas: [Float]) {
+        // A mask as well as NaN: SEP turns NaN into a histogram bin, which only some processors put out of range.
+        let mask = pixels.map { UInt8($0.isNaN ? 1 : 0) }
+        var map: UnsafeMutablePointer<sep_bkg>?
+        let status = pixels.withUnsafeBufferPointer { data in
+            mask.withUnsafeBufferPointer { mask in
+                var image = sep_image()
+                image.data = UnsafeRawPointer(data.baseAddress)
+                image.dtype = SEP_TFLOAT
+                image.mask = UnsafeRawPointer(mask.baseAddress)
+                image.mdtype = SEP_TBYTE
+                image.w = Int32(core.width)
+                image.h = Int32(core.height)
+                return sep_background(&image, Int32(mesh), Int32(mesh), 1, 1, 0, &map)
+            }
+        }
+        defer { sep_bkg_free(map) }
+        guard status == 0, let map else {
+            throw SkyError(.failed, "the background of the sector at \(core.x), \(core.y): \(SEPError.words(status))")
+        }
+        let count = Int(map.pointee.n)
+        return (
+            Array(UnsafeBufferPointer(start: map.pointee.back, count: count)),
+            Array(UnsafeBufferPointer(start: map.pointee.sigma, count: count))
+        )
+    }
+
+    /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them
+    /// by SEP's own rule: fewer than half of the pixels usable (SExtractor's `BACK_MINGOODFRAC`).
+    private static func usableMeshes(_ pixels: [Float], width: Int, height: Int, mesh: Int) -> [Bool] {
+        var usable: [Bool] = []
+        for top in stride(from: 0, to: height, by: mesh) {
+            for left in stride(from: 0, to: width, by: mesh) {
+                let right = min(left + mesh, width)
+                let bottom = min(top + mesh, height)
+                var good = 0
+                pixels.withUnsafeBufferPointer { pixels in
+                    for y in top..<bottom {
+                        for index in (y * width + left)..<(y * width + right) where !pixels[index].isNaN { good += 1 }
+                    }
+                }
+                usable.append(2 * good >= (right - left) * (bottom - top))
+            }
+        }
+        return usable
+    }
+}

@@ -1,0 +1,31 @@
+/// The sources of a whole image.
+public struct Catalogue: Codable, Sendable {
+    /// The image.
+    public var info: ImageInfo
+    /// From the first row up, in a row from the first column: a source's number is its place here, from 1.
+    public var sources: [Source]
+    /// Sources too large for their sector, see `SectorResult`.
+    public var truncatedSources: Int
+
+    /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
+    /// order in which the sectors came; a second result for a sector is left out.
+    public init(merging results: [SectorResult], info: ImageInfo) {
+        self.info = info
+        var seen: Set<Int> = []
+        let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
+        truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
+        sources = Self.cleaned(results).sorted {
+            ($0.y, $0.x, $0.fluxIsophotal, $0.area) < ($1.y, $1.x, $1.fluxIsophotal, $1.area)
+        }
+    }
+
+    private static func cleaned(_ results: [SectorResult]) -> [Source] {
+        let all = results.flatMap(\.sources)
+        let profiles = results.compactMap(\.cleaning).flatMap(\.profiles)
+        guard let exponent = results.lazy.compactMap(\.cleaning).first?.exponent, profiles.count == all.count else {
+            return all
+        }
+        let survives = Cleaner(profiles: profiles, positions: all.map { ($0.x, $0.y) }, exponent: exponent).survivors()
+        return all.indices.filter { survives[$0] }.map { all[$0] }
+    }
+}

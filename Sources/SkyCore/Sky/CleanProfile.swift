@@ -1,0 +1,78 @@
+import Glibc
+
+/// What CLEAN needs to know of a source: how bright its wings are elsewhere, and how little it stands out itself.
+///
+/// SExtractor takes a source out when a brighter neighbour's wings, continued as a Moffat profile, would lift its
+/// pixels above the threshold (SExtractor's manual, "Cleaning"). That neighbour may be in another sector, so the
+/// decision falls where all sectors are merged, from these few numbers.
+public struct CleanProfile: Hashable, Codable, Sendable {
+    /// Summed flux of the filtered footprint; the brighter of two sources takes out the fainter.
+    public var flux: Float
+    /// Height of the profile at its centre, in units of the image.
+    public var amplitude: Double
+    /// How fast the profile falls with the squared elliptical distance.
+    public var slope: Double
+    /// First coefficient of the ellipse cxx x^2 + cyy y^2 + cxy x y = r^2.
+    public var cxx: Float
+    /// Second coefficient of the ellipse.
+    public var cyy: Float
+    /// Third coefficient of the ellipse.
+    public var cxy: Float
+    /// The larger axis in pixels.
+    public var a: Float
+    /// What a neighbour's wings must reach to take this source out.
+    public var limit: Float
+
+    /// SExtractor's `CLEAN_ZONE`: sources further apart than this many times their axes leave each other alone.
+    static let zone: Float = 10
+
+    /// - Parameters:
+    ///   - footprint: The source's pixels in SEP's order.
+    ///   - pixels: The unfiltered and filtered image that they index.
+    init(
+        _ object: Detection, footprint: ArraySlice<Int32>, pixels: UnsafePointer<Float>, filtered: [Float],
+        minimumArea: Int, exponent: Double
+    ) {
+        flux = object.filteredFlux
+        cxx = object.cxx
+        cyy = object.cyy
+        cxy = object.cxy
+        a = object.a
+        let threshold = Double(object.threshold)
+        let half = (threshold + Double(object.peak)) / 2
+        let bright = footprint.count { Double(pixels[Int($0)]) > half }
+        let area = Double.pi * Double(object.a) * Double(object.b)
+        // Bertin's correction of the isophotal axes to those of the whole profile, never above 1.
+        var correction = 1.0
+        let ratio = threshold / half
+        if ratio > 0 {
+            let shortfall = bright < object.area ? Double(bright - object.area) : -1
+            correction = min(1, shortfall / (2 * log(ratio < 1 ? ratio : 0.99) * area))
+        }
+        amplitude = Double(object.filteredFlux) / (2 * area * Double(Float(correction)))
+        slope = (pow(amplitude / threshold, 1 / exponent) - 1) * area / Double(footprint.count)
+        limit = Self.limit(footprint.lazy.map { filtered[Int($0)] - object.threshold }, minimumArea: minimumArea)
+    }
+
+    /// The least of the `minimumArea` highest pixels, above the threshold.
+    ///
+    /// As SExtractor and SEP have it: a source of exactly `minimumArea` pixels goes by its first pixel, and the
+    /// pixel after the first `minimumArea` is passed over. Put right, more sources would go than users know.
+    private static func limit(_ heights: some Collection<Float>, minimumArea: Int) -> Float {
+        guard heights.count >= minimumArea, let first = heights.first else { return 0 }
+        guard heights.count > minimumArea else { return first }
+        var highest = Array(heights.prefix(minimumArea)) + heights.dropFirst(minimumArea + 1)
+        highest.sort(by: >)
+        return highest[minimumArea - 1]
+    }
+
+    /// Whether this source takes out a fainter one at a distance of `dx`, `dy` pixels.
+    func takesOut(_ other: CleanProfile, dx: Float, dy: Float, exponent: Double) -> Bool {
+        let reach = Self.zone * (a + other.a)
+        guard dx * dx + dy * dy <= reach * reach else { return false }
+        let distance = cxx * dx * dx + cyy * dy * dy + cxy * dx * dy
+        let value = 1 + slope * Double(distance)
+        guard value > 1 else { return false }
+        return Float(value < 1e10 ? amplitude * pow(value, -exponent) : 0) > other.limit
+    }
+}

@@ -1,0 +1,68 @@
+/// Splits one footprint at a time into the objects that make it up, in a way that depends on nothing else.
+///
+/// SEP gives the faint pixels between blended objects to one or the other by chance, from one series of random
+/// numbers per call: what a blend becomes depends on all blends before it, so on the sector. Here each footprint is
+/// cut out and extracted alone. The cut-out holds the footprint's own pixels and those within two pixels of it, and
+/// zeros elsewhere. Two pixels, because the 3x3 filter reaches one: the pixels that touch the footprint then stay
+/// as far below the threshold as they were, and the footprint has the same outline, pixel for pixel.
+struct Deblender {
+    let extraction: SEPExtraction
+    let levels: Int
+    /// The rectangle that was searched, in the image, and its pixels.
+    let rect: PixelRect
+    let pixels: UnsafePointer<Float>
+
+    /// How far the cut-out reaches beyond the footprint.
+    static let rim = 2
+
+    /// The objects of the footprint, or `nil` where deblending leaves it whole.
+    func split(_ parent: Detection, footprint: ArraySlice<Int32>) throws(SkyError) -> DetectionList? {
+        let left = max(0, parent.minX - Self.rim)
+        let top = max(0, parent.minY - Self.rim)
+        let width = min(rect.width, parent.maxX + Self.rim + 1) - left
+        let height = min(rect.height, parent.maxY + Self.rim + 1) - top
+        // SEP reckons the bytes of such a box in 32 bits, at 28 bytes a pixel.
+        guard width * height < Int(Int32.max) / 28 else { return nil }
+
+        var cutout = [Float](repeating: 0, count: width * height)
+        var isOwn = [Bool](repeating: false, count: width * height)
+        for pixel in footprint {
+            let x = Int(pixel) % rect.width
+            let y = Int(pixel) / rect.width
+            isOwn[(y - top) * width + x - left] = true
+            let columns = max(left, x - Self.rim)..<min(left + width, x + Self.rim + 1)
+            for line in max(top, y - Self.rim)..<min(top + height, y + Self.rim + 1) {
+                for column in columns {
+                    cutout[(line - top) * width + column - left] = pixels[line * rect.width + column]
+                }
+            }
+        }
+        // A branch has at least three pixels (or the minimum area, where that is less).
+        let branches = footprint.count / min(extraction.minimumArea, 3) + 2
+        let found = try cutout.withUnsafeBufferPointer { cutout throws(SkyError) in
+            guard let base = cutout.baseAddress else { return DetectionList() }
+            return try extraction.run(
+                pixels: base, width: width, height: height, levels: levels, pixelStack: 2 * footprint.count + 1024,
+                subObjects: branches,
+                place: "deblending around \(rect.x + left), \(rect.y + top) (\(width) x \(height) pixels)")
+        }
+        var children = DetectionList()
+        for child in found.objects {
+            // The rim may hold bits of neighbours that are detections of their own: not ours.
+            guard let first = found.pixels[child.pixels].first, isOwn[Int(first)] else { continue }
+            var moved = child
+            moved.x += Double(left)
+            moved.y += Double(top)
+            moved.minX += left
+            moved.maxX += left
+            moved.minY += top
+            moved.maxY += top
+            moved.isComplete = parent.isComplete
+            let (columns, wide) = (Int32(width), Int32(rect.width))
+            let corner = Int32(top) * wide + Int32(left)
+            children.append(
+                moved, pixels: found.pixels[child.pixels].lazy.map { $0 / columns * wide + $0 % columns + corner })
+        }
+        return children.objects.count > 1 ? children : nil
+    }
+}

@@ -1,0 +1,54 @@
+/// An object that SEP found, copied out of its catalogue, before anything is measured in apertures.
+struct Detection {
+    /// Barycentre, pixels counted from 0 at the corner of the rectangle that was searched.
+    ///
+    /// Rounded to 2^-20 pixel: a sector's corner then adds without rounding, and apertures around the source see
+    /// the same distances in every sector that could hold it.
+    var x: Double
+    var y: Double
+    /// Ellipse: rms along the axes in pixels, angle in radians; and the same as cxx x^2 + cyy y^2 + cxy x y = r^2.
+    var a: Float
+    var b: Float
+    var theta: Float
+    var cxx: Float
+    var cyy: Float
+    var cxy: Float
+    /// Summed flux of the pixels, of the filtered and of the unfiltered image.
+    var filteredFlux: Float
+    var flux: Float
+    var peak: Float
+    /// Detection threshold in units of the image.
+    var threshold: Float
+    /// Pixels above the threshold in the unfiltered image; the footprint counts those of the filtered one.
+    var area: Int
+    /// SEP's own bits.
+    var flags: Int16
+    /// Inclusive bounds of the footprint.
+    var minX: Int
+    var maxX: Int
+    var minY: Int
+    var maxY: Int
+    /// Where the footprint's pixels lie in `DetectionList.pixels`, in SEP's order.
+    var pixels: Range<Int>
+    /// Whether the footprint that it was split from lies whole inside the rectangle that was searched.
+    var isComplete = true
+
+    static func rounded(_ position: Double) -> Double {
+        (position * 1_048_576).rounded() / 1_048_576
+    }
+}
+
+/// Detections and the pixels of their footprints, as indices into the rectangle that was searched.
+struct DetectionList {
+    var objects: [Detection] = []
+    var pixels: [Int32] = []
+
+    /// Adds a detection with its own footprint.
+    mutating func append(_ object: Detection, pixels footprint: some Sequence<Int32>) {
+        var object = object
+        let start = pixels.count
+        pixels.append(contentsOf: footprint)
+        object.pixels = start..<pixels.count
+        objects.append(object)
+    }
+}

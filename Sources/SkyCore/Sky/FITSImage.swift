@@ -1,0 +1,91 @@
+import CCFITSIO
+import Glibc
+
+/// One 2-D image of a FITS file, open for reading: plain, gzipped, tile-compressed or in an extension.
+///
+/// Blocking, and cfitsio may crash on a hostile file: use it in a worker process only, by one thread.
+package final class FITSImage {
+    /// The path as the user gave it.
+    package let path: String
+    /// Size, number type and place of the image.
+    package let info: ImageInfo
+    /// The image's celestial coordinates; `nil` where its header has none.
+    package let wcs: WCSTransform?
+
+    private let file: FITSFile
+    private let axes: Int
+
+    /// Most pixels of an image: SEP counts them in 32 bits.
+    private static let pixelLimit = Int(Int32.max)
+
+    /// Opens `path` and moves to the image.
+    ///
+    /// - Parameter hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds a 2-D image.
+    /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where it is no image.
+    package init(path: String, hdu: Int?) throws(SkyError) {
+        try FITSSniff.check(path: path)
+        let file = try FITSFile(path: path)
+        let shape: FITSFile.Shape
+        if let hdu {
+            shape = try file.moveToImage(hdu: hdu)
+        } else {
+            shape = try file.moveToFirstImage()
+        }
+        let (count, overflow) = shape.width.multipliedReportingOverflow(by: shape.height)
+        guard !overflow, count < Self.pixelLimit else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(Self.pixelLimit) that can be"
+                    + " scanned; cut the image up first")
+        }
+        let wcs = file.withHeaderText { WCSTransform(header: $0, cards: $1) }
+        self.path = path
+        self.file = file
+        self.axes = shape.axes
+        self.wcs = wcs
+        info = ImageInfo(
+            width: shape.width, height: shape.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
+        try checkEnd()
+    }
+
+    /// The pixels of `rect`, row by row, with BSCALE and BZERO applied. Whatever is no number that can be
+    /// computed with (BLANK, NaN, infinities, beyond +-1e30) comes as NaN.
+    ///
+    /// - Throws: `.badInput` where the rectangle leaves the image or the file's data are damaged.
+    package func read(_ rect: PixelRect) throws(SkyError) -> [Float] {
+        guard info.contains(rect) else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): the rectangle \(rect) is not inside its \(info.width) x \(info.height) pixels;"
+                    + " did the file change?")
+        }
+        var pixels = [Float](repeating: .nan, count: rect.width * rect.height)
+        var status = file.read(rect, axes: axes, into: &pixels)
+        if status == FITSFile.numericalOverflow {
+            // 64-bit values that do not fit a Float stop cfitsio in the middle: read them as they are.
+            var wide = [Double](repeating: .nan, count: pixels.count)
+            status = file.read(rect, axes: axes, into: &wide)
+            for index in wide.indices { pixels[index] = Float(wide[index]) }
+        }
+        guard status == 0 else { throw file.damaged(status, info: info) }
+        pixels.withUnsafeMutableBufferPointer { buffer in
+            for index in buffer.indices where !(abs(buffer[index]) < 1e30) { buffer[index] = .nan }
+        }
+        return pixels
+    }
+
+    /// Reads the end of the last row: a file cut short by a failed copy is found here, not in the last sector.
+    private func checkEnd() throws(SkyError) {
+        let count = min(info.width, 4096)
+        let tail = PixelRect(x: info.width - count, y: info.height - 1, width: count, height: 1)
+        _ = try read(tail)
+    }
+}
+
+extension ImageInfo {
+    /// Whether `rect` is a non-empty part of the image; safe for any numbers.
+    package func contains(_ rect: PixelRect) -> Bool {
+        rect.x >= 0 && rect.y >= 0 && rect.width > 0 && rect.height > 0 && rect.x < width && rect.y < height
+            && rect.width <= width - rect.x && rect.height <= height - rect.y
+    }
+}

@@ -1,0 +1,28 @@
+/// Floats that travel as little-endian bytes: four bytes each in any codec, and every bit pattern survives, NaN too.
+public struct PackedFloats: Hashable, Codable, Sendable {
+    private var bytes: [UInt8]
+
+    /// Packs the bit patterns of `values`.
+    public init(_ values: [Float]) {
+        bytes = []
+        bytes.reserveCapacity(values.count * 4)
+        for value in values {
+            let bits = value.bitPattern
+            for shift in stride(from: UInt32(0), to: 32, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
+            }
+        }
+    }
+
+    /// How many floats there are; a trailing part of one is ignored.
+    public var count: Int { bytes.count / 4 }
+
+    /// The floats.
+    public var values: [Float] {
+        (0..<count).map { index in
+            var bits: UInt32 = 0
+            for byte in 0..<4 { bits |= UInt32(bytes[index * 4 + byte]) << UInt32(byte * 8) }
+            return Float(bitPattern: bits)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CSEP
+
+/// Measures sources in one rectangle of background-subtracted pixels.
+///
+/// The pointers are the caller's, who keeps them alive.
+struct Photometer {
+    let pixels: UnsafePointer<Float>
+    /// 1 where there is no data. SEP corrects a flux for the part of an aperture that other sources hide only where
+    /// there is a mask, even one that masks nothing.
+    let mask: UnsafePointer<UInt8>
+    /// Which source a pixel belongs to, from 1; 0 for the sky.
+    let segments: UnsafeMutableBufferPointer<Int32>
+    let width: Int
+    let height: Int
+    /// 1-sigma noise of the background, and electrons per unit of the image (0: unknown).
+    let noise: Double
+    let gain: Double
+    let apertureRadius: Double
+
+    /// Measures one source by SExtractor's recipe: the first moment in six times the axes; 2.5 times it, but at least
+    /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources left out.
+    ///
+    /// Every number is finite; what cannot be measured is 0.
+    func measure(_ object: Detection, _ ellipse: Ellipse, id: Int32) -> Photometry {
+        var result = Photometry()
+        withImage(segmented: true) { image in
+            let moment = kronMoment(image, object, ellipse, id)
+            result.kronRadius = min(
+                max(Photometry.kronFactor * moment, Photometry.smallestKronRadius), Photometry.largestKronRadius)
+            measureAuto(image, object, ellipse, id, &result)
+            result.halfLightRadius = halfLightRadius(image, object, ellipse, id, total: result.fluxAuto)
+        }
+        withImage(segmented: false) { image in
+            var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
+            // Five by five parts of a pixel at the rim, as SExtractor.
+            let status = sep_sum_circle(
+                image, object.x, object.y, apertureRadius, 0, 5, 0, &sum, &error, &area, &flag)
+            if status == 0, sum.isFinite, error.isFinite {
+                (result.fluxAperture, result.fluxErrorAperture) = (sum, error)
+            }
+            if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
+        }
+        return result
+    }
+
+    private func kronMoment(
+        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32
+    ) -> Double {
+        var (moment, flag) = (0.0, Int16(0))
+        let status = sep_kron_radius(
+            image, object.x, object.y, ellipse.cxx, ellipse.cyy, ellipse.cxy, Photometry.momentRadius, id, &moment,
+            &flag)
+        return status == 0 && moment.isFinite ? moment : 0
+    }
+
+    private func measureAuto(
+        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32,
+        _ result: inout Photometry
+    ) {
+        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
+        let status = sep_sum_ellipse(
+            image, object.x, object.y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, id, 1, 0, &sum, &error,
+            &area, &flag)
+        if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
+        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
+        if flag & Int16(SEP_APER_HASMASKED) != 0,
+            hiddenShare(object, ellipse, radius: result.kronRadius, id) > SourceFlags.biasedShare
+        {
+            result.flags.insert(.biased)
+        }
+    }
+
+    private func halfLightRadius(
+        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32, total: Double
+    ) -> Double {
+        guard total > 0 else { return 0 }
+        var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
+        let status = sep_flux_radius(
+            image, object.x, object.y, Photometry.momentRadius * ellipse.a, id, 5, 0, &total, &half, 1, &radius, &flag)
+        return status == 0 && radius.isFinite ? radius : 0
+    }
+
+    /// The part of the ellipse's pixels that other sources hold or that have no data.
+    private func hiddenShare(_ object: Detection, _ ellipse: Ellipse, radius: Double, _ id: Int32) -> Double {
+        let reach = ellipse.a * radius
+        let columns = max(0, Int(object.x - reach))...min(width - 1, Int(object.x + reach) + 1)
+        let lines = max(0, Int(object.y - reach))...min(height - 1, Int(object.y + reach) + 1)
+        var (all, hidden) = (0, 0)
+        for y in lines {
+            let dy = Double(y) - object.y
+            for x in columns {
+                let dx = Double(x) - object.x
+                guard ellipse.cxx * dx * dx + ellipse.cyy * dy * dy + ellipse.cxy * dx * dy <= radius * radius else {
+                    continue
+                }
+                let index = y * width + x
+                all += 1
+                if mask[index] != 0 || (segments[index] != 0 && segments[index] != id) { hidden += 1 }
+            }
+        }
+        return all > 0 ? Double(hidden) / Double(all) : 0
+    }
+
+    private func withImage<Result>(segmented: Bool, _ body: (UnsafePointer<sep_image>) -> Result) -> Result {
+        var image = sep_image()
+        image.data = UnsafeRawPointer(pixels)
+        image.dtype = SEP_TFLOAT
+        image.mask = UnsafeRawPointer(mask)
+        image.mdtype = SEP_TBYTE
+        image.w = Int32(width)
+        image.h = Int32(height)
+        image.noiseval = noise
+        image.noise_type = Int16(SEP_NOISE_STDDEV)
+        image.gain = gain
+        if segmented {
+            image.segmap = UnsafeRawPointer(segments.baseAddress)
+            image.sdtype = SEP_TINT
+        }
+        return withUnsafePointer(to: image, body)
+    }
+}

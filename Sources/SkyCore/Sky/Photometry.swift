@@ -1,0 +1,47 @@
+import CSEP
+
+/// Fluxes of one source in apertures around it.
+struct Photometry {
+    var fluxAuto = 0.0
+    var fluxErrorAuto = 0.0
+    var fluxAperture = 0.0
+    var fluxErrorAperture = 0.0
+    /// In units of the ellipse's axes.
+    var kronRadius = Photometry.smallestKronRadius
+    /// In pixels.
+    var halfLightRadius = 0.0
+    var flags: SourceFlags = []
+
+    /// SExtractor's `PHOT_AUTOPARAMS`: the Kron factor, and the least radius in units of the axes.
+    static let kronFactor = 2.5
+    static let smallestKronRadius = 3.5
+    /// The ellipse in which the first moment is taken, in units of the axes (SExtractor's `KRON_NSIG`).
+    static let momentRadius = 6.0
+    /// No light inside the moment's ellipse has a larger mean radius; negative pixels can pretend one.
+    static let largestKronRadius = kronFactor * momentRadius
+}
+
+/// The ellipse of a source, fit for apertures: rounding and single-pixel sources can leave SEP's own without an area.
+struct Ellipse {
+    /// Rms along the axes in pixels, a >= b > 0; the angle in radians, -pi/2...pi/2.
+    let a: Double
+    let b: Double
+    let theta: Double
+    let cxx: Double
+    let cyy: Double
+    let cxy: Double
+
+    /// The rms of a single pixel, 1/sqrt(12), which SEP adds to what has no extent.
+    private static let smallestAxis = 0.288_675
+
+    init(_ object: Detection) {
+        a = object.a.isFinite ? max(Double(object.a), Self.smallestAxis) : Self.smallestAxis
+        b = object.b.isFinite ? min(max(Double(object.b), Self.smallestAxis), a) : Self.smallestAxis
+        // SEP refuses angles beyond a right angle, which its own rounding produces.
+        let rightAngle = Double.pi / 2
+        theta = object.theta.isFinite ? min(max(Double(object.theta), -rightAngle), rightAngle) : 0
+        var coefficients = (cxx: 0.0, cyy: 0.0, cxy: 0.0)
+        sep_ellipse_coeffs(a, b, theta, &coefficients.cxx, &coefficients.cyy, &coefficients.cxy)
+        (cxx, cyy, cxy) = coefficients
+    }
+}

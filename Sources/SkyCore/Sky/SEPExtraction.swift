@@ -1,0 +1,99 @@
+import CSEP
+
+/// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
+struct SEPExtraction {
+    let threshold: Double
+    let minimumArea: Int
+    let deblendContrast: Double
+    let gain: Double
+    /// Noise of the image (1 sigma), one number for all of it.
+    let noise: Float
+
+    /// SExtractor's `default.conv`: a pyramid, the usual choice for undersampled to well sampled stars.
+    static let kernel: [Float] = [1, 2, 1, 2, 4, 2, 1, 2, 1]
+
+    /// SEP keeps the stack's size in bytes in 32 bits, at 28 bytes a pixel.
+    private static let pixelStackLimit = 70_000_000
+    /// SEP counts sub-objects in 16 bits.
+    private static let subObjectLimit = 32_767
+
+    init(configuration: ScanConfiguration, noise: Float) {
+        threshold = configuration.threshold
+        minimumArea = configuration.minimumArea
+        deblendContrast = configuration.deblendContrast
+        gain = configuration.gain
+        self.noise = noise
+    }
+
+    /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
+    ///
+    /// - Parameters:
+    ///   - levels: Deblending levels; 1 leaves every footprint whole.
+    ///   - pixelStack: First guess of the pixels SEP holds at once; raised while SEP says it is too small.
+    ///   - subObjects: First guess of the branches of one footprint at one level; raised likewise.
+    /// - Throws: `.failed` naming `place` where SEP gives up at its own hard limits or has no memory.
+    func run(
+        pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
+        place: @autoclosure () -> String
+    ) throws(SkyError) -> DetectionList {
+        var stack = min(max(pixelStack, 1024), Self.pixelStackLimit)
+        var branches = min(max(subObjects, 16), Self.subObjectLimit)
+        while true {
+            // Both are global to the process; a worker runs one scan at a time on one thread.
+            sep_set_extract_pixstack(stack)
+            sep_set_sub_object_limit(Int32(branches))
+            var catalogue: UnsafeMutablePointer<sep_catalog>?
+            let status = extract(pixels, width, height, levels, &catalogue)
+            defer { sep_catalog_free(catalogue) }
+            switch status {
+            case 0:
+                guard let catalogue else { return DetectionList() }
+                return DetectionList(catalogue.pointee)
+            case SEPError.pixelStackFull where stack < Self.pixelStackLimit:
+                stack = min(stack * 4, Self.pixelStackLimit)
+            case SEPError.deblendOverflow where branches < Self.subObjectLimit:
+                branches = min(branches * 4, Self.subObjectLimit)
+            default:
+                throw SkyError(
+                    .failed,
+                    "\(place()): \(SEPError.words(status)); raise the threshold, or scan in smaller sectors")
+            }
+        }
+    }
+
+    private func extract(
+        _ pixels: UnsafePointer<Float>, _ width: Int, _ height: Int, _ levels: Int,
+        _ catalogue: inout UnsafeMutablePointer<sep_catalog>?
+    ) -> Int32 {
+        var image = sep_image()
+        image.data = UnsafeRawPointer(pixels)
+        image.dtype = SEP_TFLOAT
+        image.w = Int32(width)
+        image.h = Int32(height)
+        image.noiseval = Double(noise)
+        image.noise_type = Int16(SEP_NOISE_STDDEV)
+        image.gain = gain
+        // CLEAN is not asked of SEP: it looks at all objects of the call, so it would depend on the sector.
+        return sep_extract(
+            &image, Float(threshold), SEP_THRESH_REL, Int32(minimumArea), Self.kernel, 3, 3, SEP_FILTER_CONV,
+            Int32(levels), deblendContrast, 0, 1, &catalogue)
+    }
+}
+
+extension DetectionList {
+    /// Copies SEP's catalogue; objects with a position that is no number are left out.
+    init(_ catalogue: sep_catalog) {
+        objects.reserveCapacity(Int(catalogue.nobj))
+        for index in 0..<Int(catalogue.nobj) where catalogue.x[index].isFinite && catalogue.y[index].isFinite {
+            let object = Detection(
+                x: Detection.rounded(catalogue.x[index]), y: Detection.rounded(catalogue.y[index]),
+                a: catalogue.a[index], b: catalogue.b[index], theta: catalogue.theta[index],
+                cxx: catalogue.cxx[index], cyy: catalogue.cyy[index], cxy: catalogue.cxy[index],
+                filteredFlux: catalogue.cflux[index], flux: catalogue.flux[index], peak: catalogue.peak[index],
+                threshold: catalogue.thresh[index], area: Int(catalogue.tnpix[index]), flags: catalogue.flag[index],
+                minX: Int(catalogue.xmin[index]), maxX: Int(catalogue.xmax[index]),
+                minY: Int(catalogue.ymin[index]), maxY: Int(catalogue.ymax[index]), pixels: 0..<0)
+            append(object, pixels: UnsafeBufferPointer(start: catalogue.pix[index], count: Int(catalogue.npix[index])))
+        }
+    }
+}

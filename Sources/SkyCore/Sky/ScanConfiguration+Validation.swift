@@ -1,0 +1,40 @@
+extension ScanConfiguration {
+    /// Refuses every value that SEP would crash on, run wild with or silently misread; it checks almost nothing itself.
+    ///
+    /// - Throws: `.badInput` with one line that names the setting, its value and the values allowed.
+    public func validate() throws(SkyError) {
+        try check(threshold.isFinite && threshold > 0 && threshold <= 1e6, "threshold", threshold, "above 0")
+        try check((1...10_000).contains(minimumArea), "minimum area", minimumArea, "1 to 10000 pixels")
+        try check((1...64).contains(deblendLevels), "deblending levels", deblendLevels, "1 (none) to 64")
+        try check((0...1).contains(deblendContrast), "deblending contrast", deblendContrast, "0 to 1")
+        if let cleanParameter {
+            try check((0.1...10).contains(cleanParameter), "clean parameter", cleanParameter, "0.1 to 10")
+        }
+        try check((8...8192).contains(meshSize), "background mesh", meshSize, "8 to 8192 pixels")
+        try check(
+            (1...31).contains(meshFilterSize) && meshFilterSize % 2 == 1,
+            "background filter", meshFilterSize, "an odd number from 1 to 31")
+        try check(
+            apertureDiameter > 0 && apertureDiameter <= 1000, "aperture diameter", apertureDiameter,
+            "above 0, up to 1000 pixels")
+        try check(gain.isFinite && gain >= 0, "gain", gain, "0 (unknown) or more")
+        try check(zeroPoint.isFinite, "zero point", zeroPoint, "a finite magnitude")
+        if let sectorSize {
+            // Smaller sectors are mostly margin, and their number would know no bound.
+            try check((64...1_048_576).contains(sectorSize), "sector size", sectorSize, "64 to 1048576 pixels")
+            try check(
+                sectorSize % meshSize == 0, "sector size", sectorSize,
+                "a multiple of the background mesh, \(meshSize), so that no mesh is cut")
+        }
+        try check((0...4096).contains(margin), "margin", margin, "0 to 4096 pixels")
+        if let hdu {
+            try check((0..<10_000).contains(hdu), "HDU", hdu, "0 to 9999")
+        }
+    }
+
+    private func check(
+        _ holds: Bool, _ name: String, _ value: some CustomStringConvertible, _ allowed: String
+    ) throws(SkyError) {
+        guard holds else { throw SkyError(.badInput, "\(name) \(value): it must be \(allowed)") }
+    }
+}

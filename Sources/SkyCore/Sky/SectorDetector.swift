@@ -1,0 +1,48 @@
+/// Finds the objects of a rectangle of background-subtracted pixels, blends split one by one.
+struct SectorDetector {
+    private let frame: SectorFrame
+    private let pixels: UnsafePointer<Float>
+    private let extraction: SEPExtraction
+    private let levels: Int
+
+    /// SEP's default pixel stack; a larger one costs time in every call, and few sectors need it.
+    private static let pixelStack = 300_000
+
+    init(frame: SectorFrame, pixels: UnsafePointer<Float>, configuration: ScanConfiguration, noise: Float) {
+        self.frame = frame
+        self.pixels = pixels
+        extraction = SEPExtraction(configuration: configuration, noise: noise)
+        levels = configuration.deblendLevels
+    }
+
+    /// The connected footprints above the threshold, none of them split.
+    func footprints() throws(SkyError) -> DetectionList {
+        let rect = frame.rect
+        var found = try extraction.run(
+            pixels: pixels, width: rect.width, height: rect.height, levels: 1, pixelStack: Self.pixelStack,
+            subObjects: 1,
+            place: "the sector at \(rect.x), \(rect.y) (\(rect.width) x \(rect.height) pixels)")
+        for index in found.objects.indices {
+            found.objects[index].isComplete = frame.isComplete(found.objects[index])
+        }
+        return found
+    }
+
+    /// The objects that the footprints are made of.
+    func deblend(_ parents: DetectionList, _ filtered: FilteredPixels) throws(SkyError) -> DetectionList {
+        let deblender = Deblender(extraction: extraction, levels: levels, rect: frame.rect, pixels: pixels)
+        var result = DetectionList()
+        result.pixels.reserveCapacity(parents.pixels.count)
+        for parent in parents.objects {
+            let footprint = parents.pixels[parent.pixels]
+            if levels > 1, filtered.hasSeveralSummits(footprint),
+                let children = try deblender.split(parent, footprint: footprint)
+            {
+                for child in children.objects { result.append(child, pixels: children.pixels[child.pixels]) }
+            } else {
+                result.append(parent, pixels: footprint)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,58 @@
+/// How an image is cut into sectors: a function of the image's size and the configuration alone, so that the same
+/// scan has the same sectors whatever machines take part.
+public struct SectorGrid: Hashable, Sendable {
+    /// Columns of the image.
+    public let width: Int
+    /// Rows of the image.
+    public let height: Int
+    /// Columns of a core; cores begin at multiples of it and are clipped at the image's far edges.
+    public let coreWidth: Int
+    /// Rows of a core, likewise.
+    public let coreHeight: Int
+    /// Rim around a core that is looked at and not owned, in pixels.
+    public let margin: Int
+
+    /// The grid of an image.
+    ///
+    /// - Throws: `.badInput` where the configuration or the image's size cannot be scanned.
+    public init(info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
+        try configuration.validate()
+        let (count, overflow) = info.width.multipliedReportingOverflow(by: info.height)
+        guard info.width > 0, info.height > 0, !overflow, count < Int(Int32.max) else {
+            throw SkyError(.badInput, "an image of \(info.width) x \(info.height) pixels cannot be scanned")
+        }
+        width = info.width
+        height = info.height
+        coreWidth = min(configuration.sectorSize ?? info.width, info.width)
+        coreHeight = min(configuration.sectorSize ?? info.height, info.height)
+        margin = configuration.margin
+    }
+
+    /// Sectors in a row of the grid.
+    public var columns: Int { (width - 1) / coreWidth + 1 }
+    /// Rows of sectors.
+    public var rows: Int { (height - 1) / coreHeight + 1 }
+
+    /// All sectors, row by row from the image's first pixel.
+    public var sectors: [Sector] {
+        (0..<rows * columns).map(sector)
+    }
+
+    private func sector(_ index: Int) -> Sector {
+        let x = index % columns * coreWidth
+        let y = index / columns * coreHeight
+        let core = PixelRect(x: x, y: y, width: min(coreWidth, width - x), height: min(coreHeight, height - y))
+        return Sector(index: index, core: core, padded: core.grown(by: margin, width: width, height: height))
+    }
+}
+
+extension PixelRect {
+    /// The rectangle with a rim of `rim` pixels, clipped to an image of `width` x `height` pixels.
+    func grown(by rim: Int, width: Int, height: Int) -> PixelRect {
+        let left = max(0, x - rim)
+        let top = max(0, y - rim)
+        return PixelRect(
+            x: left, y: top,
+            width: min(width, x + self.width + rim) - left, height: min(height, y + self.height + rim) - top)
+    }
+}

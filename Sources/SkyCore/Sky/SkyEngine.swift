@@ -1,0 +1,83 @@
+import Glibc
+
+/// Reads and scans images: what a worker process does all day. Blocking, one thread, and it may crash on a hostile
+/// file with the C libraries it calls: never in the daemon.
+///
+/// Keeps the last image open, since the tasks of one worker mostly concern the same one.
+package final class SkyEngine {
+    private struct Key: Equatable {
+        var path: String
+        var hdu: Int?
+        var device: UInt
+        var inode: UInt
+        var size: Int
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    private var cached: (key: Key, image: FITSImage)?
+
+    package init() {}
+
+    /// Opens the image and tells its size; finds wrong, damaged and truncated files.
+    package func inspect(path: String, hdu: Int?) throws(SkyError) -> ImageInfo {
+        try image(path, hdu).info
+    }
+
+    /// The background meshes of a sector's core.
+    package func background(
+        path: String, sector: Sector, configuration: ScanConfiguration
+    ) throws(SkyError) -> BackgroundTile {
+        try configuration.validate()
+        let image = try image(path, configuration.hdu)
+        return try BackgroundTile(pixels: image.read(sector.core), sector: sector, configuration: configuration)
+    }
+
+    /// The sources that a sector owns, measured above the image's background.
+    package func extract(
+        path: String, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
+    ) throws(SkyError) -> SectorResult {
+        try configuration.validate()
+        let image = try image(path, configuration.hdu)
+        let info = image.info
+        guard info.width == background.width, info.height == background.height else {
+            throw SkyError(
+                .badInput,
+                "\(FITSSniff.quoted(path)): \(info.width) x \(info.height) pixels, but its background was measured on"
+                    + " \(background.width) x \(background.height); did the file change?")
+        }
+        guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
+            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
+        }
+        return try SectorScan(image: image, sector: sector, background: background, configuration: configuration).run()
+    }
+
+    /// The pixels of a rectangle, row by row, NaN where there is no data.
+    package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
+        try image(path, hdu).read(rect)
+    }
+
+    private func image(_ path: String, _ hdu: Int?) throws(SkyError) -> FITSImage {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            let key = Key(
+                path: path, hdu: hdu, device: UInt(status.st_dev), inode: UInt(status.st_ino),
+                size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+            if let cached, cached.key == key { return cached.image }
+            // The old one goes first: two gzipped images would be twice in memory.
+            cached = nil
+            let image = try FITSImage(path: path, hdu: hdu)
+            cached = (key, image)
+            return image
+        }
+        cached = nil
+        return try FITSImage(path: path, hdu: hdu)
+    }
+}
+
+extension PixelRect {
+    /// Whether `other` lies whole inside.
+    func contains(_ other: PixelRect) -> Bool {
+        other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
+    }
+}

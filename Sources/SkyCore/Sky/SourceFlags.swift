@@ -1,0 +1,29 @@
+import CSEP
+
+/// SExtractor's `FLAGS`, bit by bit. SEP uses the same bits for other things; nothing else may translate them.
+struct SourceFlags: OptionSet {
+    let rawValue: Int
+
+    /// More than a tenth of the Kron ellipse belongs to neighbours or has no data.
+    static let biased = SourceFlags(rawValue: 1)
+    /// Split from a footprint that it shared.
+    static let deblended = SourceFlags(rawValue: 2)
+    /// The footprint touches the image's edge.
+    static let truncated = SourceFlags(rawValue: 8)
+    /// An aperture reaches beyond the image.
+    static let apertureIncomplete = SourceFlags(rawValue: 16)
+
+    /// SExtractor's `CROWD_THRESHOLD`: the share of an aperture from which neighbours count as a bias.
+    static let biasedShare = 0.1
+
+    /// - Parameter touchesImageEdge: Whether the footprint has pixels in the image's outermost rows or columns; SEP
+    ///   takes the edge of every sector for one.
+    init(detection flags: Int16, touchesImageEdge: Bool) {
+        var result: SourceFlags = []
+        if flags & Int16(SEP_OBJ_MERGED) != 0 { result.insert(.deblended) }
+        if touchesImageEdge { result.insert(.truncated) }
+        self = result
+    }
+
+    init(rawValue: Int) { self.rawValue = rawValue }
+}
