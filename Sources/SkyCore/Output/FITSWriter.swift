@@ -1,0 +1,132 @@
+import CCFITSIO
+import Glibc
+import Synchronization
+
+/// Writes one FITS file by cfitsio, atomically.
+///
+/// cfitsio's calls do nothing once a status is set, so a body makes its calls one after the other and the first
+/// failure is reported at the end (cfitsio User's Reference Guide, "Error Status Values and the Error Message Stack").
+/// cfitsio adds no date of its own: equal contents are equal bytes.
+struct FITSWriter {
+    private let file: UnsafeMutablePointer<fitsfile>
+    private var status: Int32 = 0
+
+    /// `ffdkinit` marks "take this name literally" in a static variable, so two threads must not create at once.
+    private static let creation = Mutex(())
+
+    /// Longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
+    private static let nameLimit = 1024
+
+    /// Runs `body` on a new, empty FITS file and puts the file at `path`.
+    static func write(to path: String, _ body: (inout FITSWriter) -> Void) throws(SkyError) {
+        try AtomicFile.replace(path) { temporary throws(SkyError) in
+            guard temporary.utf8.count <= nameLimit else { throw .notWritten(path, errno: ENAMETOOLONG) }
+            // cfitsio keeps only its own status; errno still holds the system's reason right after a failure.
+            errno = 0
+            var opened: UnsafeMutablePointer<fitsfile>?
+            var status: Int32 = 0
+            creation.withLock { _ in _ = ffdkinit(&opened, temporary, &status) }
+            guard let opened else { throw error(path, status: status, reason: errno) }
+            var writer = FITSWriter(file: opened)
+            body(&writer)
+            var reason = errno
+            var closing: Int32 = 0
+            ffclos(opened, &closing)
+            if writer.status == 0 { reason = errno }
+            let failure = writer.status != 0 ? writer.status : closing
+            guard failure == 0 else { throw error(path, status: failure, reason: reason) }
+        }
+    }
+
+    /// Makes the primary HDU a 32-bit floating point image.
+    ///
+    /// - Parameter pixels: `width` times `height` values, the first row first.
+    mutating func image(width: Int, height: Int, pixels: [Float]) {
+        var axes = [width, height]
+        ffcrim(file, FLOAT_IMG, 2, &axes, &status)
+        pixels.withUnsafeBytes { bytes in
+            // cfitsio only reads from here; its signature is older than `const`.
+            let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+            ffppr(file, TFLOAT, 1, Int64(pixels.count), values, &status)
+        }
+    }
+
+    /// Adds a card to the current header.
+    mutating func card(_ card: FITSCard) {
+        let comment = Self.ascii(card.comment)
+        switch card.value {
+        case .text(let value): ffpkys(file, card.keyword, Self.ascii(value), comment, &status)
+        case .integer(let value): ffpkyj(file, card.keyword, Int64(value), comment, &status)
+        case .unsigned(let value): ffpkyuj(file, card.keyword, value, comment, &status)
+        // 15 digits are all that every Double keeps, and print the decimals people typed as they typed them; to
+        // cfitsio a negative number of decimals asks for the shorter of %E and %f.
+        case .real(let value): ffpkyd(file, card.keyword, value, -15, comment, &status)
+        }
+    }
+
+    /// Adds an empty binary table; cfitsio puts the empty primary HDU in front that the standard asks for.
+    ///
+    /// - Parameter forms: `TFORM` of each column, such as `1D`.
+    mutating func table(rows: Int, names: [String], forms: [String], units: [String], name: String) {
+        Self.withStrings(names) { names in
+            Self.withStrings(forms) { forms in
+                Self.withStrings(units) { units in
+                    _ = ffcrtb(
+                        file, BINARY_TBL, Int64(rows), Int32(clamping: names.count), names.baseAddress,
+                        forms.baseAddress, units.baseAddress, name, &status)
+                }
+            }
+        }
+    }
+
+    /// Fills a column, counted from 1, with 64-bit numbers.
+    mutating func column(_ number: Int, _ values: [Double]) {
+        values.withUnsafeBytes { fill(number, TDOUBLE, values.count, $0) }
+    }
+
+    /// Fills a column, counted from 1, with 32-bit numbers.
+    mutating func column(_ number: Int, _ values: [Float]) {
+        values.withUnsafeBytes { fill(number, TFLOAT, values.count, $0) }
+    }
+
+    /// Fills a column, counted from 1, with 32-bit integers.
+    mutating func column(_ number: Int, _ values: [Int32]) {
+        values.withUnsafeBytes { fill(number, TINT, values.count, $0) }
+    }
+
+    private mutating func fill(_ number: Int, _ type: Int32, _ count: Int, _ bytes: UnsafeRawBufferPointer) {
+        guard count > 0 else { return }
+        let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        ffpcl(file, type, Int32(clamping: number), 1, 1, Int64(count), values, &status)
+    }
+
+    private init(file: UnsafeMutablePointer<fitsfile>) {
+        self.file = file
+    }
+
+    private static func error(_ path: String, status: Int32, reason: Int32) -> SkyError {
+        ffcmsg()
+        if reason != 0 && (status == FILE_NOT_CREATED || status == WRITE_ERROR || status == FILE_NOT_CLOSED) {
+            return .notWritten(path, errno: reason)
+        }
+        var text = [CChar](repeating: 0, count: Int(FLEN_STATUS))
+        ffgerr(status, &text)
+        let end = text.firstIndex(of: 0) ?? text.endIndex
+        let words = String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return SkyError(.failed, "\(path): cannot be written: cfitsio says \(words) (\(status))")
+    }
+
+    /// A header holds printable ASCII only (FITS standard 4.0, section 4.1.2.2).
+    private static func ascii(_ text: String) -> String {
+        String(text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" })
+    }
+
+    /// Lends `strings` as the array of C strings that cfitsio's table calls want.
+    private static func withStrings(
+        _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) -> Void
+    ) {
+        var copies = strings.map { strdup(ascii($0)) }
+        defer { for copy in copies { free(copy) } }
+        copies.withUnsafeMutableBufferPointer { body($0) }
+    }
+}
