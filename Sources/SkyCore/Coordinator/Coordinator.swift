@@ -1,0 +1,315 @@
+package import Distributed
+import Logging
+package import Transport
+
+/// Owns the jobs submitted to it: asks each job's plan for tasks, has `JobScheduler` decide where they run, does what
+/// it says, commits each result once, and tells those who watch.
+///
+/// Every node has one. It decides nothing about placement or retries itself.
+package distributed actor Coordinator: ClusterActor {
+    public typealias ActorSystem = ClusterSystem
+
+    /// The name every node's coordinator is found under.
+    package static let wellKnownName = "coordinator"
+
+    let logger: Logger
+    private let epoch = ContinuousClock.now
+    private var scheduler: JobScheduler
+    var jobs: [JobID: JobRecord] = [:]
+    /// Names of nodes seen, also of those that are gone.
+    private var names: [NodeID: String] = [:]
+    /// What is to be done outside this actor; `run()` does it.
+    private let effects: AsyncStream<CoordinatorEffect>
+    private let perform: AsyncStream<CoordinatorEffect>.Continuation
+    private var armedWake: Duration?
+    private var watched: Set<NodeID> = []
+    private var finishedJobs: [JobID] = []
+    private var waiters: [JobID: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// Finished jobs kept for those who come late.
+    static let finishedLimit = 64
+    /// How long a watcher of events waits when nothing happens.
+    static let eventsPatience = Duration.seconds(1)
+
+    package init(logger: Logger, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.logger = logger
+        scheduler = JobScheduler(localNode: actorSystem.node, policy: .init(), seed: actorSystem.node.rawValue)
+        (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
+    }
+
+    var now: Duration { epoch.duration(to: .now) }
+
+    // MARK: - Called by submitters
+
+    /// Takes a job and starts it.
+    ///
+    /// - Throws: `RemoteError` where the request is not valid.
+    package distributed func submit(_ request: JobRequest) throws -> JobID {
+        try request.validate()
+        let id = JobID.random()
+        let plan: any JobPlan =
+            switch request.kind {
+            case .simulate(let request): SimulatePlan(request: request)
+            case .sky(let request): SkyPlan(request)
+            }
+        jobs[id] = JobRecord(id: id, request: request, submittedAt: now, plan: plan)
+        logger.info("job submitted", metadata: ["job": "\(id)"])
+        handle(.submitted(id, tasks: 0))
+        if let step = jobs[id]?.plan.begin() { follow(step, of: id) }
+        return id
+    }
+
+    /// Stops a job; what runs is stopped everywhere. Harmless for one that has ended.
+    package distributed func cancel(_ job: JobID) {
+        guard jobs[job]?.report == nil else { return }
+        handle(.cancelled(job))
+    }
+
+    /// What happened to a job since event `from`; waits about a second where nothing did.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here.
+    package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
+        guard let record = jobs[request.job] else { throw RemoteError(.failed, "there is no job \(request.job)") }
+        if record.log.nextNumber <= request.from, record.report == nil { await somethingHappens(request.job) }
+        guard let record = jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
+        let events = record.log.events(from: request.from, count: 1000)
+        return EventBatch(
+            events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record))
+    }
+
+    /// A part of the catalogue of a sky job that has ended.
+    ///
+    /// - Throws: `RemoteError` where there is none.
+    package distributed func catalogue(_ request: CatalogueRequest) throws -> CataloguePage {
+        guard let record = jobs[request.job], record.report != nil, let catalogue = catalogue(of: record) else {
+            throw RemoteError(.failed, "job \(request.job) has no catalogue")
+        }
+        let all = catalogue.sources
+        let start = min(max(0, request.from), all.count)
+        let page = all[start..<min(all.count, start + Coordinator.pageLength)]
+        return CataloguePage(
+            info: catalogue.info, sources: Array(page), total: all.count,
+            truncated: (record.plan as? SkyPlan)?.results.reduce(0) { $0 + $1.truncatedSources } ?? 0)
+    }
+
+    /// Sources in one page; about 4 MB on the wire.
+    static let pageLength = 20_000
+
+    /// The small image drawn for a sky job that has ended; `nil` where none was asked for or its task failed.
+    package distributed func preview(_ job: JobID) -> ImagePreview? {
+        (jobs[job]?.plan as? SkyPlan)?.preview
+    }
+
+    /// All members with what they say of themselves; those that do not answer within two seconds are left out.
+    package distributed func nodes() async -> [NodeReport] {
+        await NodeReport.collect(from: actorSystem)
+    }
+
+    // MARK: - Events
+
+    /// Feeds one event to the scheduler and does what it says.
+    func handle(_ event: JobScheduler.Event) {
+        for action in scheduler.handle(event, now: now) { perform(action) }
+        armTimer()
+    }
+
+    private func perform(_ action: JobScheduler.Action) {
+        switch action {
+        case .reserve(let node, let wanted):
+            perform.yield(.reserve(node, wanted: wanted))
+            if watched.insert(node).inserted { perform.yield(.watch(node)) }
+        case .run(let attempt, let node):
+            guard let record = jobs[attempt.job], let task = record.plan.task(attempt.task.index) else { return }
+            perform.yield(
+                .run(
+                    RunRequest(
+                        coordinator: actorSystem.node, attempt: attempt, task: task,
+                        timeLimit: record.request.taskTimeLimit), on: node))
+        case .stop(let attempt, let node):
+            perform.yield(.stop(attempt, on: node))
+        case .completed(let job, let task, let attempt, let node):
+            committed(job, task, attempt, node)
+        case .discarded(let attempt):
+            jobs[attempt.job]?.uncommitted[attempt] = nil
+        case .retrying(let job, let task, let node, let reason, let delay, attempt: _):
+            note(
+                .retrying(task: label(job, task), node: name(of: node), reason: reason, delay: delay), in: job)
+        case .taskFailed(let job, let task, let reason):
+            failed(job, task, reason)
+        case .jobFinished(let job, let outcome):
+            finished(job, outcome)
+        }
+    }
+
+    private func committed(_ job: JobID, _ task: TaskID, _ attempt: AttemptID, _ node: NodeID) {
+        guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt) else { return }
+        jobs[job]?.shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].completed += 1
+        note(.completed(task: label(job, task), node: name(of: node)), in: job)
+        if let step = jobs[job]?.plan.completed(task.index, result) { follow(step, of: job) }
+    }
+
+    private func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
+        note(.failed(task: label(job, task), reason: reason), in: job)
+        let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
+        if let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) { follow(step, of: job) }
+    }
+
+    private func follow(_ step: PlanStep, of job: JobID) {
+        for event in step.events { note(event, in: job) }
+        if let abort = step.abort {
+            jobs[job]?.abort = abort
+            handle(.cancelled(job))
+            return
+        }
+        if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks)) }
+        if step.isLast { handle(.noMoreTasks(job)) }
+    }
+
+    private func finished(_ job: JobID, _ outcome: JobOutcome) {
+        guard let record = jobs[job], record.report == nil else { return }
+        let state: JobReport.State =
+            switch record.abort?.kind {
+            case .badInput, .unavailable: .badInput
+            case .failed: .failed
+            case nil: outcome.wasCancelled ? .cancelled : .done
+            }
+        let report = JobReport(
+            state: state, reason: record.abort?.message, scheduled: outcome.scheduled,
+            completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
+            duration: now - record.submittedAt, nodes: shares(of: record, running: [:]))
+        jobs[job]?.report = report
+        jobs[job]?.uncommitted = [:]
+        note(.ended(report), in: job)
+        logger.info(
+            "job ended",
+            metadata: [
+                "job": "\(job)", "state": "\(state.rawValue)", "completed": "\(report.completed)",
+                "failed": "\(report.failed)", "retries": "\(report.retries)",
+            ])
+        finishedJobs.append(job)
+        if finishedJobs.count > Coordinator.finishedLimit { jobs[finishedJobs.removeFirst()] = nil }
+    }
+
+    private func armTimer() {
+        guard let wake = scheduler.nextWake else { return }
+        if let armedWake, armedWake <= wake, armedWake > now { return }
+        armedWake = wake
+        perform.yield(.wake(after: max(.zero, wake - now)))
+    }
+
+    // MARK: - What the effects report
+
+    func ticked() {
+        armedWake = nil
+        handle(.tick)
+    }
+
+    func ran(_ request: RunRequest, on node: NodeID, _ outcome: TaskOutcome) {
+        let attempt = request.attempt
+        switch outcome {
+        case .done(let result):
+            jobs[attempt.job]?.uncommitted[attempt] = result
+            handle(.succeeded(attempt, on: node))
+            // Not committed now means never.
+            jobs[attempt.job]?.uncommitted[attempt] = nil
+        case .fault(let reason):
+            handle(.failed(attempt, on: node, .fault(reason)))
+        case .badInput(let reason):
+            jobs[attempt.job]?.badInput.insert(attempt.task.index)
+            handle(.failed(attempt, on: node, .permanent(reason)))
+        case .unavailable(let reason):
+            jobs[attempt.job]?.badInput.insert(attempt.task.index)
+            handle(.failed(attempt, on: node, .unavailable(reason)))
+        case .refused(let reason):
+            handle(.failed(attempt, on: node, .refused(reason)))
+        }
+    }
+
+    func lost(_ request: RunRequest, on node: NodeID, _ reason: String) {
+        handle(.failed(request.attempt, on: node, .nodeLost(reason)))
+    }
+
+    func leased(_ lease: Lease, on node: NodeID) {
+        handle(.leased(node, slots: lease.slots, epoch: lease.epoch))
+    }
+
+    func stoppedWatching(_ node: NodeID) {
+        watched.remove(node)
+    }
+
+    func membershipChanged(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let member):
+            names[member.node] = member.name
+            handle(.nodeJoined(member.node))
+        case .lost(let node), .left(let node):
+            handle(.nodeLost(node))
+            watched.remove(node)
+        case .suspect, .revived:
+            break
+        }
+    }
+
+    /// This node's own slots count like any other's.
+    func begin() {
+        names[actorSystem.node] = actorSystem.name
+        handle(.nodeJoined(actorSystem.node))
+    }
+
+    /// Does the effects until cancelled.
+    package func run() async {
+        begin()
+        await CoordinatorEffects(coordinator: self, system: actorSystem).run(effects)
+    }
+
+    // MARK: - Watchers
+
+    private func note(_ kind: JobEvent.Kind, in job: JobID) {
+        guard let record = jobs[job] else { return }
+        jobs[job]?.log.append(kind, time: now - record.submittedAt)
+        for waiter in waiters.removeValue(forKey: job) ?? [] { waiter.resume() }
+    }
+
+    private func somethingHappens(_ job: JobID) async {
+        let timer = Task {
+            try? await Task.sleep(for: Coordinator.eventsPatience)
+            self.wakeWatchers(of: job)
+        }
+        await withCheckedContinuation { waiters[job, default: []].append($0) }
+        timer.cancel()
+    }
+
+    private func wakeWatchers(of job: JobID) {
+        for waiter in waiters.removeValue(forKey: job) ?? [] { waiter.resume() }
+    }
+
+    private func status(of record: JobRecord) -> JobStatus {
+        let progress = scheduler.progress(of: record.id)
+        return JobStatus(
+            scheduled: progress?.scheduled ?? record.report?.scheduled ?? 0,
+            running: progress?.running ?? 0,
+            completed: progress?.completed ?? record.report?.completed ?? 0,
+            failed: progress?.failed ?? record.report?.failed ?? 0,
+            retries: progress?.retries ?? record.report?.retries ?? 0,
+            nodes: shares(of: record, running: progress?.runningByNode ?? [:]), elapsed: now - record.submittedAt)
+    }
+
+    private func shares(of record: JobRecord, running: [NodeID: Int]) -> [NodeShare] {
+        var shares = record.shares
+        for (node, count) in running {
+            shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].running = count
+        }
+        return shares.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.value)
+    }
+
+    private func catalogue(of record: JobRecord) -> Catalogue? {
+        (record.plan as? SkyPlan)?.catalogue
+    }
+
+    private func name(of node: NodeID) -> String { names[node] ?? node.description }
+
+    private func label(_ job: JobID, _ task: TaskID) -> String {
+        jobs[job]?.plan.task(task.index)?.label ?? "task \(task.index + 1)"
+    }
+}

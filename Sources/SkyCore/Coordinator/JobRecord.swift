@@ -1,0 +1,19 @@
+import Transport
+
+/// One job as the coordinator keeps it.
+struct JobRecord {
+    let id: JobID
+    let request: JobRequest
+    let submittedAt: Duration
+    var plan: any JobPlan
+    var log = EventLog()
+    /// Results of attempts that succeeded, until the scheduler says whether they count.
+    var uncommitted: [AttemptID: TaskResult] = [:]
+    /// Tasks that failed because the input is bad.
+    var badInput: Set<Int> = []
+    /// Why it was aborted.
+    var abort: SkyError?
+    var report: JobReport?
+    /// Tasks completed by each node; names outlive their nodes here.
+    var shares: [NodeID: NodeShare] = [:]
+}

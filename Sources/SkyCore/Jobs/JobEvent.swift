@@ -1,0 +1,54 @@
+/// Something that happened to a job, for those who watch it.
+package struct JobEvent: Hashable, Codable, Sendable {
+    package enum Kind: Hashable, Codable, Sendable {
+        /// The image was looked at: so many sectors will be scanned.
+        case planned(ImageInfo, sectors: Int)
+        case completed(task: String, node: String)
+        case retrying(task: String, node: String, reason: String, delay: Duration)
+        case failed(task: String, reason: String)
+        case sectorDone(sector: Int, sources: Int)
+        /// The last event of every job.
+        case ended(JobReport)
+    }
+
+    /// Position in the job's history, from 0.
+    package var number: Int
+    /// Since the job's submission.
+    package var time: Duration
+    package var kind: Kind
+}
+
+/// How a job ended.
+package struct JobReport: Hashable, Codable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case done
+        case cancelled
+        /// The input was bad: nothing could be done.
+        case badInput
+        case failed
+    }
+
+    package var state: State
+    /// Why, where the state is not `done`.
+    package var reason: String?
+    package var scheduled: Int
+    package var completed: Int
+    package var failed: Int
+    package var retries: Int
+    package var duration: Duration
+    /// Tasks completed by each node, by name and id, in the order of names.
+    package var nodes: [NodeShare]
+}
+
+/// One node's part in a job.
+package struct NodeShare: Hashable, Codable, Sendable {
+    package var name: String
+    package var completed: Int
+    package var running: Int
+
+    package init(name: String, completed: Int, running: Int) {
+        self.name = name
+        self.completed = completed
+        self.running = running
+    }
+}

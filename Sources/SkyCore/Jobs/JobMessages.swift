@@ -1,0 +1,54 @@
+/// Where a job stands.
+package struct JobStatus: Hashable, Codable, Sendable {
+    package var scheduled: Int
+    package var running: Int
+    package var completed: Int
+    package var failed: Int
+    package var retries: Int
+    /// Nodes with a part in it, by name.
+    package var nodes: [NodeShare]
+    package var elapsed: Duration
+}
+
+/// Asks for what happened since.
+package struct EventsRequest: Hashable, Codable, Sendable {
+    package var job: JobID
+    /// Number of the first event wanted.
+    package var from: Int
+
+    package init(job: JobID, from: Int) {
+        self.job = job
+        self.from = from
+    }
+}
+
+/// The answer: events, perhaps none, and where the job stands.
+package struct EventBatch: Hashable, Codable, Sendable {
+    package var events: [JobEvent]
+    /// Number to ask from next.
+    package var next: Int
+    package var status: JobStatus
+}
+
+/// Asks for a part of the catalogue.
+package struct CatalogueRequest: Hashable, Codable, Sendable {
+    package var job: JobID
+    /// Index of the first source wanted.
+    package var from: Int
+
+    package init(job: JobID, from: Int) {
+        self.job = job
+        self.from = from
+    }
+}
+
+/// A part of the catalogue.
+package struct CataloguePage: Hashable, Codable, Sendable {
+    package var info: ImageInfo
+    /// Sources from the index asked for.
+    package var sources: [Source]
+    /// Sources of the whole catalogue.
+    package var total: Int
+    /// Sources cut by the rim of what their sector saw, over the whole image.
+    package var truncated: Int
+}

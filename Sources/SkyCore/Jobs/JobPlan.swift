@@ -1,0 +1,24 @@
+/// Which tasks a job consists of, and what its results come to: a value that the coordinator asks. Tasks come in
+/// phases; later ones need the results of earlier ones.
+protocol JobPlan: Sendable {
+    /// The first tasks.
+    mutating func begin() -> PlanStep
+    /// A task's result has been committed.
+    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep
+    /// A task has failed for good.
+    mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep
+    /// The work of a task, by its number in the order of issue.
+    func task(_ number: Int) -> ScanTask?
+}
+
+/// What follows.
+struct PlanStep {
+    /// How many tasks come on top of those issued before.
+    var newTasks = 0
+    /// No more will come: the job ends with its last task.
+    var isLast = false
+    /// The job cannot succeed any more; its remaining tasks are pointless.
+    var abort: SkyError?
+    /// What the submitter hears of it.
+    var events: [JobEvent.Kind] = []
+}

@@ -1,0 +1,74 @@
+/// One submission: what is to be done and how hard to try.
+package struct JobRequest: Hashable, Codable, Sendable {
+    /// The kinds of job.
+    package enum Kind: Hashable, Codable, Sendable {
+        case simulate(SimulateRequest)
+        case sky(SkyRequest)
+    }
+
+    package var kind: Kind
+    /// Longest time of one attempt.
+    package var taskTimeLimit = Duration.seconds(600)
+
+    /// Longest time limit that is accepted: a day.
+    package static let longestTimeLimit = Duration.seconds(86_400)
+
+    package init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
+    package func validate() throws(SkyError) {
+        if taskTimeLimit <= .zero || taskTimeLimit > JobRequest.longestTimeLimit {
+            throw SkyError(.badInput, "the time limit of a task must lie between 0 and 86400 seconds")
+        }
+        switch kind {
+        case .simulate(let request): try request.validate()
+        case .sky(let request): try request.configuration.validate()
+        }
+    }
+}
+
+/// The rehearsal: tasks that only take their time.
+package struct SimulateRequest: Hashable, Codable, Sendable {
+    package var tasks: Int
+    package var duration: Duration
+    /// Every n-th task fails its first attempt; `nil` for none.
+    package var failEvery: Int?
+    /// Every n-th task kills the daemon of its first attempt, where that daemon allows it.
+    package var crashEvery: Int?
+
+    /// Most tasks of one job.
+    package static let taskLimit = 10_000_000
+
+    package init(tasks: Int, duration: Duration) {
+        self.tasks = tasks
+        self.duration = duration
+    }
+
+    func validate() throws(SkyError) {
+        if !(1...SimulateRequest.taskLimit).contains(tasks) {
+            throw SkyError(.badInput, "the number of tasks must lie between 1 and \(SimulateRequest.taskLimit)")
+        }
+        if duration < .zero || duration > JobRequest.longestTimeLimit {
+            throw SkyError(.badInput, "the duration of a task must lie between 0 and 86400 seconds")
+        }
+        if let failEvery, failEvery < 1 { throw SkyError(.badInput, "--fail-every takes a number from 1") }
+        if let crashEvery, crashEvery < 1 { throw SkyError(.badInput, "--crash-every takes a number from 1") }
+    }
+}
+
+/// One image to scan.
+package struct SkyRequest: Hashable, Codable, Sendable {
+    package var image: ImageReference
+    package var configuration: ScanConfiguration
+    /// Longest side of the picture in pixels; `nil` for no picture.
+    package var pictureSide: Int?
+    /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
+    package var failSector: Int?
+
+    package init(image: ImageReference, configuration: ScanConfiguration) {
+        self.image = image
+        self.configuration = configuration
+    }
+}

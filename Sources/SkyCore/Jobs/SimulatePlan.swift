@@ -1,0 +1,21 @@
+/// The plan of the rehearsal: all tasks at once.
+struct SimulatePlan: JobPlan {
+    let request: SimulateRequest
+
+    mutating func begin() -> PlanStep {
+        PlanStep(newTasks: request.tasks, isLast: true)
+    }
+
+    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep { PlanStep() }
+
+    mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep { PlanStep() }
+
+    func task(_ number: Int) -> ScanTask? {
+        guard (0..<request.tasks).contains(number) else { return nil }
+        // People count from one, as the book does.
+        var task = ScanTask(.simulate(Simulation(duration: request.duration)), label: "task \(number + 1)")
+        if let every = request.failEvery { task.rehearsal.failsFirstAttempt = (number + 1) % every == 0 }
+        if let every = request.crashEvery { task.rehearsal.crashesFirstAttempt = (number + 1) % every == 0 }
+        return task
+    }
+}

@@ -1,0 +1,109 @@
+/// The plan of an image: look at its header, measure the background of every sector, then scan every sector with the
+/// one background stitched from all of them.
+///
+/// Two rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
+/// sources are those of a whole-image scan.
+struct SkyPlan: JobPlan {
+    private enum Phase {
+        case inspecting
+        case measuring
+        case extracting(BackgroundMap)
+    }
+
+    let request: SkyRequest
+    private var phase = Phase.inspecting
+    private(set) var info: ImageInfo?
+    private var sectors: [Sector] = []
+    private var tiles: [BackgroundTile] = []
+    private(set) var results: [SectorResult] = []
+    private(set) var preview: ImagePreview?
+
+    init(_ request: SkyRequest) {
+        self.request = request
+    }
+
+    // Tasks are numbered: 0 the header; 1...n the backgrounds; n+1...2n the sectors; 2n+1 the picture.
+
+    func task(_ number: Int) -> ScanTask? {
+        let count = sectors.count
+        if number == 0 { return ScanTask(.inspect(request.image), label: "header") }
+        if (1...max(1, count)).contains(number), count > 0 {
+            let sector = sectors[number - 1]
+            return ScanTask(
+                .background(image, sector, request.configuration), label: "background \(sector.index + 1)")
+        }
+        if case .extracting(let background) = phase, (count + 1...2 * count).contains(number) {
+            let sector = sectors[number - count - 1]
+            var task = ScanTask(
+                .extract(image, sector, background, request.configuration), label: "sector \(sector.index + 1)")
+            task.rehearsal.failsFirstAttempt = request.failSector == sector.index
+            return task
+        }
+        if number == 2 * count + 1, let side = request.pictureSide {
+            return ScanTask(.preview(image, maximumSide: side), label: "picture")
+        }
+        return nil
+    }
+
+    /// The image with the HDU that was found, so that every task means the same one.
+    private var image: ImageReference {
+        ImageReference(path: request.image.path, hdu: info?.hdu ?? request.image.hdu)
+    }
+
+    mutating func begin() -> PlanStep {
+        PlanStep(newTasks: 1)
+    }
+
+    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
+        switch (phase, result) {
+        case (.inspecting, .inspected(let info)):
+            return inspected(info)
+        case (.measuring, .background(let tile)):
+            tiles.append(tile)
+            return tiles.count == sectors.count ? measured() : PlanStep()
+        case (.extracting, .extracted(let result)):
+            results.append(result)
+            return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
+        case (.extracting, .preview(let preview)):
+            self.preview = preview
+            return PlanStep()
+        default:
+            return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
+        }
+    }
+
+    private mutating func inspected(_ info: ImageInfo) -> PlanStep {
+        self.info = info
+        sectors = SectorGrid.sectors(of: info, configuration: request.configuration)
+        phase = .measuring
+        if let fail = request.failSector, fail >= sectors.count {
+            return PlanStep(
+                abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
+        }
+        return PlanStep(newTasks: sectors.count, events: [.planned(info, sectors: sectors.count)])
+    }
+
+    private mutating func measured() -> PlanStep {
+        guard let info else { return PlanStep() }
+        do {
+            let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
+            tiles = []
+            phase = .extracting(background)
+        } catch {
+            return PlanStep(abort: error)
+        }
+        return PlanStep(newTasks: sectors.count + (request.pictureSide == nil ? 0 : 1), isLast: true)
+    }
+
+    mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
+        // Without the header or one background mesh nothing after it can be right; a sector less is a gap that can
+        // be named.
+        guard task <= sectors.count else { return PlanStep() }
+        return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, reason))
+    }
+
+    /// What the coordinator hands back at the end.
+    var catalogue: Catalogue? {
+        info.map { Catalogue(merging: results, info: $0) }
+    }
+}

@@ -1,0 +1,66 @@
+package import Logging
+package import Transport
+
+/// Everything a node is: its actor system, its scan actor with the worker processes, its coordinator.
+///
+/// `start()` opens the sockets; `run()` works until it is cancelled and then leaves the cluster in order.
+package final class Node: Sendable {
+    package let system: ClusterSystem
+    package let coordinator: Coordinator
+    let scan: ScanActor
+    private let workers: WorkerPool
+
+    package init(_ settings: NodeSettings) {
+        let system = ClusterSystem(settings.cluster)
+        self.system = system
+        let logger = settings.cluster.logger
+        let workers = WorkerPool(.init(executable: settings.executable, limit: settings.slots), logger: logger)
+        self.workers = workers
+        scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
+            ScanActor(
+                slots: settings.slots,
+                runner: TaskRunner(workers: workers, allowsCrash: settings.allowsCrash), logger: logger,
+                actorSystem: system)
+        }
+        coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {
+            Coordinator(logger: logger, actorSystem: system)
+        }
+    }
+
+    /// - Throws: where an address cannot be bound or an interface is not there.
+    package func start() async throws {
+        try await system.start()
+    }
+
+    /// Works until cancelled, then stops the workers and says goodbye.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.coordinator.whenLocal { await $0.run() } }
+            group.addTask { await self.followMembership() }
+            group.addTask { await self.expireLeases() }
+        }
+        await system.shutdown()
+        await workers.close()
+    }
+
+    private func followMembership() async {
+        while !Task.isCancelled {
+            for await event in system.membershipEvents() {
+                switch event {
+                case .lost(let node), .left(let node):
+                    await scan.whenLocal { $0.coordinatorLost(node) }
+                case .joined, .suspect, .revived:
+                    break
+                }
+            }
+            await Task.yield()
+        }
+    }
+
+    private func expireLeases() async {
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+            await scan.whenLocal { $0.expireLeases() }
+        }
+    }
+}

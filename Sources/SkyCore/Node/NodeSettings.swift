@@ -1,0 +1,21 @@
+package import Transport
+
+/// How a node is set up.
+package struct NodeSettings: Sendable {
+    package var cluster: ClusterSettings
+    /// Attempts that may run at once. One a core is right for scans, which compute without waiting.
+    package var slots: Int
+    /// The program to start worker processes from.
+    package var executable: String
+    /// Whether a task may kill this daemon, to rehearse a crash.
+    package var allowsCrash = false
+
+    /// Most slots of one node; beyond it the processes alone would exhaust a machine.
+    package static let slotLimit = 1024
+
+    package init(cluster: ClusterSettings, slots: Int, executable: String) {
+        self.cluster = cluster
+        self.slots = slots
+        self.executable = executable
+    }
+}

@@ -1,0 +1,64 @@
+/// One unit of a job: what a node is asked to do. Idempotent, so that it may be tried again anywhere.
+package struct ScanTask: Hashable, Codable, Sendable {
+    /// The kinds of work, with what each needs.
+    package enum Work: Hashable, Codable, Sendable {
+        /// The rehearsal: takes its time and does nothing.
+        case simulate(Simulation)
+        /// Look at the header: is it an image, how large.
+        case inspect(ImageReference)
+        /// Measure the background meshes of one sector's core.
+        case background(ImageReference, Sector, ScanConfiguration)
+        /// Find and measure the sources of one sector.
+        case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
+        /// Draw the whole image small, for the picture.
+        case preview(ImageReference, maximumSide: Int)
+    }
+
+    package var work: Work
+    /// What people see: "sector 9".
+    package var label: String
+    /// Faults to rehearse; none in earnest work.
+    package var rehearsal = Rehearsal()
+
+    package init(_ work: Work, label: String) {
+        self.work = work
+        self.label = label
+    }
+
+    /// Whether a worker process is needed: everything that runs foreign code over foreign files.
+    var needsWorker: Bool {
+        if case .simulate = work { false } else { true }
+    }
+}
+
+/// Time that passes without a thread being blocked.
+package struct Simulation: Hashable, Codable, Sendable {
+    package var duration: Duration
+
+    package init(duration: Duration) {
+        self.duration = duration
+    }
+}
+
+/// Faults made on purpose, to see a retry.
+package struct Rehearsal: Hashable, Codable, Sendable {
+    /// Fails the first attempt, after its time.
+    package var failsFirstAttempt = false
+    /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
+    package var crashesFirstAttempt = false
+
+    package init() {}
+}
+
+/// An image on disk, as every node that may scan it must see it.
+package struct ImageReference: Hashable, Codable, Sendable {
+    /// Absolute path, the same on every node.
+    package var path: String
+    /// Which HDU, 0 for the primary; `nil` for the first with an image.
+    package var hdu: Int?
+
+    package init(path: String, hdu: Int?) {
+        self.path = path
+        self.hdu = hdu
+    }
+}

@@ -1,0 +1,50 @@
+package import Transport
+
+/// Asks a node to run one attempt.
+package struct RunRequest: Hashable, Codable, Sendable {
+    package var coordinator: NodeID
+    package var attempt: AttemptID
+    package var task: ScanTask
+    /// After this the attempt is stopped and counts as failed.
+    package var timeLimit: Duration
+
+    package init(coordinator: NodeID, attempt: AttemptID, task: ScanTask, timeLimit: Duration) {
+        self.coordinator = coordinator
+        self.attempt = attempt
+        self.task = task
+        self.timeLimit = timeLimit
+    }
+}
+
+/// What became of it.
+package struct RunReply: Hashable, Codable, Sendable {
+    package var outcome: TaskOutcome
+    /// Time it took on the node, without waiting and travelling.
+    package var duration: Duration
+}
+
+/// Tells a node how many slots a coordinator could use there, in total.
+package struct ReserveRequest: Hashable, Codable, Sendable {
+    package var coordinator: NodeID
+    package var wanted: Int
+}
+
+/// Waits for a change of the lease; asking renews it.
+package struct LeaseWatch: Hashable, Codable, Sendable {
+    package var coordinator: NodeID
+    /// The newest epoch the coordinator knows of.
+    package var epoch: UInt64
+}
+
+/// What a node says of itself.
+package struct NodeStatus: Hashable, Codable, Sendable {
+    package var node: NodeID
+    package var name: String
+    package var version: String
+    package var slots: Int
+    package var running: Int
+    /// Attempts finished since the start, well or badly.
+    package var completed: Int
+    package var failed: Int
+    package var uptime: Duration
+}

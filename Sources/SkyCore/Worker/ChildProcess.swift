@@ -1,0 +1,184 @@
+import Glibc
+import Synchronization
+
+/// A child process in a process group of its own, watched by a thread that waits for its end.
+///
+/// `posix_spawn` and `waitid` directly: Foundation's Process misses child exits on Linux, and a waiting thread costs
+/// less than the trouble of sharing SIGCHLD with everybody else.
+final class ChildProcess: Sendable {
+    private struct State {
+        /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
+        var end: String?
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+    }
+
+    let pid: pid_t
+    private let state: Mutex<State>
+
+    /// - Throws: `SkyError` where the program cannot be started.
+    init(_ executable: String, arguments: [String], standardError: String) throws {
+        pid = try ChildProcess.spawn(executable, arguments, standardError)
+        state = Mutex(State())
+        watch()
+    }
+
+    private static func spawn(_ executable: String, _ arguments: [String], _ standardError: String) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        // A worker must never write into the catalogue or progress that its parent prints.
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // Nothing that is open here is its business.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A group of its own: Ctrl-C in a terminal reaches the daemon, which then stops its workers in order; and a
+        // kill reaches whatever the worker started. Signals blocked or ignored here are not so there.
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+
+        // A crash is expected now and then; Swift's backtracer would hold the dead process for seconds.
+        let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no")
+        let argv = ([executable] + arguments).map { strdup($0) } + [nil]
+        let envp = environment.map { strdup($0) } + [nil]
+        defer { for pointer in argv + envp { free(pointer) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, executable, &actions, &attributes, argv, envp)
+        guard status == 0 else {
+            throw SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))")
+        }
+        return pid
+    }
+
+    private static func environment(adding setting: String) -> [String] {
+        let name = setting.prefix { $0 != "=" } + "="
+        var settings: [String] = []
+        var pointer = environ
+        while let entry = pointer.pointee {
+            settings.append(String(cString: entry))
+            pointer += 1
+        }
+        return settings.filter { !$0.hasPrefix(name) } + [setting]
+    }
+
+    /// Starts the thread that waits. It ends with the process, which every path out of the daemon brings about.
+    private func watch() {
+        let box = Unmanaged.passRetained(self)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 64 * 1024)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, &attributes,
+            { argument in
+                if let argument { Unmanaged<ChildProcess>.fromOpaque(argument).takeRetainedValue().awaitEnd() }
+                return nil
+            }, box.toOpaque())
+        if status != 0 {
+            box.release()
+            Glibc.kill(-pid, SIGKILL)
+            ended("could not be watched: \(String(cString: strerror(status)))")
+        }
+    }
+
+    private func awaitEnd() {
+        var information = siginfo_t()
+        // WNOWAIT leaves the process unreaped, so that its number cannot be given to another one between its end and
+        // our note of it; `kill` checks the note first.
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+        var status: Int32 = 0
+        let words: String
+        state.withLock { _ in }
+        let code = information.si_code
+        let value = information._sifields._sigchld.si_status
+        if code == CLD_EXITED {
+            words = value == 0 ? "ended" : "ended with exit code \(value)"
+        } else {
+            words = "was killed by signal \(value) (\(String(cString: strsignal(value))))"
+        }
+        ended(words) {
+            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+        }
+    }
+
+    private func ended(_ words: String, reap: () -> Void = {}) {
+        let waiters = state.withLock { state in
+            state.end = words
+            reap()
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    var isRunning: Bool { state.withLock { $0.end == nil } }
+
+    /// SIGKILL to the whole group. Harmless afterwards.
+    func kill() {
+        state.withLock { state in
+            if state.end == nil { Glibc.kill(-pid, SIGKILL) }
+        }
+    }
+
+    /// Waits for the end; kills after `patience`. Says how it ended.
+    func end(within patience: Duration) async -> String {
+        if !(await hasEnded(within: patience)) {
+            kill()
+            await waitForEnd()
+            return "was killed because it did not stop"
+        }
+        return state.withLock { $0.end } ?? "ended"
+    }
+
+    /// Whether it ends within the time.
+    func hasEnded(within limit: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await self.waitForEnd()
+                return !self.isRunning
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return !self.isRunning
+            }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            return first
+        }
+    }
+
+    /// Returns when it has ended, or when the caller is cancelled.
+    private func waitForEnd() async {
+        let ticket = Mutex<Int?>(nil)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.end != nil || Task.isCancelled { return true }
+                    state.nextWaiter += 1
+                    state.waiters[state.nextWaiter] = continuation
+                    ticket.withLock { $0 = state.nextWaiter }
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                ticket.withLock(\.self).flatMap { state.waiters.removeValue(forKey: $0) }
+            }
+            waiter?.resume()
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package import Distributed
+import Logging
+package import Transport
+
+/// A node's hands: lends slots to coordinators and runs their attempts in them.
+///
+/// The book's `commit()` and `run(_:)` can fall out of balance; here a slot is held by an attempt from `run`'s start
+/// to its end, whatever the end, and lent only by a lease that dies with the coordinator's link.
+package distributed actor ScanActor: ClusterActor {
+    public typealias ActorSystem = ClusterSystem
+
+    /// The name every node's scan actor is found under.
+    package static let wellKnownName = "scan"
+
+    private var book: LeaseBook
+    private let runner: TaskRunner
+    private let logger: Logger
+    private let epoch = ContinuousClock.now
+    private let slots: Int
+    private var completed = 0
+    private var failed = 0
+    /// Attempts under way, so that they can be stopped.
+    private var attempts: [AttemptID: Task<TaskOutcome, Never>] = [:]
+    /// Coordinators waiting for their lease to change.
+    private var watchers: [NodeID: CheckedContinuation<Void, Never>] = [:]
+
+    package init(slots: Int, runner: TaskRunner, logger: Logger, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.slots = slots
+        self.runner = runner
+        self.logger = logger
+        book = LeaseBook(slots: slots, duration: ScanActor.leaseDuration)
+    }
+
+    /// How long a lease lives unless renewed. The link's end is noticed sooner; this is for a coordinator that
+    /// hangs while its sockets live.
+    static let leaseDuration = Duration.seconds(10)
+    /// How long a watch waits before it answers that nothing changed, which also renews the lease.
+    static let watchDuration = Duration.seconds(3)
+
+    private var now: Duration { epoch.duration(to: .now) }
+
+    // MARK: - Called by coordinators
+
+    /// How the node is.
+    package distributed func status() -> NodeStatus {
+        NodeStatus(
+            node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: slots,
+            running: book.running, completed: completed, failed: failed, uptime: now)
+    }
+
+    /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it
+    /// comes free; `watch` tells.
+    package distributed func reserve(_ request: ReserveRequest) -> Lease {
+        let lease = book.reserve(request.wanted, for: request.coordinator, now: now)
+        // Giving slots back may have given them to others.
+        wakeAll()
+        return lease
+    }
+
+    /// Waits until the lease differs from the epoch the coordinator knows, a few seconds at most.
+    package distributed func watch(_ request: LeaseWatch) async -> Lease? {
+        guard let lease = book.renew(for: request.coordinator, now: now) else { return nil }
+        if lease.epoch > request.epoch { return lease }
+        await waitForChange(request.coordinator)
+        return book.renew(for: request.coordinator, now: now)
+    }
+
+    /// Runs one attempt in a slot of the coordinator's lease.
+    package distributed func run(_ request: RunRequest) async -> RunReply {
+        let start = now
+        if let refusal = book.start(request.attempt, for: request.coordinator, now: start) {
+            return RunReply(outcome: .refused(String(describing: refusal)), duration: .zero)
+        }
+        let work = Task { [runner] in await runner.run(request) }
+        attempts[request.attempt] = work
+        let outcome = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        attempts[request.attempt] = nil
+        _ = book.finish(request.attempt, now: now)
+        if case .done = outcome { completed += 1 } else { failed += 1 }
+        wakeAll()
+        return RunReply(outcome: outcome, duration: now - start)
+    }
+
+    /// Stops an attempt whose result is not wanted any more.
+    package distributed func stop(_ attempt: AttemptID) {
+        attempts[attempt]?.cancel()
+    }
+
+    // MARK: - Called by this node
+
+    /// A coordinator's node is gone: its lease is void and its attempts stop.
+    package func coordinatorLost(_ node: NodeID) {
+        let (stop, _) = book.coordinatorLost(node, now: now)
+        halt(stop)
+    }
+
+    /// Voids the leases that nobody renewed.
+    package func expireLeases() {
+        let (stop, _) = book.expire(now: now)
+        halt(stop)
+    }
+
+    private func halt(_ stopped: [AttemptID]) {
+        for attempt in stopped { attempts[attempt]?.cancel() }
+        wakeAll()
+    }
+
+    // MARK: - Waiting
+
+    private func waitForChange(_ coordinator: NodeID) async {
+        // A second watch of the same coordinator takes the place of the first.
+        watchers.removeValue(forKey: coordinator)?.resume()
+        let timer = Task { [watchDuration = ScanActor.watchDuration] in
+            try? await Task.sleep(for: watchDuration)
+            self.wake(coordinator)
+        }
+        await withCheckedContinuation { watchers[coordinator] = $0 }
+        timer.cancel()
+    }
+
+    private func wake(_ coordinator: NodeID) {
+        watchers.removeValue(forKey: coordinator)?.resume()
+    }
+
+    private func wakeAll() {
+        for coordinator in Array(watchers.keys) { wake(coordinator) }
+    }
+}

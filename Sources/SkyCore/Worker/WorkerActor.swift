@@ -1,0 +1,56 @@
+package import Distributed
+import NIOPosix
+package import Transport
+
+/// The one actor of a worker process: does foreign work for its daemon, one piece at a time, on a thread of its own.
+package distributed actor WorkerActor: ClusterActor {
+    public typealias ActorSystem = ClusterSystem
+
+    package static let wellKnownName = "worker"
+
+    /// cfitsio, wcslib and SEP block for as long as they like; never on the cooperative pool.
+    private let thread: NIOThreadPool
+    private let engine = EngineBox()
+
+    package init(thread: NIOThreadPool, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.thread = thread
+    }
+
+    /// Does one task's work.
+    package distributed func perform(_ task: ScanTask) async -> TaskOutcome {
+        do {
+            return .done(try await thread.runIfActive { [engine] in try engine.perform(task.work) })
+        } catch let error as SkyError {
+            switch error.kind {
+            case .badInput: return .badInput(error.message)
+            case .unavailable: return .unavailable(error.message)
+            case .failed: return .fault(error.message)
+            }
+        } catch {
+            return .fault(String(describing: error))
+        }
+    }
+}
+
+/// Carries the engine, which is not `Sendable`, to the one thread that uses it.
+///
+/// Safe because only jobs of a pool of exactly one thread touch `engine`, one after the other.
+private final class EngineBox: @unchecked Sendable {
+    private let engine = SkyEngine()
+
+    func perform(_ work: ScanTask.Work) throws -> TaskResult {
+        switch work {
+        case .simulate: .simulated
+        case .inspect(let image): .inspected(try engine.inspect(path: image.path, hdu: image.hdu))
+        case .background(let image, let sector, let configuration):
+            .background(try engine.background(path: image.path, sector: sector, configuration: configuration))
+        case .extract(let image, let sector, let background, let configuration):
+            .extracted(
+                try engine.extract(
+                    path: image.path, sector: sector, background: background, configuration: configuration))
+        case .preview(let image, let maximumSide):
+            .preview(try engine.preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
+        }
+    }
+}

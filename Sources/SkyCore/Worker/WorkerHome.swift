@@ -1,0 +1,82 @@
+import Glibc
+import Logging
+import Transport
+
+/// Where a node's workers live: a folder that only this user can enter, with the socket they connect to, and an
+/// actor system of their own, apart from the cluster's.
+final class WorkerHome: Sendable {
+    let system: ClusterSystem
+    private let folder: String
+    private let socket: String
+    private let cluster: String
+    private let listener: WorkerListener
+
+    /// Time for a worker to start and to say hello.
+    static let startLimit = Duration.seconds(20)
+
+    init(logger: Logger) async throws {
+        folder = try WorkerHome.makeFolder()
+        socket = folder + "/socket"
+        // Only a process that was told this name is let in.
+        cluster = "workers-\(NodeID.random())"
+        var settings = ClusterSettings(name: "daemon")
+        settings.cluster = cluster
+        settings.listen = .unixSocket(path: socket)
+        settings.logger = logger
+        system = ClusterSystem(settings)
+        try await system.start()
+        listener = WorkerListener(system)
+    }
+
+    private static func makeFolder() throws -> String {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((base + "/skynode-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw SkyError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Starts a worker and waits until it has said hello.
+    func start(_ executable: String, name: String) async throws -> (ChildProcess, NodeID) {
+        let process = try ChildProcess(
+            executable, arguments: ["worker", "--socket", socket, "--cluster", cluster, "--name", name],
+            standardError: folder + "/" + name + ".stderr")
+        do {
+            return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
+        } catch {
+            let end = await process.end(within: .milliseconds(200))
+            throw SkyError(.failed, "\(error); it \(end) \(lastWords(of: name) ?? "")")
+        }
+    }
+
+    /// The end of what a worker wrote to its standard error, in one line; the file is removed.
+    func lastWords(of name: String) -> String? {
+        let path = folder + "/" + name + ".stderr"
+        defer { unlink(path) }
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        fseek(file, 0, SEEK_END)
+        fseek(file, max(0, ftell(file) - 400), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: 400)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let words = String(decoding: bytes.prefix(count), as: UTF8.self).split { $0.isNewline || $0 == "\0" }
+        return words.last.map { PrintableText.of(String($0)) }
+    }
+
+    func close() async {
+        await system.shutdown()
+        listener.stop()
+        // What is left in the folder is ours: the socket and the workers' standard error.
+        if let directory = opendir(folder) {
+            while let entry = readdir(directory) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name != ".", name != ".." { unlink(folder + "/" + name) }
+            }
+            closedir(directory)
+        }
+        rmdir(folder)
+    }
+}

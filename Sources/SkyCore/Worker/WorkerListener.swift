@@ -1,0 +1,69 @@
+import Synchronization
+import Transport
+
+/// Waits for started workers to say hello.
+final class WorkerListener: Sendable {
+    private struct State {
+        var arrived: [String: NodeID] = [:]
+        var waiting: [String: CheckedContinuation<NodeID, any Error>] = [:]
+    }
+
+    private let state = Mutex(State())
+    /// Belongs to this object; `stop` ends it, as does the system's shutdown.
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ system: ClusterSystem) {
+        let listening = Task { [weak self] in
+            for await event in system.membershipEvents() {
+                guard case .joined(let member) = event else { continue }
+                self?.arrived(member)
+            }
+        }
+        task.withLock { $0 = listening }
+    }
+
+    func stop() {
+        task.withLock { $0 }?.cancel()
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for waiter in waiting.values { waiter.resume(throwing: TransportError.notRunning) }
+    }
+
+    private func arrived(_ member: Member) {
+        let waiter = state.withLock { state in
+            let waiter = state.waiting.removeValue(forKey: member.name)
+            if waiter == nil { state.arrived[member.name] = member.node }
+            return waiter
+        }
+        waiter?.resume(returning: member.node)
+    }
+
+    /// - Throws: `SkyError` where the process ends or stays silent.
+    func hello(of name: String, from process: ChildProcess, within limit: Duration) async throws -> NodeID {
+        let watch = Task {
+            let ended = await process.hasEnded(within: limit)
+            self.giveUp(
+                name, ended ? "the worker process ended at its start" : "the worker process did not say hello in time")
+        }
+        defer { watch.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let node = state.withLock { state in
+                    if let node = state.arrived.removeValue(forKey: name) { return node as NodeID? }
+                    state.waiting[name] = continuation
+                    return nil
+                }
+                if let node { continuation.resume(returning: node) }
+            }
+        } onCancel: {
+            giveUp(name, "stopped")
+        }
+    }
+
+    private func giveUp(_ name: String, _ reason: String) {
+        let waiter = state.withLock { $0.waiting.removeValue(forKey: name) }
+        waiter?.resume(throwing: SkyError(.failed, reason))
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import Logging
+import ServiceLifecycle
+import SkyCore
+import Transport
+import UnixSignals
+
+/// `skynode serve`: a node in the foreground, until SIGTERM or Ctrl-C.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run a node in the foreground.",
+        discussion: """
+            The first line on standard output is `skynode NAME listening on HOST:PORT`. SIGTERM or Ctrl-C makes the \
+            node say goodbye to the others and stop.
+            """)
+
+    @Option(help: "The node's name, for people. Default: the host's.")
+    var name: String?
+
+    @Option(help: ArgumentHelp("Address to accept other nodes on; port 0 means any.", valueName: "host:port"))
+    var listen = Defaults.daemon.description
+
+    @Option(help: ArgumentHelp("Address others are told, where it differs.", valueName: "host:port"))
+    var advertise: String?
+
+    @Option(help: ArgumentHelp("Tasks that may run at once. Default: one a core.", valueName: "n"))
+    var slots: Int?
+
+    @Flag(
+        help: """
+            Allow an address that other machines can reach. There is no encryption and no authentication yet: \
+            whoever reaches the port can use the node. For networks you trust.
+            """)
+    var insecure = false
+
+    @Flag(name: .customLong("allow-crash"), help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
+    var allowCrash = false
+
+    @OptionGroup var network: NetworkOptions
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+        let logger = log.logger("skynode", default: .notice)
+        let node = Node(try settings(logger))
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [NodeService(node: node, listen: try address())],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }))
+        do {
+            try await group.run()
+        } catch let error as CommandFailure {
+            throw error
+        }
+    }
+
+    private func address() throws -> NodeAddress {
+        try AddressArgument.parse(listen, option: "--listen", allowsPortZero: true)
+    }
+
+    private func settings(_ logger: Logger) throws -> NodeSettings {
+        let address = try address()
+        if !address.isLoopback, !insecure {
+            throw CommandFailure(
+                .usage,
+                "--listen \(address): other machines could reach this node, and there is no authentication yet; "
+                    + "add --insecure on a network you trust")
+        }
+        let name = name ?? Defaults.name
+        guard Hello.isValidName(name) else {
+            throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
+        }
+        var cluster = ClusterSettings(name: name)
+        cluster.listen = address
+        cluster.advertise = try advertise.map {
+            try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true)
+        }
+        cluster.join = try network.seeds()
+        cluster.multicast = try network.multicastSettings()
+        cluster.logger = logger
+        var settings = NodeSettings(
+            cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
+        settings.allowsCrash = allowCrash
+        return settings
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Glibc
+import Logging
+import NIOPosix
+import SkyCore
+import Transport
+
+/// `skynode worker`: one worker process. Started by a daemon, never by a person.
+struct WorkerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "worker", abstract: "A worker process of a daemon.", shouldDisplay: false)
+
+    @Option var socket: String
+    @Option var cluster: String
+    @Option var name: String
+
+    func run() async throws {
+        // A crash is one failed attempt; a core dump of each would fill the disk.
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        var settings = ClusterSettings(name: name)
+        settings.cluster = cluster
+        settings.logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }
+        settings.eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let system = ClusterSystem(settings)
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
+            WorkerActor(thread: thread, actorSystem: system)
+        }
+        try await system.start()
+        let events = system.membershipEvents()
+        do {
+            try await system.join(.unixSocket(path: socket))
+        } catch {
+            throw CommandFailure(.noCluster, "the daemon does not answer at \(socket): \(error)")
+        }
+        for await event in events {
+            switch event {
+            case .lost, .left:
+                // The daemon is gone, or has let go. Whatever the thread is busy with is of no use to anybody, and
+                // foreign code cannot be asked to stop.
+                _exit(0)
+            case .joined, .suspect, .revived: continue
+            }
+        }
+        withExtendedLifetime(worker) {}
+    }
+}

@@ -1,0 +1,23 @@
+/// What the shell hears (DESIGN: exit codes).
+enum ExitStatus: Int32 {
+    case done = 0
+    /// Done, but some tasks failed.
+    case partlyFailed = 1
+    /// Wrong usage or bad input.
+    case usage = 2
+    /// No cluster reached.
+    case noCluster = 3
+    /// Cancelled by Ctrl-C.
+    case cancelled = 130
+}
+
+/// Ends a command with a status, and a line for the person where there is something to say.
+struct CommandFailure: Error {
+    var status: ExitStatus
+    var message: String?
+
+    init(_ status: ExitStatus, _ message: String? = nil) {
+        self.status = status
+        self.message = message
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import SkyCore
+import Transport
+
+/// Which cluster a command uses.
+struct ClusterOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The node to talk to. Default: the daemon of this machine, else one found by multicast, else a node "
+                + "inside this command.", valueName: "host:port"))
+    var node: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run a node with this many slots inside this command, beside those it finds.", valueName: "n"))
+    var slots: Int?
+
+    @OptionGroup var network: NetworkOptions
+    @OptionGroup var log: LogOptions
+
+    @Option(help: "text for people, json for programs: one object a line.")
+    var format = OutputFormat.text
+
+    func check() throws {
+        if let slots { _ = try SlotsArgument.check(slots) }
+        if node != nil, slots != nil {
+            throw CommandFailure(.usage, "--node and --slots contradict each other: one uses a node that runs")
+        }
+        _ = try network.multicastSettings()
+        _ = try network.seeds()
+        if let node { _ = try AddressArgument.parse(node, option: "--node", allowsPortZero: false) }
+    }
+}

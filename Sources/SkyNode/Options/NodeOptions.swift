@@ -1,0 +1,95 @@
+import ArgumentParser
+import Logging
+import SkyCore
+import Transport
+
+/// How a node finds others; the same for a daemon and for a node inside a command.
+struct NetworkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Interface to find others on, by name or IPv4 address. Repeatable. Default: what fits --listen.",
+            valueName: "name-or-address"))
+    var interface: [String] = []
+
+    @Option(help: ArgumentHelp("IPv4 multicast group and UDP port.", valueName: "group:port"))
+    var multicast: String?
+
+    @Flag(name: .customLong("no-multicast"), help: "Do not look for others by multicast.")
+    var noMulticast = false
+
+    @Option(
+        help: ArgumentHelp("Address of a node to connect to, again and again. Repeatable.", valueName: "host:port"))
+    var join: [String] = []
+
+    /// `nil` where multicast is off.
+    func multicastSettings() throws -> MulticastSettings? {
+        if noMulticast {
+            if multicast != nil {
+                throw CommandFailure(.usage, "--multicast and --no-multicast contradict each other")
+            }
+            return nil
+        }
+        var settings = MulticastSettings()
+        if let multicast {
+            guard let given = MulticastSettings(multicast) else {
+                throw CommandFailure(
+                    .usage,
+                    "--multicast \(PrintableText.of(multicast)): not an IPv4 multicast group with a port, such as "
+                        + "\(settings.group):\(settings.port)")
+            }
+            settings = given
+        }
+        settings.interfaces = interface
+        return settings
+    }
+
+    func seeds() throws -> [NodeAddress] {
+        try join.map { try AddressArgument.parse($0, option: "--join", allowsPortZero: false) }
+    }
+}
+
+/// Addresses on the command line.
+enum AddressArgument {
+    static func parse(_ text: String, option: String, allowsPortZero: Bool) throws -> NodeAddress {
+        guard let address = NodeAddress(text) else {
+            throw CommandFailure(
+                .usage, "\(option) \(PrintableText.of(text)): not an address of the form HOST:PORT")
+        }
+        if !allowsPortZero, case .hostPort(_, 0) = address {
+            throw CommandFailure(.usage, "\(option) \(PrintableText.of(text)): port 0 cannot be connected to")
+        }
+        return address
+    }
+}
+
+/// Slots on the command line.
+enum SlotsArgument {
+    static func check(_ slots: Int) throws -> Int {
+        guard (1...NodeSettings.slotLimit).contains(slots) else {
+            throw CommandFailure(.usage, "--slots \(slots): a node has 1 to \(NodeSettings.slotLimit) slots")
+        }
+        return slots
+    }
+}
+
+/// Logs of a command or daemon.
+struct LogOptions: ParsableArguments {
+    @Option(
+        name: .customLong("log-level"),
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    var logLevel: Logger.Level?
+
+    func logger(_ label: String, default level: Logger.Level) -> Logger {
+        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = logLevel ?? level
+        return logger
+    }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+
+/// How results are printed.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    case json
+}

@@ -1,0 +1,152 @@
+import Logging
+import SkyCore
+import Transport
+
+/// A command's way to a coordinator: one in a daemon, or one in a node inside the command.
+enum ClusterSession {
+    /// Runs `body` with a coordinator, and takes down afterwards what was started for it.
+    ///
+    /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
+    static func with<Result: Sendable>(
+        _ options: ClusterOptions, _ body: @escaping @Sendable (Coordinator) async throws -> Result
+    ) async throws -> Result {
+        try options.check()
+        let logger = options.log.logger("skynode", default: .warning)
+        if options.slots == nil, options.network.join.isEmpty {
+            if let client = try await connect(node: options.node, options.network, logger) {
+                return try await use(client, body)
+            }
+        }
+        return try await withEmbeddedNode(options, logger, body)
+    }
+
+    /// Runs `body` with the coordinator of a node that runs already.
+    ///
+    /// - Throws: `CommandFailure` with exit code 3 where there is none.
+    static func client<Result: Sendable>(
+        node: String?, network: NetworkOptions, log: LogOptions, _ body: (Coordinator) async throws -> Result
+    ) async throws -> Result {
+        let logger = log.logger("skynode", default: .warning)
+        guard let client = try await connect(node: node, network, logger) else {
+            throw CommandFailure(.noCluster, "no node found; start one with skynode serve, or name one with --node")
+        }
+        return try await use(client, body)
+    }
+
+    private static func use<Result: Sendable>(
+        _ client: Client, _ body: (Coordinator) async throws -> Result
+    ) async throws -> Result {
+        do {
+            let coordinator = try Coordinator.resolve(
+                id: ActorAddress(node: client.node, name: Coordinator.wellKnownName), using: client.system)
+            let result = try await body(coordinator)
+            await client.system.shutdown()
+            return result
+        } catch {
+            await client.system.shutdown()
+            throw error
+        }
+    }
+
+    // MARK: - A node that runs already
+
+    /// An actor system that is no member, linked to one node.
+    private struct Client {
+        var system: ClusterSystem
+        var node: NodeID
+    }
+
+    private static func connect(
+        node: String?, _ network: NetworkOptions, _ logger: Logger
+    ) async throws -> Client? {
+        let multicast = try network.multicastSettings()
+        var settings = ClusterSettings(name: "skynode")
+        settings.role = .client
+        settings.logger = logger
+        let system = ClusterSystem(settings)
+        try await system.start()
+        if let text = node {
+            let address = try AddressArgument.parse(text, option: "--node", allowsPortZero: false)
+            do {
+                return Client(system: system, node: try await system.join(address).node)
+            } catch {
+                await system.shutdown()
+                throw CommandFailure(
+                    .noCluster,
+                    "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?")
+            }
+        }
+        if let hello = try? await system.join(Defaults.daemon) { return Client(system: system, node: hello.node) }
+        if let multicast {
+            do {
+                if let address = try await NodeFinder.find(multicast, cluster: settings.cluster) {
+                    return Client(system: system, node: try await system.join(address).node)
+                }
+            } catch let error as NetworkInterfaceError {
+                await system.shutdown()
+                throw CommandFailure(.usage, "--interface: \(error)")
+            } catch {
+                // A machine without any network still scans by itself.
+                logger.debug("no node found by multicast", metadata: ["error": "\(error)"])
+            }
+        }
+        await system.shutdown()
+        return nil
+    }
+
+    /// The heart of an error of a failed connection.
+    private static func reason(_ error: any Error) -> String {
+        let text = String(describing: error)
+        if text.contains("ECONNREFUSED") || text.contains("Connection refused") { return "connection refused" }
+        if text.contains("connectTimeout") { return "no answer" }
+        if text.contains("dnsAError") || text.contains("SocketAddressError") || text.contains("unknown(host") {
+            return "unknown host"
+        }
+        return text
+    }
+
+    // MARK: - A node of its own
+
+    private static func withEmbeddedNode<Result: Sendable>(
+        _ options: ClusterOptions, _ logger: Logger, _ body: @escaping @Sendable (Coordinator) async throws -> Result
+    ) async throws -> Result {
+        var cluster = ClusterSettings(name: Defaults.name)
+        cluster.logger = logger
+        // Somebody who names slots or seeds wants to be one of the cluster; somebody who found none works alone.
+        let isMember = options.slots != nil || !options.network.join.isEmpty
+        if isMember {
+            cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
+            cluster.join = try options.network.seeds()
+            cluster.multicast = try options.network.multicastSettings()
+        }
+        let node = Node(
+            NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable))
+        do {
+            try await node.start()
+        } catch {
+            await node.system.shutdown()
+            throw StartFailure.command(error, listen: cluster.listen)
+        }
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                await node.run()
+                return nil
+            }
+            group.addTask { try await body(node.coordinator) }
+            do {
+                while let result = try await group.next() {
+                    guard let result else { continue }
+                    group.cancelAll()
+                    // The node leaves in order, its workers with it.
+                    try await group.waitForAll()
+                    return result
+                }
+            } catch {
+                group.cancelAll()
+                while (try? await group.next()) != nil {}
+                throw error
+            }
+            throw CommandFailure(.noCluster, "the node inside this command stopped")
+        }
+    }
+}

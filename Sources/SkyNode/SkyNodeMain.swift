@@ -1,0 +1,57 @@
+import ArgumentParser
+import Glibc
+import SkyCore
+import Transport
+
+/// Entry point. Parses the command line, runs the command, and turns every error into one line and an exit code.
+@main
+enum SkyNodeMain {
+    static func main() async {
+        // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try SkyNodeCommand.parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(report(error))
+        }
+        exit(ExitStatus.done.rawValue)
+    }
+
+    /// Says what went wrong, in one line, and gives the exit code.
+    private static func report(_ error: any Error) -> Int32 {
+        switch error {
+        case let failure as CommandFailure:
+            if let message = failure.message { Console.error("skynode: \(message)") }
+            return failure.status.rawValue
+        case let error as SkyError:
+            Console.error("skynode: \(error.message)")
+            return ExitStatus.usage.rawValue
+        default:
+            let code = SkyNodeCommand.exitCode(for: error)
+            if code.isSuccess {
+                Console.output(SkyNodeCommand.fullMessage(for: error))
+                return ExitStatus.done.rawValue
+            }
+            Console.error("skynode: \(usageMessage(error))")
+            return ExitStatus.usage.rawValue
+        }
+    }
+
+    /// The first line of the parser's message, with where to read on.
+    private static func usageMessage(_ error: any Error) -> String {
+        let message = SkyNodeCommand.message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
+        let arguments = CommandLine.arguments.dropFirst()
+        let commands = SkyNodeCommand.configuration.subcommands.map { $0._commandName }
+        guard let first = arguments.first, !first.hasPrefix("-") else { return "\(message); see skynode --help" }
+        if !commands.contains(first) {
+            let known = SkyNodeCommand.visibleCommands.joined(separator: ", ")
+            return "unknown command \"\(PrintableText.of(first))\"; there are: \(known)"
+        }
+        return "\(PrintableText.of(message)); see skynode \(first) --help"
+    }
+}
