@@ -21,7 +21,7 @@ struct NodeSpeed {
 
     /// Slowness in eighths: smaller differences are noise, and ties are to be broken in a stable order.
     func rank(now: Duration, halfLife: Duration) -> Int {
-        Int((faded(now: now, halfLife: halfLife) * 8).rounded())
+        Int(faded(now: now, halfLife: halfLife) * 8 + 0.5)
     }
 
     private func faded(now: Duration, halfLife: Duration) -> Double {
