@@ -1,0 +1,224 @@
+package import Transport
+
+/// Who may use the slots of this node, and who does. Slots are shared among coordinators.
+///
+/// - Reserving is one step: what is free is granted at once, the rest is remembered as a wish and granted as slots come
+///   free. Nobody polls: methods return the leases of *others* that changed, for their coordinators to be told.
+/// - An attempt occupies its slot from `start` until `finish`, whatever happens to its coordinator in between. So the
+///   number running never exceeds the slots, even while the stopped attempts of a lost coordinator are still ending.
+/// - A lease ends unless it is renewed, and with the link to its coordinator.
+/// - Slots go where `FairShare` says. Idle ones move at once, busy ones when their attempt finishes; nothing is killed to
+///   make room.
+///
+/// Holds no clock: `now` is the time since an arbitrary start. The number of coordinators is bounded by the number of
+/// authenticated peers; every event costs at most one pass over them and over the slots that move.
+package struct LeaseBook {
+    /// No machine has a million cores: larger numbers, from a peer or a flag, are mistakes, and sums of them could
+    /// overflow.
+    package static let slotLimit = 1 << 20
+
+    /// Slots of the node, whoever uses them.
+    package private(set) var slots: Int
+    /// Whether the node only finishes what it has.
+    package private(set) var isDraining = false
+
+    private let duration: Duration
+    /// First in line for odd slots first; whoever has had its turn goes to the end.
+    private var holders: [LeaseHolder] = []
+    private var attempts: [AttemptID: Occupant] = [:]
+    /// One counter for all leases, so that a coordinator that was forgotten and returns never meets an old epoch again.
+    private var lastEpoch: UInt64 = 0
+
+    /// Whose an attempt is.
+    private enum Occupant: Equatable {
+        case coordinator(NodeID)
+        /// Its coordinator is gone and it has been told to stop.
+        case nobody
+    }
+
+    /// - Parameters:
+    ///   - slots: how many attempts the node runs at a time.
+    ///   - duration: how long a lease lasts without renewal. Renew at a third of it.
+    package init(slots: Int, duration: Duration) {
+        self.slots = min(max(0, slots), Self.slotLimit)
+        self.duration = max(.milliseconds(1), duration)
+    }
+
+    /// Attempts that occupy a slot, those that were told to stop included.
+    package var running: Int { attempts.count }
+
+    /// Slots that are neither leased nor occupied.
+    package var free: Int { max(0, slots - leasedOrOccupied) }
+
+    /// When `expire` is due; nil while nobody holds a lease.
+    package var nextExpiry: Duration? { holders.lazy.map(\.expiry).min() }
+
+    /// The lease of a coordinator as it stands, expired or not.
+    package func lease(of coordinator: NodeID) -> Lease? {
+        holders.first { $0.coordinator == coordinator }?.lease
+    }
+}
+
+// MARK: - What coordinators ask
+
+extension LeaseBook {
+    /// Sets what a coordinator wants in total, running attempts included. What is free is granted now, the rest when it
+    /// comes free. Also renews its lease. Wanting nothing gives back every idle slot.
+    package mutating func reserve(
+        _ wanted: Int, for coordinator: NodeID, now: Duration
+    ) -> (lease: Lease, changed: [Lease]) {
+        let wanted = min(max(0, wanted), Self.slotLimit)
+        if let index = index(of: coordinator) {
+            holders[index].wanted = wanted
+            holders[index].expiry = now + duration
+        } else if wanted > 0 {
+            holders.append(LeaseHolder(coordinator: coordinator, wanted: wanted, expiry: now + duration))
+        }
+        var changed = rebalance(now: now)
+        let own = changed.firstIndex { $0.coordinator == coordinator }.map { changed.remove(at: $0) }
+        let lease = own ?? lease(of: coordinator) ?? Lease(coordinator: coordinator, epoch: lastEpoch, slots: 0)
+        return (lease, changed)
+    }
+
+    /// Extends a lease. Nil when it has expired or was never given: reserve again.
+    package mutating func renew(for coordinator: NodeID, now: Duration) -> Lease? {
+        guard let index = index(of: coordinator), holders[index].expiry > now else { return nil }
+        holders[index].expiry = now + duration
+        return holders[index].lease
+    }
+
+    /// Puts an attempt into an idle slot of its coordinator's lease. Nil when it has started.
+    package mutating func start(_ attempt: AttemptID, for coordinator: NodeID, now: Duration) -> StartRefusal? {
+        guard attempts[attempt] == nil else { return .duplicate }
+        guard !isDraining else { return .draining }
+        guard let index = index(of: coordinator), holders[index].expiry > now else { return .noLease }
+        guard holders[index].running < holders[index].granted, running < slots else { return .noIdleSlot }
+        holders[index].running += 1
+        attempts[attempt] = .coordinator(coordinator)
+        return nil
+    }
+
+    /// Frees the slot of an attempt that has ended, well or not. Returns the leases that changed, of anybody. An attempt
+    /// that is not running is ignored.
+    package mutating func finish(_ attempt: AttemptID, now: Duration) -> [Lease] {
+        guard let occupant = attempts.removeValue(forKey: attempt) else { return [] }
+        if case .coordinator(let owner) = occupant, let index = index(of: owner) {
+            holders[index].running -= 1
+        }
+        return rebalance(now: now)
+    }
+}
+
+// MARK: - What happens to coordinators and to the node
+
+extension LeaseBook {
+    /// The link to a coordinator is gone, and its lease with it. Stop what it had running: nobody waits for the results.
+    package mutating func coordinatorLost(
+        _ coordinator: NodeID, now: Duration
+    ) -> (stop: [AttemptID], changed: [Lease]) {
+        let stop = forget([coordinator])
+        return (stop, rebalance(now: now))
+    }
+
+    /// Ends leases that were not renewed in time. Their coordinators are among the changed, with no slots: they may still
+    /// be listening.
+    package mutating func expire(now: Duration) -> (stop: [AttemptID], changed: [Lease]) {
+        let late = holders.filter { $0.expiry <= now }
+        let stop = forget(Set(late.map(\.coordinator)))
+        let ended = late.map { Lease(coordinator: $0.coordinator, epoch: nextEpoch(), slots: 0) }
+        return (stop, ended + rebalance(now: now))
+    }
+
+    /// Changes how many slots the node has. With fewer than are running, those running go on and nothing starts until
+    /// enough have ended.
+    package mutating func setSlots(_ slots: Int, now: Duration) -> [Lease] {
+        self.slots = min(max(0, slots), Self.slotLimit)
+        return rebalance(now: now)
+    }
+
+    /// Begins or ends draining: idle slots are taken back and nothing is granted, what runs goes on. Wishes are remembered
+    /// and come true when draining ends.
+    package mutating func setDraining(_ draining: Bool, now: Duration) -> [Lease] {
+        isDraining = draining
+        return rebalance(now: now)
+    }
+}
+
+// MARK: - Dividing
+
+extension LeaseBook {
+    private var stopping: Int { running - holders.reduce(0) { $0 + $1.running } }
+
+    private var leasedOrOccupied: Int { stopping + holders.reduce(0) { $0 + $1.granted } }
+
+    private func index(of coordinator: NodeID) -> Int? {
+        holders.firstIndex { $0.coordinator == coordinator }
+    }
+
+    private mutating func nextEpoch() -> UInt64 {
+        lastEpoch &+= 1
+        return lastEpoch
+    }
+
+    /// Removes coordinators; their attempts stay in their slots, without an owner, until they finish.
+    private mutating func forget(_ coordinators: Set<NodeID>) -> [AttemptID] {
+        guard !coordinators.isEmpty else { return [] }
+        holders.removeAll { coordinators.contains($0.coordinator) }
+        var orphans: [AttemptID] = []
+        for case (let attempt, .coordinator(let owner)) in attempts where coordinators.contains(owner) {
+            orphans.append(attempt)
+        }
+        orphans.sort()
+        for orphan in orphans { attempts[orphan] = .nobody }
+        return orphans
+    }
+
+    /// Moves idle slots to where they belong and returns every lease that changed.
+    private mutating func rebalance(now: Duration) -> [Lease] {
+        endTurns(now: now)
+        let before = holders.map(\.granted)
+        let capacity = isDraining ? 0 : max(0, slots - stopping)
+        let fair = FairShare(of: capacity, among: holders.map(\.wanted))
+        // Idle slots above the share go at once. All of them are wanted by somebody below its share, or by nobody:
+        // shares add up to the smaller of what there is and what is wanted.
+        for index in holders.indices where holders[index].granted > fair.shares[index] {
+            holders[index].granted = max(holders[index].running, fair.shares[index])
+        }
+        grantFree(upTo: fair.shares)
+        beginTurns(fair, now: now)
+        var changed: [Lease] = []
+        for index in holders.indices where holders[index].granted != before[index] {
+            holders[index].epoch = nextEpoch()
+            changed.append(holders[index].lease)
+        }
+        holders.removeAll { $0.wanted == 0 && $0.granted == 0 }
+        return changed
+    }
+
+    /// Gives free slots, one at a time, to whoever has least and is below its share.
+    private mutating func grantFree(upTo shares: [Int]) {
+        for _ in 0..<free {
+            let needy = holders.indices.filter { holders[$0].granted < shares[$0] }
+            guard let next = needy.min(by: { (holders[$0].granted, $0) < (holders[$1].granted, $1) }) else { return }
+            holders[next].granted += 1
+        }
+    }
+
+    /// Odd slots change hands about once per lease duration: often enough that nobody starves, seldom enough that the
+    /// messages do not matter. A turn begins when the slot is really there, so that tasks of any length take turns.
+    private mutating func beginTurns(_ fair: FairShare, now: Duration) {
+        for index in holders.indices {
+            let holdsOddSlot = fair.favoured.contains(index) && holders[index].granted >= fair.shares[index]
+            holders[index].turnEnd = holdsOddSlot ? holders[index].turnEnd ?? (now + duration) : nil
+        }
+    }
+
+    private mutating func endTurns(now: Duration) {
+        let isOver = { (holder: LeaseHolder) in holder.turnEnd.map { $0 <= now } ?? false }
+        guard holders.contains(where: isOver) else { return }
+        var ended = holders.filter(isOver)
+        holders.removeAll(where: isOver)
+        for index in ended.indices { ended[index].turnEnd = nil }
+        holders += ended
+    }
+}

@@ -1,0 +1,26 @@
+import Transport
+
+/// What a node knows of one coordinator that uses, or wishes for, its slots.
+struct LeaseHolder {
+    let coordinator: NodeID
+    /// The total it wishes for.
+    var wanted = 0
+    /// What it has now. Never below `running`: a slot in use is taken back only when its attempt ends.
+    var granted = 0
+    /// How many of its attempts occupy a slot.
+    var running = 0
+    /// The epoch of the last change of `granted`.
+    var epoch: UInt64 = 0
+    /// When the lease ends unless it is renewed.
+    var expiry: Duration
+    /// When it must let others have the odd slot that it holds; nil while it holds none.
+    var turnEnd: Duration?
+
+    init(coordinator: NodeID, wanted: Int, expiry: Duration) {
+        self.coordinator = coordinator
+        self.wanted = wanted
+        self.expiry = expiry
+    }
+
+    var lease: Lease { Lease(coordinator: coordinator, epoch: epoch, slots: granted) }
+}

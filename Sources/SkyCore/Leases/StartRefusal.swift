@@ -1,0 +1,20 @@
+/// Why a node did not start an attempt. The attempt has not run: trying again elsewhere costs its task nothing.
+package enum StartRefusal: String, Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    /// The coordinator has no lease here, or it has run out.
+    case noLease
+    /// Every slot of the lease is in use: it shrank while the attempt was on its way.
+    case noIdleSlot
+    /// The same attempt is running already.
+    case duplicate
+    /// The node finishes what it has and takes nothing new.
+    case draining
+
+    package var description: String {
+        switch self {
+        case .noLease: "the coordinator holds no lease on this node"
+        case .noIdleSlot: "every slot of the lease is in use"
+        case .duplicate: "this attempt is already running here"
+        case .draining: "the node is draining"
+        }
+    }
+}

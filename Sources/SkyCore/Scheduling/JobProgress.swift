@@ -1,0 +1,21 @@
+package import Transport
+
+/// How far a job is. `waiting + running + completed + failed` is `scheduled`.
+package struct JobProgress: Hashable, Codable, Sendable {
+    /// Tasks added so far.
+    package var scheduled = 0
+    /// Tasks not running now: untouched, ready for a retry, or in back-off.
+    package var waiting = 0
+    /// Tasks with an attempt on some node.
+    package var running = 0
+    /// Tasks whose result was committed.
+    package var completed = 0
+    /// Tasks that failed for good.
+    package var failed = 0
+    /// As in `JobOutcome.retries`.
+    package var retried = 0
+    /// Committed results by the node that brought them, nodes that have left included.
+    package var completedByNode: [NodeID: Int] = [:]
+
+    package init() {}
+}

@@ -1,0 +1,31 @@
+/// How slow a node is beside the others: 1 is average, 2 takes twice as long.
+///
+/// Durations are compared with the mean of the same job, so that a node that happened to get a job of long tasks is not
+/// called slow. What was measured fades: a node once slow, for a reason long gone, gets work again.
+struct NodeSpeed {
+    private var slowness = 1.0
+    private var measured: Duration = .zero
+
+    /// Weight of one measurement: about the last five count.
+    private static let weight = 0.3
+    /// One odd task must not mark a node for long.
+    private static let ratioLimit = 16.0
+
+    /// - Parameter ratio: the task's duration over the mean of its job.
+    mutating func record(ratio: Double, now: Duration, halfLife: Duration) {
+        guard ratio.isFinite else { return }
+        let bounded = min(max(ratio, 1 / Self.ratioLimit), Self.ratioLimit)
+        slowness = (1 - Self.weight) * faded(now: now, halfLife: halfLife) + Self.weight * bounded
+        measured = now
+    }
+
+    /// Slowness in eighths: smaller differences are noise, and ties are to be broken in a stable order.
+    func rank(now: Duration, halfLife: Duration) -> Int {
+        Int(faded(now: now, halfLife: halfLife) * 8 + 0.5)
+    }
+
+    private func faded(now: Duration, halfLife: Duration) -> Double {
+        guard halfLife > .zero else { return 1 }
+        return 1 + (slowness - 1) / (1 + (now - measured) / halfLife)
+    }
+}

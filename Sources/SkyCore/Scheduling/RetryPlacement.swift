@@ -1,0 +1,47 @@
+import Transport
+
+/// Where a task that has been tried before may go. Tasks with the same answer wait in one queue.
+///
+/// In order of preference: a node where it has not failed; the local node, which must not be brought down by a task that
+/// has troubled others; a node where it failed before. A worse choice is made only when no better node is alive.
+struct RetryPlacement: Hashable {
+    /// Live nodes where the task failed, sorted.
+    var avoid: [NodeID] = []
+    /// Live nodes that cannot reach the task's input, sorted.
+    var never: [NodeID] = []
+    /// Whether the task has failed or lost a node, and so stays off the local node while there is another.
+    var sparesLocal = false
+
+    /// Which nodes are the best that are alive.
+    enum Choice {
+        case preferred, local, any
+        /// Every live node is one that cannot reach the input.
+        case none
+    }
+
+    /// No preference: what a retry becomes when it has waited too long. Nodes out of reach of the input stay excluded.
+    var relaxed: RetryPlacement { RetryPlacement(never: never) }
+
+    /// Whether waiting could be shortened by relaxing.
+    var isChoosy: Bool { sparesLocal || !avoid.isEmpty }
+
+    func choice(in roster: Roster) -> Choice {
+        if !never.isEmpty, roster.count > 0, never.count(where: roster.isLive) == roster.count { return .none }
+        let localIsFree = !avoid.contains(roster.local) && !never.contains(roster.local)
+        var unwanted = never.count(where: roster.isUsable)
+        unwanted += avoid.count { !never.contains($0) && roster.isUsable($0) }
+        if sparesLocal, localIsFree, roster.isUsable(roster.local) { unwanted += 1 }
+        if roster.usableCount > unwanted { return .preferred }
+        return sparesLocal && localIsFree && roster.isUsable(roster.local) ? .local : .any
+    }
+
+    func allows(_ node: NodeID, choice: Choice, local: NodeID) -> Bool {
+        guard !never.contains(node) else { return false }
+        switch choice {
+        case .preferred: return !avoid.contains(node) && !(sparesLocal && node == local)
+        case .local: return node == local
+        case .any: return true
+        case .none: return false
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Transport
+
+extension JobScheduler {
+    /// How soon to look again when a search stopped at its limit: soon for a person, rare for a processor.
+    private static let searchInterval: Duration = .milliseconds(10)
+
+    /// Fills free slots until none is free or nothing may go there: least loaded node first, jobs in turn.
+    mutating func dispatch() {
+        nextSearch = nil
+        var skipped: Set<NodeID> = []
+        while jobs.ready > 0,
+            let node = roster.leastLoaded(now: now, halfLife: policy.slownessHalfLife, except: skipped)
+        {
+            let found = jobs.claim(for: node, roster: roster, limit: max(1, policy.searchLimit))
+            if let attempt = found.attempt {
+                let sent = now
+                roster.update(node) { $0.running[attempt] = sent }
+                outbox.append(.run(attempt, on: node))
+            } else {
+                skipped.insert(node)
+                if found.isCutShort { nextSearch = now + Self.searchInterval }
+            }
+        }
+    }
+
+    /// Ends back-offs, waits for a preferred node, and pauses of nodes that are due.
+    mutating func fireTimers() {
+        while let purpose = timers.popDue(now: now) {
+            guard isPending(purpose) else { continue }
+            switch purpose {
+            case .retry(let entry, let job):
+                makeReady(entry.task, of: job)
+            case .relax(let entry, let job):
+                makeReady(entry.task, of: job, relaxed: true)
+            case .resume(let node):
+                let now = now
+                roster.update(node) { record in
+                    if let until = record.pausedUntil, until <= now { record.pausedUntil = nil }
+                }
+            }
+        }
+    }
+
+    /// Keeps `nextWake` from naming times at which nothing happens.
+    mutating func dropStaleTimers() {
+        while let purpose = timers.nextPurpose, !isPending(purpose) { timers.dropFirst() }
+    }
+
+    /// Lets a task wait for a slot; it fails when no live node may take it.
+    mutating func makeReady(_ task: Int, of job: JobID, relaxed: Bool = false) {
+        let placed = jobs.update(job) { [roster] in $0.makeReady(task, relaxed: relaxed, roster: roster) }
+        guard let (entry, placement) = placed else {
+            let reason = jobs.task(task, of: job)?.lastReason ?? ""
+            fail(task, of: job, reason: "no node can reach its input: \(reason)")
+            return
+        }
+        if placement.isChoosy { timers.add(.relax(entry, of: job), due: now + policy.relaxAfter) }
+    }
+
+    private func isPending(_ purpose: TimerQueue.Purpose) -> Bool {
+        switch purpose {
+        case .retry(let entry, let job), .relax(let entry, let job):
+            jobs.task(entry.task, of: job)?.ticket == entry.ticket
+        case .resume(let node):
+            roster[node]?.pausedUntil != nil
+        }
+    }
+}

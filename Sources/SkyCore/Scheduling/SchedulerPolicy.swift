@@ -1,0 +1,36 @@
+extension JobScheduler {
+    /// The scheduler's numbers, each with its reason.
+    package struct Policy: Hashable, Sendable {
+        /// Retries after a task's own faults: four tries in all. Flaky causes (memory, a disk) seldom survive three other
+        /// nodes; a broken task should be reported while somebody is still looking.
+        package var maximumFaults = 3
+        /// After running on this many nodes that died, the task is taken to be what kills them. Five, because when a rack
+        /// or a switch fails, innocent tasks see several losses in a row.
+        package var maximumNodeLosses = 5
+        /// Refusals are nobody's fault and normally end within one; a hundred means that something is broken, and a job
+        /// must end rather than circle for ever.
+        package var maximumRefusals = 100
+        /// First delay after a fault: long enough for a passing cause to pass, short beside any real task.
+        package var backoffBase: Duration = .milliseconds(100)
+        /// Largest delay: with three retries it is reached only by larger budgets, and a person is waiting.
+        package var backoffLimit: Duration = .seconds(5)
+        /// Delays vary by this fraction up and down, so that tasks that failed together do not return together.
+        package var backoffJitter = 0.2
+        /// How long a task and a node wait after a refusal, unless the node's new lease arrives earlier, as it should.
+        package var refusalDelay: Duration = .milliseconds(100)
+        /// How long a retry waits for a node of its choice before it takes any: a preference must not become a deadlock.
+        package var relaxAfter: Duration = .seconds(2)
+        /// Most slots wished for on one node; more than any machine has, and small enough to add up safely.
+        package var wantedLimit = 4096
+        /// How long idle slots are kept. Jobs in phases and streams of small jobs would otherwise give slots back and fetch
+        /// them again, on every node, for each task; another coordinator hardly notices the wait.
+        package var releaseDelay: Duration = .milliseconds(50)
+        /// Kinds of retry examined for one free slot. Kinds differ in the nodes to avoid; there are rarely more than a few,
+        /// and this bounds the time of an event if there ever are.
+        package var searchLimit = 64
+        /// When a node's measured slowness counts only half. A node once slow gets probed again within a few of these.
+        package var slownessHalfLife: Duration = .seconds(30)
+
+        package init() {}
+    }
+}

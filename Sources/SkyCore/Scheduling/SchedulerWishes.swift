@@ -1,0 +1,59 @@
+import Transport
+
+extension JobScheduler {
+    /// How many slots to wish for, and when to give some back.
+    ///
+    /// On each node we wish for what waits plus what runs there, rounded up to powers of two so that a wish does not
+    /// change with every task: never less than needed, never more than twice that. When nothing waits, exactly for what
+    /// runs. Raising a wish is said at once; lowering it waits for `releaseDelay` and is then said for all nodes together.
+    struct Wishes {
+        /// What waits, rounded up, as of the last time.
+        var level = 0
+        /// The roster for which every node was considered.
+        var rosterVersion = 0
+        /// When wishes are lowered; nil while all are as they should be.
+        var releaseDue: Duration?
+    }
+
+    /// Says what has changed in what we wish for. Looks at all nodes only when what waits has doubled or halved, when
+    /// nodes have come or gone, or when slots are due to be given back.
+    mutating func updateWishes() {
+        let level = jobs.waiting == 0 ? 0 : roundedUp(min(jobs.waiting, policy.wantedLimit))
+        let isRelease = wishes.releaseDue.map { $0 <= now } ?? false
+        if isRelease { wishes.releaseDue = nil }
+        let concernsAll = level != wishes.level || roster.version != wishes.rosterVersion || isRelease
+        wishes.level = level
+        wishes.rosterVersion = roster.version
+        let nodes = concernsAll ? roster.order : roster.changed
+        for node in nodes { wish(on: node, mayLower: isRelease || policy.releaseDelay <= .zero) }
+        roster.forgetChanges()
+    }
+
+    private mutating func wish(on node: NodeID, mayLower: Bool) {
+        guard let record = roster[node] else { return }
+        let wanted = wanted(on: record)
+        guard wanted != record.wanted else { return }
+        if wanted < record.wanted, !mayLower {
+            if wishes.releaseDue == nil { wishes.releaseDue = now + policy.releaseDelay }
+            return
+        }
+        roster.update(node) { record in
+            // What we give back is no longer ours from here on, before the node has answered.
+            if wanted < record.wanted { record.slots = min(record.slots, wanted) }
+            record.wanted = wanted
+        }
+        outbox.append(.reserve(node, wanted: wanted))
+    }
+
+    private func wanted(on record: NodeRecord) -> Int {
+        let running = record.running.count
+        guard wishes.level > 0, !record.isDraining else { return running }
+        return max(running, min(policy.wantedLimit, wishes.level + (running == 0 ? 0 : roundedUp(running))))
+    }
+
+    private func roundedUp(_ count: Int) -> Int {
+        var power = 1
+        while power < count { power <<= 1 }
+        return power
+    }
+}
