@@ -1,5 +1,5 @@
 package import Distributed
-import Logging
+package import Logging
 package import Transport
 
 /// Owns the jobs submitted to it: asks each job's plan for tasks, has `JobScheduler` decide where they run, does what
@@ -7,7 +7,17 @@ package import Transport
 ///
 /// Every node has one. It decides nothing about placement or retries itself.
 package distributed actor Coordinator: ClusterActor {
-    public typealias ActorSystem = ClusterSystem
+    package typealias ActorSystem = ClusterSystem
+
+    /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
+    package static let methods = MethodTable([
+        "submit": "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA0E7RequestVYaKFTE",
+        "cancel": "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE",
+        "events": "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE",
+        "catalogue": "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE",
+        "preview": "$s7SkyCore11CoordinatorC7previewyAA12ImagePreviewVSgAA5JobIDVYaKFTE",
+        "nodes": "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE",
+    ])
 
     /// The name every node's coordinator is found under.
     package static let wellKnownName = "coordinator"
@@ -15,7 +25,7 @@ package distributed actor Coordinator: ClusterActor {
     let logger: Logger
     private let epoch = ContinuousClock.now
     private var scheduler: JobScheduler
-    var jobs: [JobID: JobRecord] = [:]
+    var jobs: [JobID: CoordinatedJob] = [:]
     /// Names of nodes seen, also of those that are gone.
     private var names: [NodeID: String] = [:]
     /// What is to be done outside this actor; `run()` does it.
@@ -34,7 +44,7 @@ package distributed actor Coordinator: ClusterActor {
     package init(logger: Logger, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
         self.logger = logger
-        scheduler = JobScheduler(localNode: actorSystem.node, policy: .init(), seed: actorSystem.node.rawValue)
+        scheduler = JobScheduler(localNode: actorSystem.node, seed: actorSystem.node.rawValue)
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
@@ -53,7 +63,7 @@ package distributed actor Coordinator: ClusterActor {
             case .simulate(let request): SimulatePlan(request: request)
             case .sky(let request): SkyPlan(request)
             }
-        jobs[id] = JobRecord(id: id, request: request, submittedAt: now, plan: plan)
+        jobs[id] = CoordinatedJob(id: id, request: request, submittedAt: now, plan: plan)
         logger.info("job submitted", metadata: ["job": "\(id)"])
         handle(.submitted(id, tasks: 0))
         if let step = jobs[id]?.plan.begin() { follow(step, of: id) }
@@ -90,7 +100,7 @@ package distributed actor Coordinator: ClusterActor {
         let page = all[start..<min(all.count, start + Coordinator.pageLength)]
         return CataloguePage(
             info: catalogue.info, sources: Array(page), total: all.count,
-            truncated: (record.plan as? SkyPlan)?.results.reduce(0) { $0 + $1.truncatedSources } ?? 0)
+            truncated: catalogue.truncatedSources)
     }
 
     /// Sources in one page; about 4 MB on the wire.
@@ -121,6 +131,7 @@ package distributed actor Coordinator: ClusterActor {
             if watched.insert(node).inserted { perform.yield(.watch(node)) }
         case .run(let attempt, let node):
             guard let record = jobs[attempt.job], let task = record.plan.task(attempt.task.index) else { return }
+            jobs[attempt.job]?.running[attempt] = node
             perform.yield(
                 .run(
                     RunRequest(
@@ -128,8 +139,8 @@ package distributed actor Coordinator: ClusterActor {
                         timeLimit: record.request.taskTimeLimit), on: node))
         case .stop(let attempt, let node):
             perform.yield(.stop(attempt, on: node))
-        case .completed(let job, let task, let attempt, let node):
-            committed(job, task, attempt, node)
+        case .completed(let job, let task, let number, let node):
+            committed(AttemptID(job: job, task: task, number: number), on: node)
         case .discarded(let attempt):
             jobs[attempt.job]?.uncommitted[attempt] = nil
         case .retrying(let job, let task, let node, let reason, let delay, attempt: _):
@@ -142,7 +153,8 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    private func committed(_ job: JobID, _ task: TaskID, _ attempt: AttemptID, _ node: NodeID) {
+    private func committed(_ attempt: AttemptID, on node: NodeID) {
+        let (job, task) = (attempt.job, attempt.task)
         guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt) else { return }
         jobs[job]?.shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].completed += 1
         note(.completed(task: label(job, task), node: name(of: node)), in: job)
@@ -172,14 +184,16 @@ package distributed actor Coordinator: ClusterActor {
             switch record.abort?.kind {
             case .badInput, .unavailable: .badInput
             case .failed: .failed
-            case nil: outcome.wasCancelled ? .cancelled : .done
+            case nil: outcome.cancelled > 0 ? .cancelled : .done
             }
         let report = JobReport(
-            state: state, reason: record.abort?.message, scheduled: outcome.scheduled,
+            state: state, reason: record.abort?.message,
+            scheduled: outcome.completed + outcome.failed + outcome.cancelled,
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
-            duration: now - record.submittedAt, nodes: shares(of: record, running: [:]))
+            duration: now - record.submittedAt, nodes: shares(of: record))
         jobs[job]?.report = report
         jobs[job]?.uncommitted = [:]
+        jobs[job]?.running = [:]
         note(.ended(report), in: job)
         logger.info(
             "job ended",
@@ -207,6 +221,7 @@ package distributed actor Coordinator: ClusterActor {
 
     func ran(_ request: RunRequest, on node: NodeID, _ outcome: TaskOutcome) {
         let attempt = request.attempt
+        jobs[attempt.job]?.running[attempt] = nil
         switch outcome {
         case .done(let result):
             jobs[attempt.job]?.uncommitted[attempt] = result
@@ -227,6 +242,7 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func lost(_ request: RunRequest, on node: NodeID, _ reason: String) {
+        jobs[request.attempt.job]?.running[request.attempt] = nil
         handle(.failed(request.attempt, on: node, .nodeLost(reason)))
     }
 
@@ -284,26 +300,26 @@ package distributed actor Coordinator: ClusterActor {
         for waiter in waiters.removeValue(forKey: job) ?? [] { waiter.resume() }
     }
 
-    private func status(of record: JobRecord) -> JobStatus {
+    private func status(of record: CoordinatedJob) -> JobStatus {
         let progress = scheduler.progress(of: record.id)
         return JobStatus(
             scheduled: progress?.scheduled ?? record.report?.scheduled ?? 0,
             running: progress?.running ?? 0,
             completed: progress?.completed ?? record.report?.completed ?? 0,
             failed: progress?.failed ?? record.report?.failed ?? 0,
-            retries: progress?.retries ?? record.report?.retries ?? 0,
-            nodes: shares(of: record, running: progress?.runningByNode ?? [:]), elapsed: now - record.submittedAt)
+            retries: progress?.retried ?? record.report?.retries ?? 0,
+            nodes: shares(of: record), elapsed: (record.report?.duration) ?? (now - record.submittedAt))
     }
 
-    private func shares(of record: JobRecord, running: [NodeID: Int]) -> [NodeShare] {
+    private func shares(of record: CoordinatedJob) -> [NodeShare] {
         var shares = record.shares
-        for (node, count) in running {
-            shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].running = count
+        for node in record.running.values {
+            shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].running += 1
         }
         return shares.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.value)
     }
 
-    private func catalogue(of record: JobRecord) -> Catalogue? {
+    private func catalogue(of record: CoordinatedJob) -> Catalogue? {
         (record.plan as? SkyPlan)?.catalogue
     }
 

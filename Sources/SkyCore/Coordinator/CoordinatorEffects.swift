@@ -1,3 +1,4 @@
+import Distributed
 import Transport
 
 /// What the coordinator wants done outside itself.

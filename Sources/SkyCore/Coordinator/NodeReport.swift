@@ -1,7 +1,7 @@
 package import Transport
 
 /// One line of the list of nodes.
-package struct NodeReport: Hashable, Codable, Sendable {
+package struct NodeReport: Codable, Sendable {
     package var status: NodeStatus
     package var address: NodeAddress?
     package var state: Member.State
@@ -14,15 +14,9 @@ package struct NodeReport: Hashable, Codable, Sendable {
     /// Asks every member, and this node, at once.
     static func collect(from system: ClusterSystem) async -> [NodeReport] {
         var asked = system.members
-        if let own = try? ScanActor.resolve(
-            id: ActorAddress(node: system.node, name: ScanActor.wellKnownName), using: system)
-        {
-            _ = own
-            asked.append(
-                Member(
-                    node: system.node, name: system.name, address: system.listeningAddress, state: .alive,
-                    since: .zero))
-        }
+        asked.append(
+            Member(
+                node: system.node, name: system.name, address: system.listeningAddress, state: .alive, since: .zero))
         return await withTaskGroup(of: NodeReport?.self) { group in
             for member in asked {
                 group.addTask {

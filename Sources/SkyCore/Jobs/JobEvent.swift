@@ -1,6 +1,6 @@
 /// Something that happened to a job, for those who watch it.
-package struct JobEvent: Hashable, Codable, Sendable {
-    package enum Kind: Hashable, Codable, Sendable {
+package struct JobEvent: Codable, Sendable {
+    package enum Kind: Codable, Sendable {
         /// The image was looked at: so many sectors will be scanned.
         case planned(ImageInfo, sectors: Int)
         case completed(task: String, node: String)
@@ -19,7 +19,7 @@ package struct JobEvent: Hashable, Codable, Sendable {
 }
 
 /// How a job ended.
-package struct JobReport: Hashable, Codable, Sendable {
+package struct JobReport: Codable, Sendable {
     package enum State: String, Codable, Sendable {
         case done
         case cancelled
@@ -41,7 +41,7 @@ package struct JobReport: Hashable, Codable, Sendable {
 }
 
 /// One node's part in a job.
-package struct NodeShare: Hashable, Codable, Sendable {
+package struct NodeShare: Codable, Sendable {
     package var name: String
     package var completed: Int
     package var running: Int

@@ -1,5 +1,5 @@
 /// Where a job stands.
-package struct JobStatus: Hashable, Codable, Sendable {
+package struct JobStatus: Codable, Sendable {
     package var scheduled: Int
     package var running: Int
     package var completed: Int
@@ -11,7 +11,7 @@ package struct JobStatus: Hashable, Codable, Sendable {
 }
 
 /// Asks for what happened since.
-package struct EventsRequest: Hashable, Codable, Sendable {
+package struct EventsRequest: Codable, Sendable {
     package var job: JobID
     /// Number of the first event wanted.
     package var from: Int
@@ -23,7 +23,7 @@ package struct EventsRequest: Hashable, Codable, Sendable {
 }
 
 /// The answer: events, perhaps none, and where the job stands.
-package struct EventBatch: Hashable, Codable, Sendable {
+package struct EventBatch: Codable, Sendable {
     package var events: [JobEvent]
     /// Number to ask from next.
     package var next: Int
@@ -31,7 +31,7 @@ package struct EventBatch: Hashable, Codable, Sendable {
 }
 
 /// Asks for a part of the catalogue.
-package struct CatalogueRequest: Hashable, Codable, Sendable {
+package struct CatalogueRequest: Codable, Sendable {
     package var job: JobID
     /// Index of the first source wanted.
     package var from: Int
@@ -43,7 +43,7 @@ package struct CatalogueRequest: Hashable, Codable, Sendable {
 }
 
 /// A part of the catalogue.
-package struct CataloguePage: Hashable, Codable, Sendable {
+package struct CataloguePage: Codable, Sendable {
     package var info: ImageInfo
     /// Sources from the index asked for.
     package var sources: [Source]
@@ -51,4 +51,13 @@ package struct CataloguePage: Hashable, Codable, Sendable {
     package var total: Int
     /// Sources cut by the rim of what their sector saw, over the whole image.
     package var truncated: Int
+}
+
+extension Catalogue {
+    /// A catalogue put together from its pages.
+    package init(info: ImageInfo, sources: [Source], truncated: Int) {
+        self.init(merging: [], info: info)
+        self.sources = sources
+        truncatedSources = truncated
+    }
 }

@@ -1,7 +1,7 @@
 /// One submission: what is to be done and how hard to try.
-package struct JobRequest: Hashable, Codable, Sendable {
+package struct JobRequest: Codable, Sendable {
     /// The kinds of job.
-    package enum Kind: Hashable, Codable, Sendable {
+    package enum Kind: Codable, Sendable {
         case simulate(SimulateRequest)
         case sky(SkyRequest)
     }
@@ -30,7 +30,7 @@ package struct JobRequest: Hashable, Codable, Sendable {
 }
 
 /// The rehearsal: tasks that only take their time.
-package struct SimulateRequest: Hashable, Codable, Sendable {
+package struct SimulateRequest: Codable, Sendable {
     package var tasks: Int
     package var duration: Duration
     /// Every n-th task fails its first attempt; `nil` for none.
@@ -59,7 +59,7 @@ package struct SimulateRequest: Hashable, Codable, Sendable {
 }
 
 /// One image to scan.
-package struct SkyRequest: Hashable, Codable, Sendable {
+package struct SkyRequest: Codable, Sendable {
     package var image: ImageReference
     package var configuration: ScanConfiguration
     /// Longest side of the picture in pixels; `nil` for no picture.

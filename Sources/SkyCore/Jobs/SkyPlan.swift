@@ -74,7 +74,11 @@ struct SkyPlan: JobPlan {
 
     private mutating func inspected(_ info: ImageInfo) -> PlanStep {
         self.info = info
-        sectors = SectorGrid.sectors(of: info, configuration: request.configuration)
+        do {
+            sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
+        } catch {
+            return PlanStep(abort: error)
+        }
         phase = .measuring
         if let fail = request.failSector, fail >= sectors.count {
             return PlanStep(

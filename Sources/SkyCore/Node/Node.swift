@@ -1,4 +1,5 @@
-package import Logging
+import Distributed
+import Logging
 package import Transport
 
 /// Everything a node is: its actor system, its scan actor with the worker processes, its coordinator.

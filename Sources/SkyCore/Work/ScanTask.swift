@@ -1,7 +1,7 @@
 /// One unit of a job: what a node is asked to do. Idempotent, so that it may be tried again anywhere.
-package struct ScanTask: Hashable, Codable, Sendable {
+package struct ScanTask: Codable, Sendable {
     /// The kinds of work, with what each needs.
-    package enum Work: Hashable, Codable, Sendable {
+    package enum Work: Codable, Sendable {
         /// The rehearsal: takes its time and does nothing.
         case simulate(Simulation)
         /// Look at the header: is it an image, how large.
@@ -32,7 +32,7 @@ package struct ScanTask: Hashable, Codable, Sendable {
 }
 
 /// Time that passes without a thread being blocked.
-package struct Simulation: Hashable, Codable, Sendable {
+package struct Simulation: Codable, Sendable {
     package var duration: Duration
 
     package init(duration: Duration) {
@@ -41,7 +41,7 @@ package struct Simulation: Hashable, Codable, Sendable {
 }
 
 /// Faults made on purpose, to see a retry.
-package struct Rehearsal: Hashable, Codable, Sendable {
+package struct Rehearsal: Codable, Sendable {
     /// Fails the first attempt, after its time.
     package var failsFirstAttempt = false
     /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
@@ -51,7 +51,7 @@ package struct Rehearsal: Hashable, Codable, Sendable {
 }
 
 /// An image on disk, as every node that may scan it must see it.
-package struct ImageReference: Hashable, Codable, Sendable {
+package struct ImageReference: Codable, Sendable {
     /// Absolute path, the same on every node.
     package var path: String
     /// Which HDU, 0 for the primary; `nil` for the first with an image.

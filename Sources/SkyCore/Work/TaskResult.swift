@@ -1,5 +1,5 @@
 /// What a task came to.
-package enum TaskResult: Hashable, Codable, Sendable {
+package enum TaskResult: Codable, Sendable {
     case simulated
     case inspected(ImageInfo)
     case background(BackgroundTile)
@@ -8,7 +8,7 @@ package enum TaskResult: Hashable, Codable, Sendable {
 }
 
 /// How an attempt ended, as its node reports it.
-package enum TaskOutcome: Hashable, Codable, Sendable {
+package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
     /// It failed; another try may succeed.
     case fault(String)

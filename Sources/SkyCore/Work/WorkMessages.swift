@@ -1,7 +1,7 @@
 package import Transport
 
 /// Asks a node to run one attempt.
-package struct RunRequest: Hashable, Codable, Sendable {
+package struct RunRequest: Codable, Sendable {
     package var coordinator: NodeID
     package var attempt: AttemptID
     package var task: ScanTask
@@ -17,27 +17,27 @@ package struct RunRequest: Hashable, Codable, Sendable {
 }
 
 /// What became of it.
-package struct RunReply: Hashable, Codable, Sendable {
+package struct RunReply: Codable, Sendable {
     package var outcome: TaskOutcome
     /// Time it took on the node, without waiting and travelling.
     package var duration: Duration
 }
 
 /// Tells a node how many slots a coordinator could use there, in total.
-package struct ReserveRequest: Hashable, Codable, Sendable {
+package struct ReserveRequest: Codable, Sendable {
     package var coordinator: NodeID
     package var wanted: Int
 }
 
 /// Waits for a change of the lease; asking renews it.
-package struct LeaseWatch: Hashable, Codable, Sendable {
+package struct LeaseWatch: Codable, Sendable {
     package var coordinator: NodeID
     /// The newest epoch the coordinator knows of.
     package var epoch: UInt64
 }
 
 /// What a node says of itself.
-package struct NodeStatus: Hashable, Codable, Sendable {
+package struct NodeStatus: Codable, Sendable {
     package var node: NodeID
     package var name: String
     package var version: String

@@ -1,5 +1,5 @@
-import ArgumentParser
-import Logging
+public import ArgumentParser
+public import Logging
 import SkyCore
 import Transport
 

@@ -13,6 +13,14 @@ public struct Member: Hashable, Codable, Sendable {
     public var state: State
     /// When the link came up, since this node's start.
     public var since: Duration
+
+    package init(node: NodeID, name: String, address: NodeAddress?, state: State, since: Duration) {
+        self.node = node
+        self.name = name
+        self.address = address
+        self.state = state
+        self.since = since
+    }
 }
 
 /// What happens to the membership, in order.

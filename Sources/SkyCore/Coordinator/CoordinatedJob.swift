@@ -1,7 +1,7 @@
 import Transport
 
-/// One job as the coordinator keeps it.
-struct JobRecord {
+/// One job as the coordinator keeps it: its plan, its history, its end.
+struct CoordinatedJob {
     let id: JobID
     let request: JobRequest
     let submittedAt: Duration
@@ -9,6 +9,8 @@ struct JobRecord {
     var log = EventLog()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
     var uncommitted: [AttemptID: TaskResult] = [:]
+    /// Attempts under way and where.
+    var running: [AttemptID: NodeID] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
     /// Why it was aborted.

@@ -1,0 +1,12 @@
+extension SkyEngine {
+    /// The image drawn small, its longest side at most `maximumSide` pixels.
+    ///
+    /// - Throws: `SkyError` where the image cannot be read.
+    package func preview(path: String, hdu: Int?, maximumSide: Int) throws(SkyError) -> ImagePreview {
+        let info = try inspect(path: path, hdu: hdu)
+        return try ImagePreview(width: info.width, height: info.height, maximumSide: maximumSide) {
+            rect throws(SkyError) in
+            try pixels(path: path, hdu: info.hdu, rect: rect)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import SkyCore
+import Transport
+
+/// `skynode scan`: FITS images in, catalogues out, over every node there is.
+struct ScanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan", abstract: "Find the sources of FITS images, over all nodes of the cluster.",
+        discussion: """
+            Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions) and NAME.png (the image with its \
+            sources marked) for every image into the output folder. Every node opens the image by its path, so that \
+            with several machines it must lie on a folder they share.
+            """)
+
+    @Argument(help: ArgumentHelp("FITS images: plain, gzipped or tile-compressed.", valueName: "image"))
+    var images: [String] = []
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Folder to write to; made if missing.", valueName: "folder"))
+    var output = "."
+
+    @OptionGroup var detection: DetectionOptions
+
+    @Option(help: ArgumentHelp("Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
+    var truth: String?
+
+    @Flag(name: .customLong("no-picture"), help: "Write no picture.")
+    var noPicture = false
+
+    @Option(
+        name: .customLong("fail-sector"),
+        help: ArgumentHelp("Let the first try of this sector fail, to see a retry.", valueName: "n"))
+    var failSector: Int?
+
+    @Option(name: .customLong("time-limit"), help: ArgumentHelp("Longest time of one try of one sector.", valueName: "time"))
+    var timeLimit = DurationArgument(.seconds(600))
+
+    @Flag(name: .shortAndLong, help: "Tell every completed task.")
+    var verbose = false
+
+    @OptionGroup var cluster: ClusterOptions
+
+    func run() async throws {
+        let plan = try ScanPlan(self)
+        let (format, isVerbose) = (cluster.format, verbose)
+        do {
+            let status = try await Interrupts.during { interrupts in
+                try await ClusterSession.with(cluster) { coordinator in
+                    let display = ProgressDisplay(isQuiet: format == .json)
+                    defer { display.finish() }
+                    let batch = ScanBatch(
+                        plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
+                        format: format, isVerbose: isVerbose)
+                    return try await batch.run()
+                }
+            }
+            if status != .done { throw CommandFailure(status) }
+        } catch {
+            plan.removeOutputFolderIfUnused()
+            throw error
+        }
+    }
+}

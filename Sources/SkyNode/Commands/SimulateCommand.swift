@@ -1,0 +1,55 @@
+import ArgumentParser
+import SkyCore
+import Transport
+
+/// `skynode simulate`: the rehearsal, tasks that only take their time.
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate", abstract: "Rehearse a job: tasks of a fixed length, with faults if wanted.")
+
+    @Option(help: ArgumentHelp("How many tasks.", valueName: "n"))
+    var tasks = 20
+
+    @Option(help: ArgumentHelp("How long each takes: 250ms, 1s, 2m.", valueName: "time"))
+    var duration = DurationArgument(.seconds(1))
+
+    @Option(name: .customLong("fail-every"), help: ArgumentHelp("Fail the first try of every n-th task.", valueName: "n"))
+    var failEvery: Int?
+
+    @Option(
+        name: .customLong("crash-every"),
+        help: ArgumentHelp(
+            "Kill the node at the first try of every n-th task, where it allows that.", valueName: "n",
+            visibility: .hidden))
+    var crashEvery: Int?
+
+    @Flag(name: .shortAndLong, help: "Tell every completed task.")
+    var verbose = false
+
+    @OptionGroup var cluster: ClusterOptions
+
+    func run() async throws {
+        var simulation = SimulateRequest(tasks: tasks, duration: duration.duration)
+        simulation.failEvery = failEvery
+        simulation.crashEvery = crashEvery
+        var job = JobRequest(.simulate(simulation))
+        job.taskTimeLimit = max(.seconds(600), duration.duration * 2)
+        job.taskTimeLimit = min(job.taskTimeLimit, JobRequest.longestTimeLimit)
+        let request = job
+        try request.validate()
+
+        let (format, isVerbose) = (cluster.format, verbose)
+        let report = try await Interrupts.during { interrupts in
+            try await ClusterSession.with(cluster) { coordinator in
+                let display = ProgressDisplay(isQuiet: format == .json)
+                let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
+                defer { display.finish() }
+                return try await JobWatch(coordinator: coordinator)
+                    .run(request, interrupts: interrupts) { printer.tell($0) }.report
+            }
+        }
+        if format == .text { for line in JobSummary.lines(report, of: "tasks") { Console.output(line) } }
+        let status = JobSummary.status(report)
+        if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }
+    }
+}

@@ -1,0 +1,105 @@
+import SkyCore
+import Transport
+
+/// Tells a job's events as they come: to people the retries and failures (and everything, in the book's words, if
+/// they want it), to programs every event as one object a line.
+struct EventPrinter: Sendable {
+    let format: OutputFormat
+    let isVerbose: Bool
+    let display: ProgressDisplay
+    /// What the job is about, where there are several: the image's path.
+    var subject: String?
+
+    func tell(_ batch: EventBatch) {
+        for event in batch.events {
+            if format == .json {
+                if let line = try? JSONLine.encode(EventLine(event, subject: subject)) { Console.output(line) }
+            } else if let line = line(event.kind) {
+                display.say(line)
+            }
+        }
+        display.show(batch.status)
+    }
+
+    private func line(_ kind: JobEvent.Kind) -> String? {
+        switch kind {
+        case .planned(let info, let sectors):
+            let name = subject.map { PrintableText.of($0) + ": " } ?? ""
+            return "\(name)\(info.width) x \(info.height) pixels, \(sectors) sector\(sectors == 1 ? "" : "s")"
+        case .completed(let task, let node):
+            return isVerbose ? "Completed: \(PrintableText.of(task)) by \(PrintableText.of(node))" : nil
+        case .retrying(let task, let node, let reason, let delay):
+            let pause = delay > .zero ? ", trying again in \(DurationText.seconds(delay)) s" : ", trying again"
+            return "Retrying: \(PrintableText.of(task)) failed on \(PrintableText.of(node)) "
+                + "(\(PrintableText.of(reason)))\(pause)"
+        case .failed(let task, let reason):
+            return "Failed: \(PrintableText.of(task)): \(PrintableText.of(reason))"
+        case .sectorDone, .ended:
+            return nil
+        }
+    }
+}
+
+/// One event as a program reads it.
+struct EventLine: Encodable {
+    var event: String
+    var number: Int
+    var seconds: Double
+    var subject: String?
+    var task: String?
+    var node: String?
+    var reason: String?
+    var delaySeconds: Double?
+    var sector: Int?
+    var sources: Int?
+    var sectors: Int?
+    var width: Int?
+    var height: Int?
+    var state: String?
+    var scheduled: Int?
+    var completed: Int?
+    var failed: Int?
+    var retried: Int?
+    var nodes: [String: Int]?
+
+    init(_ event: JobEvent, subject: String?) {
+        number = event.number
+        seconds = event.time.inSeconds
+        self.subject = subject
+        switch event.kind {
+        case .planned(let info, let sectors):
+            self.event = "planned"
+            width = info.width
+            height = info.height
+            self.sectors = sectors
+        case .completed(let task, let node):
+            self.event = "completed"
+            self.task = task
+            self.node = node
+        case .retrying(let task, let node, let reason, let delay):
+            self.event = "retrying"
+            self.task = task
+            self.node = node
+            self.reason = reason
+            delaySeconds = delay.inSeconds
+        case .failed(let task, let reason):
+            self.event = "failed"
+            self.task = task
+            self.reason = reason
+        case .sectorDone(let sector, let sources):
+            self.event = "sector"
+            self.sector = sector
+            self.sources = sources
+        case .ended(let report):
+            self.event = "ended"
+            state = report.state.rawValue
+            reason = report.reason
+            scheduled = report.scheduled
+            completed = report.completed
+            failed = report.failed
+            retried = report.retries
+            // Two nodes may share a name; their work is added up here and told apart in `skynode nodes`.
+            nodes = Dictionary(report.nodes.map { ($0.name, $0.completed) }, uniquingKeysWith: +)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import SkyCore
+import Transport
+
+/// What a job came to, in lines for people. A failed task is never counted as done.
+struct JobSummary {
+    static func lines(_ report: JobReport, of noun: String) -> [String] {
+        let seconds = report.duration.inSeconds
+        let rate = seconds > 0 ? Double(report.completed) / seconds : 0
+        var first = "\(report.completed) of \(report.scheduled) \(noun) completed in \(DurationText.fixed(seconds, 2)) s"
+        first += " (\(DurationText.fixed(rate, 1)) per second)"
+        first += ", \(report.retries) retried, \(report.failed) failed"
+        let cancelled = report.scheduled - report.completed - report.failed
+        if cancelled > 0 { first += ", \(cancelled) cancelled" }
+        var lines = [first]
+        let width = report.nodes.map { $0.name.count }.max() ?? 0
+        for share in report.nodes {
+            let name = PrintableText.of(share.name)
+            lines.append("  " + name + String(repeating: " ", count: max(0, width - name.count)) + "  \(share.completed)")
+        }
+        return lines
+    }
+
+    /// The exit code that goes with it.
+    static func status(_ report: JobReport) -> ExitStatus {
+        switch report.state {
+        case .done: report.failed > 0 ? .partlyFailed : .done
+        case .cancelled: .cancelled
+        case .badInput: .usage
+        case .failed: .partlyFailed
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import SkyCore
+import Synchronization
+
+/// Shows a job's progress on standard error: a live picture on a terminal, a plain line now and then elsewhere.
+final class ProgressDisplay: Sendable {
+    private struct State {
+        /// Lines of the live picture now on the screen, to be overwritten.
+        var drawn = 0
+        var lastDrawn: ContinuousClock.Instant?
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let isLive: Bool
+    private let isQuiet: Bool
+
+    /// Pause between two live pictures: the eye sees no more.
+    static let liveInterval = Duration.milliseconds(100)
+    /// Pause between two plain lines: a log stays readable.
+    static let plainInterval = Duration.seconds(5)
+
+    /// - Parameter isQuiet: shows nothing, for programs that read standard output.
+    init(isQuiet: Bool) {
+        self.isQuiet = isQuiet
+        isLive = Console.errorIsTerminal && !isQuiet
+    }
+
+    func show(_ status: JobStatus) {
+        guard !isQuiet else { return }
+        state.withLock { state in
+            guard !state.isFinished else { return }
+            let now = ContinuousClock.now
+            let interval = isLive ? ProgressDisplay.liveInterval : ProgressDisplay.plainInterval
+            if let last = state.lastDrawn, last.duration(to: now) < interval { return }
+            // The first plain line comes after one interval: a short job needs none.
+            defer { state.lastDrawn = now }
+            if isLive {
+                draw(status, &state)
+            } else if state.lastDrawn != nil {
+                Console.error(ProgressLines(columns: 200).lines(status)[0])
+            }
+        }
+    }
+
+    /// Prints a line above the live picture.
+    func say(_ line: String) {
+        state.withLock { state in
+            erase(&state)
+            Console.error(line)
+            state.lastDrawn = isLive ? nil : state.lastDrawn
+        }
+    }
+
+    /// Takes the live picture away; what follows is the summary.
+    func finish() {
+        state.withLock { state in
+            erase(&state)
+            state.isFinished = true
+        }
+    }
+
+    private func draw(_ status: JobStatus, _ state: inout State) {
+        erase(&state)
+        let lines = ProgressLines(columns: Console.columns).lines(status)
+        Console.errorText(lines.joined(separator: "\n") + "\n")
+        state.drawn = lines.count
+    }
+
+    private func erase(_ state: inout State) {
+        guard state.drawn > 0 else { return }
+        // Cursor up and clear to the end of the screen (ECMA-48: CUU, ED).
+        Console.errorText("\u{1B}[\(state.drawn)A\u{1B}[J")
+        state.drawn = 0
+    }
+}

@@ -1,0 +1,28 @@
+import SkyCore
+import Transport
+
+/// What a scan came to, in lines for people.
+struct ScanSummary {
+    let lines: [String]
+
+    init(
+        item: ScanPlan.Item, plan: ScanPlan, report: JobReport, catalogue: Catalogue, files: [String]
+    ) {
+        let sectors = (try? SectorGrid(info: catalogue.info, configuration: plan.configuration).sectors.count) ?? 0
+        let truncated = catalogue.truncatedSources
+        var lines = [
+            "\(PrintableText.of(item.name)): \(catalogue.sources.count) sources in \(sectors) sector"
+                + "\(sectors == 1 ? "" : "s"), \(DurationText.fixed(report.duration.inSeconds, 2)) s"
+        ]
+        lines += JobSummary.lines(report, of: "tasks")
+        if report.failed > 0 { lines.append("The catalogue has gaps: the tasks named above failed.") }
+        if truncated > 0 {
+            lines.append(
+                "\(truncated) source\(truncated == 1 ? " reaches" : "s reach") beyond a sector's margin; a larger "
+                    + "--margin or --sector measures them whole")
+        }
+        if let truth = plan.truth { lines += TruthReport(sources: catalogue.sources, truth: truth).lines }
+        lines += files.map { "wrote \(PrintableText.of($0))" }
+        self.lines = lines
+    }
+}

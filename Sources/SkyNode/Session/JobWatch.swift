@@ -1,0 +1,60 @@
+import SkyCore
+import Transport
+
+/// Follows one job from submission to its end, and cancels it when the command is interrupted.
+struct JobWatch {
+    let coordinator: Coordinator
+
+    /// Submits and follows; `observe` hears everything that happens, in order.
+    ///
+    /// - Throws: `CommandFailure` where the coordinator refuses the job or is lost.
+    func run(
+        _ request: JobRequest, interrupts: Interrupts,
+        observe: @escaping @Sendable (EventBatch) async -> Void
+    ) async throws -> (job: JobID, report: JobReport) {
+        let job: JobID
+        do {
+            job = try await coordinator.submit(request)
+        } catch let error as RemoteError {
+            throw CommandFailure(.usage, error.message)
+        } catch let error as SkyError {
+            throw CommandFailure(.usage, error.message)
+        }
+        let report = try await withThrowingTaskGroup(of: JobReport?.self) { group in
+            group.addTask { try await follow(job, observe) }
+            group.addTask {
+                if await interrupts.first() { try? await coordinator.cancel(job) }
+                return nil
+            }
+            // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
+            while let result = try await group.next() {
+                if let result {
+                    group.cancelAll()
+                    return result
+                }
+            }
+            throw CommandFailure(.noCluster, "the coordinator went away")
+        }
+        return (job, report)
+    }
+
+    private func follow(
+        _ job: JobID, _ observe: @Sendable (EventBatch) async -> Void
+    ) async throws -> JobReport {
+        var next = 0
+        while true {
+            let batch: EventBatch
+            do {
+                batch = try await coordinator.events(EventsRequest(job: job, from: next))
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                throw CommandFailure(
+                    .noCluster, "the node that coordinates the job was lost (\(PrintableText.of("\(error)")))")
+            }
+            next = batch.next
+            await observe(batch)
+            for event in batch.events { if case .ended(let report) = event.kind { return report } }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import SkyCore
+import Transport
+
+/// Runs the jobs of `skynode scan`, a few images at a time, and writes what comes of each as soon as it is done.
+struct ScanBatch: Sendable {
+    let plan: ScanPlan
+    let coordinator: Coordinator
+    let interrupts: Interrupts
+    let display: ProgressDisplay
+    let format: OutputFormat
+    let isVerbose: Bool
+
+    /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
+    /// catalogues in memory.
+    static let width = 4
+
+    /// The worst status of all images.
+    func run() async throws -> ExitStatus {
+        try await withThrowingTaskGroup(of: ExitStatus.self) { group in
+            var worst = ExitStatus.done
+            var waiting = plan.items[...]
+            for _ in 0..<ScanBatch.width {
+                if let item = waiting.popFirst() { group.addTask { try await scan(item) } }
+            }
+            while let status = try await group.next() {
+                worst = ScanBatch.worse(worst, status)
+                if !interrupts.wasInterrupted, let item = waiting.popFirst() {
+                    group.addTask { try await scan(item) }
+                }
+            }
+            return interrupts.wasInterrupted ? .cancelled : worst
+        }
+    }
+
+    private static func worse(_ left: ExitStatus, _ right: ExitStatus) -> ExitStatus {
+        // Being cancelled outweighs bad input, which outweighs a gap.
+        left.rawValue >= right.rawValue ? left : right
+    }
+
+    private func scan(_ item: ScanPlan.Item) async throws -> ExitStatus {
+        let printer = EventPrinter(
+            format: format, isVerbose: isVerbose, display: display, subject: plan.items.count > 1 ? item.name : nil)
+        let (job, report) = try await JobWatch(coordinator: coordinator)
+            .run(item.request, interrupts: interrupts) { printer.tell($0) }
+        let status = JobSummary.status(report)
+        guard report.state == .done else {
+            if let reason = report.reason {
+                display.say("skynode: \(PrintableText.of(reason))")
+            } else if report.state == .cancelled {
+                display.say("skynode: \(item.name): cancelled; nothing was written")
+            }
+            return status
+        }
+        let results = ScanResults(coordinator: coordinator, job: job)
+        let catalogue = try await results.catalogue()
+        let files = try await ScanFiles(item: item, plan: plan, catalogue: catalogue)
+            .write(preview: try await results.preview())
+        if format == .text {
+            display.finish()
+            for line in ScanSummary(
+                item: item, plan: plan, report: report, catalogue: catalogue, files: files
+            ).lines { Console.output(line) }
+        }
+        return status
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import SkyCore
+import Transport
+
+/// What `skynode scan` was asked for, checked before any work is done.
+struct ScanPlan: Sendable {
+    /// One image and where its results go.
+    struct Item: Sendable {
+        /// As the user wrote it, for messages.
+        var name: String
+        var request: JobRequest
+        /// Folder and name without an ending.
+        var stem: String
+    }
+
+    let items: [Item]
+    let configuration: ScanConfiguration
+    let truth: [TruthSource]?
+    private let output: String
+    private let outputExisted: Bool
+
+    /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
+    static let pictureSide = 1600
+
+    /// - Throws: `SkyError` or `CommandFailure`, one line each; nothing has been written then.
+    init(_ command: ScanCommand) throws {
+        guard !command.images.isEmpty else {
+            throw CommandFailure(.usage, "name at least one FITS image; see skynode scan --help")
+        }
+        try command.cluster.check()
+        configuration = try command.detection.configuration()
+        if command.truth != nil, command.images.count > 1 {
+            throw CommandFailure(.usage, "--truth goes with one image")
+        }
+        if let sector = command.failSector, sector < 1 {
+            throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
+        }
+        truth = try command.truth.map { try TruthCatalogue.read($0) }
+        var items: [Item] = []
+        var stems: Set<String> = []
+        for image in command.images {
+            try FITSSniff.check(path: image)
+            guard let path = realpath(image, nil) else {
+                throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
+            }
+            defer { free(path) }
+            let reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
+            var request = SkyRequest(image: reference, configuration: configuration)
+            request.pictureSide = command.noPicture ? nil : ScanPlan.pictureSide
+            request.failSector = command.failSector.map { $0 - 1 }
+            var job = JobRequest(.sky(request))
+            job.taskTimeLimit = command.timeLimit.duration
+            try job.validate()
+            // Two images of one name in different folders must not overwrite each other's catalogue.
+            let stem = ScanPlan.stem(image)
+            var unique = stem
+            var number = 2
+            while !stems.insert(unique).inserted {
+                unique = "\(stem)-\(number)"
+                number += 1
+            }
+            items.append(Item(name: image, request: job, stem: command.output + "/" + unique))
+        }
+        self.items = items
+        output = command.output
+        outputExisted = access(output, F_OK) == 0
+        try OutputFolder.prepare(output)
+    }
+
+    /// The file's name without folder and without the endings FITS files have.
+    static func stem(_ path: String) -> String {
+        var name = path.split(separator: "/").last.map(String.init) ?? "image"
+        for ending in [".gz", ".fz"] where name.count > ending.count && name.lowercased().hasSuffix(ending) {
+            name.removeLast(ending.count)
+        }
+        for ending in [".fits", ".fit", ".fts"] where name.count > ending.count && name.lowercased().hasSuffix(ending) {
+            name.removeLast(ending.count)
+        }
+        return name
+    }
+
+    /// After a failure: a folder that was made for results and got none goes again.
+    func removeOutputFolderIfUnused() {
+        if !outputExisted { rmdir(output) }
+    }
+}
