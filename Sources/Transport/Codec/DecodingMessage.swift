@@ -87,8 +87,9 @@ extension DecodingMessage {
 
     /// A value of any type.
     func decode<T: Decodable>(_ type: T.Type, from value: WireValue, at place: WirePlace) throws -> T {
-        if let native = try readNative(type, from: value, at: place) { return native }
-        return try construct(type, from: WireDecoder(message: self, value: value, node: addNode(place)))
+        try read(type, from: value, at: place) {
+            try construct(type, from: WireDecoder(message: self, value: value, node: addNode(place)))
+        }
     }
 
     /// Lets `T` decode itself. A wrapper (an `Optional`, a raw value) re-enters without going deeper on the wire, so
@@ -165,6 +166,7 @@ extension KeyTable {
         self.init()
         let count = try reader.length(at: &offset, end: reader.count)
         guard count <= limits.keys else { throw WireCodingError.limitExceeded("keys", limit: limits.keys) }
+        reserveCapacity(min(count, 64))
         for _ in 0..<count {
             let length = try reader.length(at: &offset, end: reader.count)
             let range = try reader.range(length, at: &offset, end: reader.count)

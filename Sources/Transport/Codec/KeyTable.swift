@@ -13,6 +13,10 @@ struct KeyTable {
 
     var count: Int { texts.count }
 
+    mutating func reserveCapacity(_ capacity: Int) {
+        texts.reserveCapacity(capacity)
+    }
+
     /// Where `text` is.
     mutating func position(of text: String) -> Int? {
         let next = last + 1

@@ -67,6 +67,8 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return WireDecoder(message: message, value: try fields.value(of: field), node: message.addNode(place))
     }
 
+    // Inlined, so that the code behind it is specialised for the value although `Key` is not known here.
+    @inline(__always)
     private func read<Value: WirePrimitive>(_ type: Value.Type, _ key: Key) throws -> Value {
         let (value, place) = try find(key)
         return try message.read(type, from: value, at: place)

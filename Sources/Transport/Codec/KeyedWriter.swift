@@ -1,9 +1,9 @@
 /// Writes the fields of a keyed container, each as the position of its key and then its value.
 struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let tape: EncodingTape
+    let session: EncodingSession
     let node: Int
 
-    var codingPath: [any CodingKey] { tape.codingPath(of: node) }
+    var codingPath: [any CodingKey] { session.tape.codingPath(of: node) }
 
     func encodeNil(forKey key: Key) throws { try write(WireNull(), key) }
     func encode(_ value: Bool, forKey key: Key) throws { try write(value, key) }
@@ -22,8 +22,8 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt64, forKey key: Key) throws { try write(value, key) }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        let label = try tape.writeKey(key.stringValue, to: node)
-        try tape.write(value, to: node, label: label)
+        let label = try session.tape.writeKey(key.stringValue, to: node)
+        try session.write(value, to: node, label: label)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -40,14 +40,15 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder() -> any Encoder { nested(WireCodingKey.super.stringValue) }
     func superEncoder(forKey key: Key) -> any Encoder { nested(key.stringValue) }
 
+    // Inlined, so that the code behind it is specialised for the value although `Key` is not known here.
+    @inline(__always)
     private func write(_ value: some WirePrimitive, _ key: Key) throws {
-        _ = try tape.writeKey(key.stringValue, to: node)
-        try tape.write(value, to: node)
+        try session.tape.writeField(key.stringValue, value, to: node)
     }
 
     /// An error cannot leave here; the tape keeps it, and the next write or the end of the encode throws it.
     private func nested(_ key: String) -> WireEncoder {
-        let label = (try? tape.writeKey(key, to: node)) ?? .root
-        return WireEncoder(tape: tape, node: tape.addChild(of: node, label: label))
+        let label = (try? session.tape.writeKey(key, to: node)) ?? .root
+        return WireEncoder(session: session, node: session.tape.addChild(of: node, label: label))
     }
 }

@@ -55,16 +55,8 @@ enum NativeValue {
 }
 
 extension EncodingTape {
-    /// Writes any value where the current value of `node` goes: itself if it can, otherwise what the value does.
-    func write<T: Encodable>(_ value: T, to node: Int, label: PathLabel) throws {
-        if let native = NativeValue(value) { return try write(native, to: node) }
-        let child = addChild(of: node, label: label)
-        try check(child)
-        try value.encode(to: WireEncoder(tape: self, node: child))
-    }
-
     /// Writes `value` where the current value of `node` goes.
-    func write(_ value: NativeValue, to node: Int) throws {
+    mutating func write(_ value: NativeValue, to node: Int) throws {
         switch value {
         case .string(let value): try write(value, to: node)
         case .int(let value): try write(value, to: node)
@@ -72,32 +64,39 @@ extension EncodingTape {
         case .bool(let value): try write(value, to: node)
         case .bytes(let value):
             try write(count: 16 + value.count, to: node) { bytes in
-                bytes.writeInteger(WireTag.bytes)
-                bytes.writeVarint(value.count)
-                bytes.writeBytes(value)
+                bytes.append(WireTag.bytes)
+                bytes.appendVarint(value.count)
+                bytes.append(contentsOf: value)
             }
         case .buffer(let value): try write(payload: value, to: node)
-        case .packed(let value): try value.write(to: self, node: node)
+        case .packed(let value): try value.write(to: &self, node: node)
         }
     }
 }
 
 extension DecodingMessage {
-    /// The counterpart of `NativeValue`. Nil when `T` must decode itself: another type, or an array that was not
-    /// packed because the peer declares it as something else than an array of numbers.
-    func readNative<T>(_ type: T.Type, from value: WireValue, at place: WirePlace) throws -> T? {
-        if T.self == String.self { return same(try read(String.self, from: value, at: place), as: T.self) }
-        if T.self == Int.self { return same(try read(Int.self, from: value, at: place), as: T.self) }
-        if T.self == Double.self { return same(try read(Double.self, from: value, at: place), as: T.self) }
-        if T.self == Bool.self { return same(try read(Bool.self, from: value, at: place), as: T.self) }
-        if T.self == ByteBuffer.self { return same(try readBuffer(from: value, at: place), as: T.self) }
+    /// A value of any type; the counterpart of `NativeValue`. `construct` lets a `T` decode itself: another type,
+    /// or an array that was not packed because the peer declares it as something else than an array of numbers.
+    ///
+    /// No `Optional<T>` on the way: looking up its metadata takes longer than reading a number.
+    func read<T: Decodable>(
+        _ type: T.Type,
+        from value: WireValue,
+        at place: WirePlace,
+        orElse construct: () throws -> T
+    ) throws -> T {
+        if T.self == String.self { return exactly(try read(String.self, from: value, at: place)) }
+        if T.self == Int.self { return exactly(try read(Int.self, from: value, at: place)) }
+        if T.self == Double.self { return exactly(try read(Double.self, from: value, at: place)) }
+        if T.self == Bool.self { return exactly(try read(Bool.self, from: value, at: place)) }
+        if T.self == ByteBuffer.self { return exactly(try readBuffer(from: value, at: place)) }
         switch value {
         case .bytes(let range) where T.self == [UInt8].self:
-            return same([UInt8](try slice(range)), as: T.self)
+            return exactly([UInt8](try slice(range)))
         case .packed(let range):
-            return try readPacked(type, range, at: place)
+            return try readPacked(type, range, orElse: construct)
         default:
-            return nil
+            return try construct()
         }
     }
 
@@ -106,19 +105,19 @@ extension DecodingMessage {
         return try bufferSlice(range)
     }
 
-    private func readPacked<T>(_ type: T.Type, _ range: WireRange, at place: WirePlace) throws -> T? {
-        if T.self == [Double].self { return same(try [Double](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Float].self { return same(try [Float](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Int].self { return same(try [Int](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Int32].self { return same(try [Int32](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Int64].self { return same(try [Int64](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [UInt32].self { return same(try [UInt32](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [UInt64].self { return same(try [UInt64](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Int16].self { return same(try [Int16](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [UInt16].self { return same(try [UInt16](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [Int8].self { return same(try [Int8](packed: range, in: self, at: place), as: T.self) }
-        if T.self == [UInt].self { return same(try [UInt](packed: range, in: self, at: place), as: T.self) }
-        return nil
+    private func readPacked<T>(_ type: T.Type, _ range: WireRange, orElse construct: () throws -> T) throws -> T {
+        if T.self == [Double].self, let array = try [Double](packed: range, in: self) { return exactly(array) }
+        if T.self == [Float].self, let array = try [Float](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int].self, let array = try [Int](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int32].self, let array = try [Int32](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int64].self, let array = try [Int64](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt32].self, let array = try [UInt32](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt64].self, let array = try [UInt64](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int16].self, let array = try [Int16](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt16].self, let array = try [UInt16](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int8].self, let array = try [Int8](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt].self, let array = try [UInt](packed: range, in: self) { return exactly(array) }
+        return try construct()
     }
 }
 
@@ -126,4 +125,10 @@ extension DecodingMessage {
 @inline(__always)
 private func same<T, U>(_ value: T, as type: U.Type) -> U? {
     T.self == U.self ? unsafeBitCast(value, to: U.self) : nil
+}
+
+/// `value` as the `T` that the caller has just found `U` to be.
+@inline(__always)
+private func exactly<T, U>(_ value: U) -> T {
+    unsafeBitCast(value, to: T.self)
 }

@@ -1,29 +1,27 @@
-import NIOCore
-
 /// An array of numbers that travels as one block: a kind, then elements of fixed width.
 protocol PackedArray {
     /// Writes the block where the current value of `node` goes.
-    func write(to tape: EncodingTape, node: Int) throws
+    func write(to tape: inout EncodingTape, node: Int) throws
 }
 
 extension Array: PackedArray where Element: PackedElement {
-    func write(to tape: EncodingTape, node: Int) throws {
+    func write(to tape: inout EncodingTape, node: Int) throws {
         let kind = Element.packedKind(for: self)
         let length = 1 + count * kind.width
         try tape.write(count: 16 + length, to: node) { bytes in
             if isEmpty {
-                bytes.writeInteger(WireTag.shortUnkeyed.lowerBound)
+                bytes.append(WireTag.shortUnkeyed.lowerBound)
             } else {
-                bytes.writeInteger(WireTag.packed)
-                bytes.writeVarint(length)
-                bytes.writeInteger(kind.rawValue)
+                bytes.append(WireTag.packed)
+                bytes.appendVarint(length)
+                bytes.append(kind.rawValue)
                 Element.write(self, as: kind, to: &bytes)
             }
         }
     }
 
     /// Reads the block at `range`; nil when its kind of number is not what `Element` reads in bulk.
-    init?(packed range: WireRange, in message: DecodingMessage, at place: WirePlace) throws {
+    init?(packed range: WireRange, in message: DecodingMessage) throws {
         let (kind, bytes) = try message.packedBlock(range)
         guard let elements = Element.read(try message.slice(bytes), as: kind) else { return nil }
         self = elements
@@ -34,7 +32,7 @@ extension Array: PackedArray where Element: PackedElement {
 protocol PackedElement: WirePrimitive {
     /// The narrowest kind that holds all of `elements`.
     static func packedKind(for elements: [Self]) -> PackedKind
-    static func write(_ elements: [Self], as kind: PackedKind, to buffer: inout ByteBuffer)
+    static func write(_ elements: [Self], as kind: PackedKind, to bytes: inout [UInt8])
     /// Nil when an element is no `Self`; reading one by one then finds out which.
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Self]?
 }
@@ -42,8 +40,8 @@ protocol PackedElement: WirePrimitive {
 extension Float: PackedElement {
     static func packedKind(for elements: [Float]) -> PackedKind { .float }
 
-    static func write(_ elements: [Float], as kind: PackedKind, to buffer: inout ByteBuffer) {
-        PackedBlock.write(elements, to: &buffer) { $0.bitPattern }
+    static func write(_ elements: [Float], as kind: PackedKind, to bytes: inout [UInt8]) {
+        PackedBlock.write(elements, to: &bytes) { $0.bitPattern }
     }
 
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Float]? {
@@ -54,8 +52,8 @@ extension Float: PackedElement {
 extension Double: PackedElement {
     static func packedKind(for elements: [Double]) -> PackedKind { .double }
 
-    static func write(_ elements: [Double], as kind: PackedKind, to buffer: inout ByteBuffer) {
-        PackedBlock.write(elements, to: &buffer) { $0.bitPattern }
+    static func write(_ elements: [Double], as kind: PackedKind, to bytes: inout [UInt8]) {
+        PackedBlock.write(elements, to: &bytes) { $0.bitPattern }
     }
 
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Double]? {
@@ -95,12 +93,12 @@ extension PackedElement where Self: FixedWidthInteger {
         }
     }
 
-    static func write(_ elements: [Self], as kind: PackedKind, to buffer: inout ByteBuffer) {
+    static func write(_ elements: [Self], as kind: PackedKind, to bytes: inout [UInt8]) {
         switch kind.width {
-        case 1: PackedBlock.write(elements, to: &buffer) { UInt8(truncatingIfNeeded: $0) }
-        case 2: PackedBlock.write(elements, to: &buffer) { UInt16(truncatingIfNeeded: $0) }
-        case 4: PackedBlock.write(elements, to: &buffer) { UInt32(truncatingIfNeeded: $0) }
-        default: PackedBlock.write(elements, to: &buffer) { UInt64(truncatingIfNeeded: $0) }
+        case 1: PackedBlock.write(elements, to: &bytes) { UInt8(truncatingIfNeeded: $0) }
+        case 2: PackedBlock.write(elements, to: &bytes) { UInt16(truncatingIfNeeded: $0) }
+        case 4: PackedBlock.write(elements, to: &bytes) { UInt32(truncatingIfNeeded: $0) }
+        default: PackedBlock.write(elements, to: &bytes) { UInt64(truncatingIfNeeded: $0) }
         }
     }
 

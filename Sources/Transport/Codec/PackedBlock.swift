@@ -1,20 +1,19 @@
-import NIOCore
-
 /// The elements of a packed array: integers or bit patterns of one width, little-endian, without padding.
 enum PackedBlock {
     /// Appends every element as the `bits` that stand for it.
     @inline(__always)
     static func write<Element, Bits: FixedWidthInteger>(
         _ elements: [Element],
-        to buffer: inout ByteBuffer,
+        to bytes: inout [UInt8],
         bits: (Element) -> Bits
     ) {
         let width = MemoryLayout<Bits>.size
-        _ = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: elements.count * width) { bytes in
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: elements.count * width))
+        bytes.withUnsafeMutableBytes { bytes in
             for (index, element) in elements.enumerated() {
-                bytes.storeBytes(of: bits(element).littleEndian, toByteOffset: index * width, as: Bits.self)
+                bytes.storeBytes(of: bits(element).littleEndian, toByteOffset: start + index * width, as: Bits.self)
             }
-            return elements.count * width
         }
     }
 

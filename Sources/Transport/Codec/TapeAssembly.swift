@@ -2,7 +2,7 @@ import NIOCore
 
 extension EncodingTape {
     /// Appends the message to `buffer`: the key table, then the root value with everything in its place.
-    func assemble(into buffer: inout ByteBuffer) throws {
+    mutating func assemble(into buffer: inout ByteBuffer) throws {
         if let failure { throw failure }
         let total = Varint.size(keys.count) + keyByteCount + measure()
         guard total <= WireReader.messageLimit - buffer.writerIndex else {
@@ -15,20 +15,22 @@ extension EncodingTape {
             buffer.writeVarint(key.utf8.count)
             buffer.writeString(key)
         }
-        bytes.withUnsafeReadableBytes { emit(Self.root, from: $0, into: &buffer) }
+        bytes.withUnsafeBytes { emit(Self.root, from: $0, into: &buffer) }
     }
 
     /// Finds the size of every body; the result is that of the root value. Children come after their parents, so
     /// that going backwards meets them first.
-    private func measure() -> Int {
+    private mutating func measure() -> Int {
         for node in nodes.indices.reversed() {
             var size = nodes[node].count > 0 ? Varint.size(nodes[node].count) : 0
-            forEachPart(of: node) { part in
+            var part = nodes[node].firstPart
+            while part >= 0 {
                 switch parts[part].content {
                 case .bytes: size += end(of: part) - parts[part].offset
                 case .payload(let payload): size += payloads[payload].readableBytes
                 case .child(let child): size += nodes[child].headSize + nodes[child].size
                 }
+                part = parts[part].next
             }
             nodes[node].size = size
         }
@@ -38,27 +40,21 @@ extension EncodingTape {
     /// Recursion is bounded by `Limits.depth`, which `check(_:)` and `settle(_:as:)` enforce.
     private func emit(_ node: Int, from tape: UnsafeRawBufferPointer, into buffer: inout ByteBuffer) {
         nodes[node].writeHead(to: &buffer)
-        forEachPart(of: node) { part in
+        var part = nodes[node].firstPart
+        while part >= 0 {
             switch parts[part].content {
             case .bytes:
                 buffer.writeBytes(UnsafeRawBufferPointer(rebasing: tape[parts[part].offset..<end(of: part)]))
             case .payload(let payload): buffer.writeImmutableBuffer(payloads[payload])
             case .child(let child): emit(child, from: tape, into: &buffer)
             }
-        }
-    }
-
-    private func forEachPart(of node: Int, _ body: (Int) -> Void) {
-        var part = nodes[node].firstPart
-        while part >= 0 {
-            body(part)
             part = parts[part].next
         }
     }
 
     /// A part's bytes end where the next part on the tape, of whichever node, begins.
     private func end(of part: Int) -> Int {
-        part + 1 < parts.count ? parts[part + 1].offset : bytes.writerIndex
+        part + 1 < parts.count ? parts[part + 1].offset : bytes.count
     }
 }
 

@@ -1,10 +1,10 @@
 /// Writes the elements of an unkeyed container, one after the other.
 struct UnkeyedWriter: UnkeyedEncodingContainer {
-    let tape: EncodingTape
+    let session: EncodingSession
     let node: Int
 
-    var codingPath: [any CodingKey] { tape.codingPath(of: node) }
-    var count: Int { tape.nodes[node].count }
+    var codingPath: [any CodingKey] { session.tape.codingPath(of: node) }
+    var count: Int { session.tape.nodes[node].count }
 
     func encodeNil() throws { try write(WireNull()) }
     func encode(_ value: Bool) throws { try write(value) }
@@ -23,8 +23,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
     func encode(_ value: UInt64) throws { try write(value) }
 
     func encode<T: Encodable>(_ value: T) throws {
-        let label = try tape.writeElement(to: node)
-        try tape.write(value, to: node, label: label)
+        let label = try session.tape.writeElement(to: node)
+        try session.write(value, to: node, label: label)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -37,13 +37,12 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { nested() }
 
     private func write(_ value: some WirePrimitive) throws {
-        _ = try tape.writeElement(to: node)
-        try tape.write(value, to: node)
+        try session.tape.writeElement(value, to: node)
     }
 
     /// An error cannot leave here; the tape keeps it, and the next write or the end of the encode throws it.
     private func nested() -> WireEncoder {
-        let label = (try? tape.writeElement(to: node)) ?? .root
-        return WireEncoder(tape: tape, node: tape.addChild(of: node, label: label))
+        let label = (try? session.tape.writeElement(to: node)) ?? .root
+        return WireEncoder(session: session, node: session.tape.addChild(of: node, label: label))
     }
 }

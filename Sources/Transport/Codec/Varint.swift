@@ -20,3 +20,22 @@ extension ByteBuffer {
         writeInteger(UInt8(truncatingIfNeeded: rest))
     }
 }
+
+extension [UInt8] {
+    /// Appends a non-negative `value`.
+    @inline(__always)
+    mutating func appendVarint(_ value: Int) {
+        var rest = UInt(bitPattern: value)
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends `value`, the lowest byte first.
+    @inline(__always)
+    mutating func appendInteger(_ value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+}

@@ -17,9 +17,9 @@ package enum WireCoder {
 
     /// Appends the bytes of `value` to `buffer`; leaves `buffer` as it was when it throws.
     package static func encode<T: Encodable>(_ value: T, into buffer: inout ByteBuffer) throws {
-        let tape = EncodingTape()
-        try WireEncoder(tape: tape, node: EncodingTape.root).encode(value)
-        try tape.assemble(into: &buffer)
+        let session = EncodingSession()
+        try WireEncoder(session: session, node: EncodingTape.root).encode(value)
+        try session.tape.assemble(into: &buffer)
     }
 
     /// The value of which `buffer` holds the bytes, all of them.

@@ -25,8 +25,7 @@ struct WireDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        if let native = try message.readNative(type, from: value, at: place) { return native }
-        return try message.construct(type, from: self)
+        try message.read(type, from: value, at: place) { try message.construct(type, from: self) }
     }
 
     func decode(_ type: Bool.Type) throws -> Bool { try read(type) }

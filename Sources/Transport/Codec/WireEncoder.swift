@@ -1,37 +1,33 @@
 /// The encoder of one value, which is also its single-value container.
 struct WireEncoder: Encoder, SingleValueEncodingContainer {
-    let tape: EncodingTape
+    let session: EncodingSession
     let node: Int
 
-    var codingPath: [any CodingKey] { tape.codingPath(of: node) }
+    var codingPath: [any CodingKey] { session.tape.codingPath(of: node) }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        tape.settle(node, as: .keyed)
-        return KeyedEncodingContainer(KeyedWriter<Key>(tape: tape, node: node))
+        session.tape.settle(node, as: .keyed)
+        return KeyedEncodingContainer(KeyedWriter<Key>(session: session, node: node))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        tape.settle(node, as: .unkeyed)
-        return UnkeyedWriter(tape: tape, node: node)
+        session.tape.settle(node, as: .unkeyed)
+        return UnkeyedWriter(session: session, node: node)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     func encodeNil() throws {
-        tape.settle(node, as: .single)
-        try tape.check(node)
-        try tape.write(WireNull(), to: node)
+        try session.tape.writeSingle(WireNull(), to: node)
     }
 
     func encode<T: Encodable>(_ value: T) throws {
         guard let native = NativeValue(value) else {
-            try tape.check(node)
+            try session.tape.check(node)
             return try value.encode(to: self)
         }
-        tape.settle(node, as: .single)
-        try tape.check(node)
-        try tape.write(native, to: node)
+        try session.tape.writeSingle(native, to: node)
     }
 
     func encode(_ value: Bool) throws { try write(value) }
@@ -50,8 +46,6 @@ struct WireEncoder: Encoder, SingleValueEncodingContainer {
     func encode(_ value: UInt64) throws { try write(value) }
 
     private func write(_ value: some WirePrimitive) throws {
-        tape.settle(node, as: .single)
-        try tape.check(node)
-        try tape.write(value, to: node)
+        try session.tape.writeSingle(value, to: node)
     }
 }

@@ -1,5 +1,3 @@
-import NIOCore
-
 extension Int: WirePrimitive {}
 extension Int8: WirePrimitive {}
 extension Int16: WirePrimitive {}
@@ -13,20 +11,20 @@ extension UInt64: WirePrimitive {}
 
 /// All integers look alike on the wire: a field may be widened, or narrowed as long as its values fit.
 extension WirePrimitive where Self: FixedWidthInteger {
-    func write(to buffer: inout ByteBuffer) {
+    func write(to bytes: inout [UInt8]) {
         if self >= 0 {
             let value = UInt64(truncatingIfNeeded: self)
             if value < WireTag.smallInteger.count {
-                buffer.writeInteger(UInt8(value))
+                bytes.append(UInt8(value))
             } else {
-                buffer.write(value, tags: WireTag.integer)
+                bytes.write(value, tags: WireTag.integer)
             }
         } else {
             let complement = ~UInt64(truncatingIfNeeded: Int64(truncatingIfNeeded: self))
             if complement < WireTag.smallNegative.count {
-                buffer.writeInteger(WireTag.smallNegative.lowerBound + UInt8(complement))
+                bytes.append(WireTag.smallNegative.lowerBound + UInt8(complement))
             } else {
-                buffer.write(complement, tags: WireTag.negative)
+                bytes.write(complement, tags: WireTag.negative)
             }
         }
     }
@@ -40,14 +38,14 @@ extension WirePrimitive where Self: FixedWidthInteger {
     }
 }
 
-extension ByteBuffer {
-    /// Appends the tag for as many bytes as `value` needs, then those bytes, the lowest first.
+extension [UInt8] {
+    /// Appends the tag for as many bytes as `value`, which is not zero, needs, then those bytes, the lowest first.
     fileprivate mutating func write(_ value: UInt64, tags: ClosedRange<UInt8>) {
-        let width = max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 7) / 8)
-        writeInteger(tags.lowerBound + UInt8(width - 1))
+        let width = (UInt64.bitWidth - value.leadingZeroBitCount + 7) / 8
+        append(tags.lowerBound + UInt8(width - 1))
         var rest = value
         for _ in 0..<width {
-            writeInteger(UInt8(truncatingIfNeeded: rest))
+            append(UInt8(truncatingIfNeeded: rest))
             rest >>= 8
         }
     }

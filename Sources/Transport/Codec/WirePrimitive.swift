@@ -1,12 +1,10 @@
-import NIOCore
-
 /// A scalar of `Codable` that the format knows itself.
 protocol WirePrimitive {
     /// The most bytes that `write(to:)` appends.
     var byteCountBound: Int { get }
 
     /// Appends the shortest form of the value.
-    func write(to buffer: inout ByteBuffer)
+    func write(to bytes: inout [UInt8])
 
     /// The value that `wire` stands for; nil when that is of another kind or does not fit.
     static func read(_ wire: WireValue, in message: DecodingMessage) throws -> Self?
@@ -18,8 +16,8 @@ extension WirePrimitive {
 
 /// The absence of a value.
 struct WireNull: WirePrimitive {
-    func write(to buffer: inout ByteBuffer) {
-        buffer.writeInteger(WireTag.null)
+    func write(to bytes: inout [UInt8]) {
+        bytes.append(WireTag.null)
     }
 
     static func read(_ wire: WireValue, in message: DecodingMessage) throws -> WireNull? {
@@ -28,8 +26,8 @@ struct WireNull: WirePrimitive {
 }
 
 extension Bool: WirePrimitive {
-    func write(to buffer: inout ByteBuffer) {
-        buffer.writeInteger(self ? WireTag.true : WireTag.false)
+    func write(to bytes: inout [UInt8]) {
+        bytes.append(self ? WireTag.true : WireTag.false)
     }
 
     static func read(_ wire: WireValue, in message: DecodingMessage) throws -> Bool? {
@@ -40,15 +38,15 @@ extension Bool: WirePrimitive {
 extension String: WirePrimitive {
     var byteCountBound: Int { 16 + utf8.count }
 
-    func write(to buffer: inout ByteBuffer) {
+    func write(to bytes: inout [UInt8]) {
         let count = utf8.count
         if count < WireTag.shortString.count {
-            buffer.writeInteger(WireTag.shortString.lowerBound + UInt8(count))
+            bytes.append(WireTag.shortString.lowerBound + UInt8(count))
         } else {
-            buffer.writeInteger(WireTag.string)
-            buffer.writeVarint(count)
+            bytes.append(WireTag.string)
+            bytes.appendVarint(count)
         }
-        buffer.writeString(self)
+        bytes.append(contentsOf: utf8)
     }
 
     static func read(_ wire: WireValue, in message: DecodingMessage) throws -> String? {
@@ -57,9 +55,9 @@ extension String: WirePrimitive {
 }
 
 extension Float: WirePrimitive {
-    func write(to buffer: inout ByteBuffer) {
-        buffer.writeInteger(WireTag.float)
-        buffer.writeInteger(bitPattern, endianness: .little)
+    func write(to bytes: inout [UInt8]) {
+        bytes.append(WireTag.float)
+        bytes.appendInteger(bitPattern)
     }
 
     /// Accepts integers and doubles that a `Float` holds exactly, and any NaN.
@@ -76,12 +74,12 @@ extension Float: WirePrimitive {
 
 extension Double: WirePrimitive {
     /// A double that a `Float` holds exactly takes the bytes of one. NaN keeps its payload by not taking part.
-    func write(to buffer: inout ByteBuffer) {
+    func write(to bytes: inout [UInt8]) {
         if let short = Float(exactly: self) {
-            short.write(to: &buffer)
+            short.write(to: &bytes)
         } else {
-            buffer.writeInteger(WireTag.double)
-            buffer.writeInteger(bitPattern, endianness: .little)
+            bytes.append(WireTag.double)
+            bytes.appendInteger(bitPattern)
         }
     }
 

@@ -74,10 +74,13 @@ struct WireReader {
     /// The text of `range`, copied and validated.
     func text(_ range: WireRange, limit: Int) throws(WireCodingError) -> String {
         guard range.count <= limit else { throw .limitExceeded("stringBytes", limit: limit) }
-        guard let text = String(validating: try slice(range), as: UTF8.self) else {
+        let bytes = try slice(range)
+        do {
+            // Four times as fast for short text as `String(validating:as:)`, which looks up generic metadata.
+            return String(copying: try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span))
+        } catch {
             throw .invalidUTF8(offset: range.lower)
         }
-        return text
     }
 }
 

@@ -71,6 +71,26 @@ struct GoldenBytesTests {
             ])
     }
 
+    @Test("The example of the protocol document holds")
+    func example() throws {
+        struct Reservation: Encodable {
+            var job = "m13"
+            var slots = 4
+            var weight = 0.5
+        }
+        #expect(
+            try WireCoder.bytes(Reservation()) == [
+                0x03,
+                0x03, 0x6A, 0x6F, 0x62,
+                0x05, 0x73, 0x6C, 0x6F, 0x74, 0x73,
+                0x06, 0x77, 0x65, 0x69, 0x67, 0x68, 0x74,
+                0xAD,
+                0x00, 0x83, 0x6D, 0x31, 0x33,
+                0x01, 0x04,
+                0x02, 0xE3, 0x00, 0x00, 0x00, 0x3F,
+            ])
+    }
+
     @Test("A struct of six small fields is little more than its keys")
     func size() throws {
         let reservation = Reservation(

@@ -93,7 +93,7 @@ struct RoundTripTests {
         try check([Kind.core: 1, .margin: 2])
         try check([UInt8(3): [Int8(1): true]])
         try check(Dictionary(uniqueKeysWithValues: (0..<5000).map { ("key \($0)", $0) }))
-        try check(Dictionary(uniqueKeysWithValues: (0..<500).map { ($0, Dictionary(uniqueKeysWithValues: [($0, "v")])) }))
+        try check(Dictionary(uniqueKeysWithValues: (0..<500).map { ($0, [$0: "v"]) }))
     }
 
     @Test("Optionals survive at the top, in arrays and nested")
