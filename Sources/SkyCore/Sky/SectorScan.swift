@@ -115,8 +115,9 @@ extension Source {
         b = ellipse.b
         theta = ellipse.theta * 180 / .pi
         area = object.area
-        flags = measured.flags.union(
-            SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
-        ).rawValue
+        flags =
+            measured.flags.union(
+                SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
+            ).rawValue
     }
 }
