@@ -167,7 +167,9 @@ extension FITSFile {
                 "\(name): truncated: the header promises \(info.width) x \(info.height) pixels, the file ends before"
                     + " the last; copy it again, or wait until it is written")
         }
-        return SkyError(.badInput, "\(name): damaged pixel data: \(Self.words(status))")
+        // 1 and 413, 414: cfitsio's decoders of compressed tiles give up.
+        let reason = [1, 413, 414].contains(status) ? "its compressed tiles cannot be unpacked" : Self.words(status)
+        return SkyError(.badInput, "\(name): damaged pixel data: \(reason); copy it again")
     }
 
     private static func cannotOpen(name: String, _ status: Int32) -> SkyError {

@@ -74,10 +74,18 @@ struct Photometer {
         _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32, total: Double
     ) -> Double {
         guard total > 0 else { return 0 }
-        var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
-        let status = sep_flux_radius(
-            image, object.x, object.y, Photometry.momentRadius * ellipse.a, id, 5, 0, &total, &half, 1, &radius, &flag)
-        return status == 0 && radius.isFinite ? radius : 0
+        // Almost always the half lies close by. Looking six axes far at once, as SExtractor does, would take half of
+        // the time of the whole scan.
+        for reach in [2.5, Photometry.momentRadius] {
+            let limit = reach * ellipse.a
+            var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
+            let status = sep_flux_radius(
+                image, object.x, object.y, limit, id, 5, 0, &total, &half, 1, &radius, &flag)
+            guard status == 0, radius.isFinite else { return 0 }
+            // SEP returns the limit itself where the half was not reached.
+            if radius < limit || reach == Photometry.momentRadius { return radius }
+        }
+        return 0
     }
 
     /// The part of the ellipse's pixels that other sources hold or that have no data.

@@ -1,4 +1,5 @@
 import CSEP
+import Synchronization
 
 /// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
 struct SEPExtraction {
@@ -25,6 +26,10 @@ struct SEPExtraction {
         self.noise = noise
     }
 
+    /// SEP's two limits are global to the process, and it lays out its memory by them again and again during a call:
+    /// a change in between corrupts the heap. Workers have one thread; tests have many.
+    private static let limits = Mutex(())
+
     /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
     ///
     /// - Parameters:
@@ -39,11 +44,12 @@ struct SEPExtraction {
         var stack = min(max(pixelStack, 1024), Self.pixelStackLimit)
         var branches = min(max(subObjects, 16), Self.subObjectLimit)
         while true {
-            // Both are global to the process; a worker runs one scan at a time on one thread.
-            sep_set_extract_pixstack(stack)
-            sep_set_sub_object_limit(Int32(branches))
             var catalogue: UnsafeMutablePointer<sep_catalog>?
-            let status = extract(pixels, width, height, levels, &catalogue)
+            let status = Self.limits.withLock { _ in
+                sep_set_extract_pixstack(stack)
+                sep_set_sub_object_limit(Int32(branches))
+                return extract(pixels, width, height, levels, &catalogue)
+            }
             defer { sep_catalog_free(catalogue) }
             switch status {
             case 0:

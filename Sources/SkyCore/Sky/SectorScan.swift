@@ -8,17 +8,18 @@ struct SectorScan {
     let background: BackgroundMap
     let configuration: ScanConfiguration
 
-    /// Most pixels that a sector may grow to, as a multiple of its own and at least a megapixel: a nebula all over
-    /// the frame must not make every sector scan the whole frame.
+    /// Pixels that a sector may grow to in any case; beyond, to `growthFactor` times its own. A limit, because a
+    /// nebula all over the frame must not make every sector scan the whole frame.
+    var growthMinimum = 1 << 20
+
     private static let growthFactor = 4
-    private static let growthMinimum = 1 << 20
 
     func run() throws(SkyError) -> SectorResult {
         var rect = sector.padded
         var rim = 64
         while true {
             let wider = rect.grown(by: rim, width: image.info.width, height: image.info.height)
-            let limit = max(sector.padded.area * Self.growthFactor, Self.growthMinimum)
+            let limit = max(sector.padded.area * Self.growthFactor, growthMinimum)
             let canGrow = wider != rect && wider.area <= limit
             if let result = try scan(rect, acceptTruncated: !canGrow) { return result }
             rect = wider
@@ -115,8 +116,9 @@ extension Source {
         b = ellipse.b
         theta = ellipse.theta * 180 / .pi
         area = object.area
-        flags = measured.flags.union(
-            SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
-        ).rawValue
+        flags =
+            measured.flags.union(
+                SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
+            ).rawValue
     }
 }

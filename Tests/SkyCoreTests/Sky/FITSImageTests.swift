@@ -1,0 +1,121 @@
+import Glibc
+import SkyCore
+import Testing
+
+@Suite struct FITSImageTests {
+    let folder = TemporaryFolder()
+
+    private func message(_ bytes: [UInt8], name: String = "frame.fits", hdu: Int? = nil) -> String? {
+        let path = folder.write(bytes, name)
+        return SkyError.thrown { () throws(SkyError) in try FITSImage(path: path, hdu: hdu) }?.message
+    }
+
+    @Test func `a plain image is read with its size, and rectangles of it are its pixels`() throws {
+        let frame = TestFrame(width: 60, height: 40, seed: 1)
+        let image = try FITSImage(path: folder.write(frame.fits()), hdu: nil)
+        #expect(image.info == frame.info)
+        #expect(try image.read(frame.rect) == frame.pixels)
+        let part = PixelRect(x: 13, y: 7, width: 21, height: 5)
+        #expect(try image.read(part) == frame.cut(part))
+    }
+
+    @Test func `infinities and huge numbers are read as missing`() throws {
+        var frame = TestFrame(width: 4, height: 1, seed: 1)
+        frame.pixels = [.infinity, -2e30, 1, -.infinity]
+        let pixels = try FITSImage(path: folder.write(frame.fits()), hdu: nil).read(frame.rect)
+        #expect(pixels.map(\.isNaN) == [true, true, false, true])
+    }
+
+    @Test func `BSCALE, BZERO and BLANK are applied`() throws {
+        let header = FITSBytes.header([
+            "BITPIX  = 16", "NAXIS   = 2", "NAXIS1  = 3", "NAXIS2  = 1", "BLANK   = -5", "BSCALE  = 0.5",
+            "BZERO   = 100.0",
+        ])
+        let path = folder.write(header + FITSBytes.padded([0x00, 0x02, 0xFF, 0xFB, 0xFF, 0xFE]))
+        let pixels = try FITSImage(path: path, hdu: nil).read(PixelRect(x: 0, y: 0, width: 3, height: 1))
+        #expect(pixels[0] == 101)
+        #expect(pixels[1].isNaN)
+        #expect(pixels[2] == 99)
+    }
+
+    @Test func `the first two-dimensional image is found in an extension, planes of one are no third axis`() throws {
+        let primary = FITSBytes.header(["BITPIX  = 8", "NAXIS   = 0", "EXTEND  = T"])
+        let cube = FITSBytes.header(
+            ["BITPIX  = 8", "NAXIS   = 3", "NAXIS1  = 4", "NAXIS2  = 4", "NAXIS3  = 2", "PCOUNT  = 0", "GCOUNT  = 1"],
+            first: "XTENSION= 'IMAGE   '")
+        let flat = FITSBytes.header(
+            ["BITPIX  = 8", "NAXIS   = 3", "NAXIS1  = 3", "NAXIS2  = 2", "NAXIS3  = 1", "PCOUNT  = 0", "GCOUNT  = 1"],
+            first: "XTENSION= 'IMAGE   '")
+        let bytes =
+            primary + cube + FITSBytes.padded([UInt8](repeating: 0, count: 32)) + flat
+            + FITSBytes.padded([1, 2, 3, 4, 5, 6])
+        let path = folder.write(bytes)
+        let image = try FITSImage(path: path, hdu: nil)
+        #expect(image.info.hdu == 2)
+        #expect(try image.read(PixelRect(x: 1, y: 0, width: 2, height: 2)) == [2, 3, 5, 6])
+        #expect(message(bytes, hdu: 1) == "\(path): HDU 1 is an array of 4 x 4 x 2, not a two-dimensional image")
+        #expect(message(bytes, hdu: 7) == "\(path): there is no HDU 7; the file has 3, counted from 0")
+    }
+
+    @Test func `a file that is no FITS file is named with what it begins with`() {
+        let page = message(Array("<!DOCTYPE html>".utf8))
+        #expect(
+            page == "\(folder.path)/frame.fits: not a FITS file (it begins with \"<!DOCTYPE\"); is it a saved web page?"
+        )
+        #expect(
+            message([0x89, 0x50, 0x4E, 0x47, 0x0D])?.hasSuffix(
+                "(it begins with bytes 89 50 4e 47); it is a PNG picture") == true)
+        #expect(message([])?.hasSuffix("empty (0 bytes); is it still being written?") == true)
+    }
+
+    @Test func `a truncated file tells what its header promised`() {
+        let whole = TestFrame(width: 90, height: 80, seed: 2).fits()
+        let cut = message(Array(whole.prefix(2880 * 3)))
+        #expect(cut?.contains("truncated: the header promises 90 x 80 pixels") == true)
+        #expect(message(Array(whole.prefix(1000)))?.contains("truncated: 1000 bytes") == true)
+        var header = Array(whole.prefix(2880))
+        for card in stride(from: 0, to: 2880, by: 80) where header[card...].starts(with: "END ".utf8) {
+            header.replaceSubrange(card..<card + 3, with: "   ".utf8)
+        }
+        let endless = message(header)
+        #expect(endless?.contains("truncated: the header of HDU 0 has no END") == true)
+    }
+
+    @Test func `a header that promises absurd sizes is refused without reading`() {
+        let sizes = [(70_000, 70_000), (2_147_483_647, 2), (9_223_372_036_854_775_807, 9_223_372_036_854_775_807)]
+        for (width, height) in sizes {
+            let header = FITSBytes.header([
+                "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = \(width)", "NAXIS2  = \(height)",
+            ])
+            #expect(message(header + FITSBytes.padded([0])) != nil)
+        }
+    }
+
+    @Test func `a missing file is this node's problem, a directory the user's`() {
+        let missing = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: "/nowhere/x.fits") }
+        #expect(missing == SkyError(.unavailable, "/nowhere/x.fits: no such file on this node"))
+        let directory = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: folder.path) }
+        #expect(directory?.kind == .badInput)
+        #expect(directory?.message.contains("a directory") == true)
+    }
+
+    @Test func `extended file names are names of files, not instructions`() {
+        let path = folder.write(TestFrame(width: 9, height: 9, seed: 3).fits())
+        for name in ["\(path)[1:2,1:2]", "\(path)(\(folder.path)/copy.fits)", "\(path)[0]"] {
+            let error = SkyError.thrown { () throws(SkyError) in try FITSImage(path: name, hdu: nil) }
+            #expect(error?.kind == .unavailable)
+        }
+        #expect(access("\(folder.path)/copy.fits", F_OK) != 0)
+    }
+
+    @Test func `a rectangle outside the image is refused, whatever its numbers`() throws {
+        let image = try FITSImage(path: folder.write(TestFrame(width: 9, height: 9, seed: 3).fits()), hdu: nil)
+        for rect in [
+            PixelRect(x: 0, y: 0, width: 10, height: 1), PixelRect(x: -1, y: 0, width: 2, height: 2),
+            PixelRect(x: 5, y: 5, width: .max, height: .max), PixelRect(x: .max, y: 0, width: 1, height: 1),
+            PixelRect(x: 0, y: 0, width: 0, height: 4),
+        ] {
+            #expect(throws: SkyError.self) { try image.read(rect) }
+        }
+    }
+}

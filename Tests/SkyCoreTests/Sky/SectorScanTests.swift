@@ -1,0 +1,152 @@
+import Testing
+
+@testable import SkyCore
+
+@Suite struct SectorScanTests {
+    let folder = TemporaryFolder()
+
+    private func scan(_ path: String, _ configuration: ScanConfiguration) throws -> Catalogue {
+        let engine = SkyEngine()
+        let info = try engine.inspect(path: path, hdu: configuration.hdu)
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
+        let results = try sectors.map {
+            try engine.extract(path: path, sector: $0, background: map, configuration: configuration)
+        }
+        return Catalogue(merging: results.reversed(), info: info)
+    }
+
+    private func configuration(sector: Int?, margin: Int = 64) -> ScanConfiguration {
+        var configuration = ScanConfiguration()
+        configuration.sectorSize = sector
+        configuration.margin = margin
+        configuration.meshSize = 32
+        return configuration
+    }
+
+    private func withoutSector(_ sources: [Source]) -> [Source] {
+        sources.map { source in
+            var source = source
+            source.sector = 0
+            return source
+        }
+    }
+
+    private func crowdedFrame() -> TestFrame {
+        var frame = TestFrame(width: 260, height: 230, seed: 11)
+        frame.addStars(260)
+        // A galaxy over several sectors, blended with stars, and a hole.
+        frame.addStar(x: 128, y: 120, flux: 400_000, sigma: 14, flattening: 0.6)
+        for step in 0..<6 { frame.addStar(x: 96 + Double(step) * 12, y: 118, flux: 9000) }
+        frame.erase(PixelRect(x: 40, y: 150, width: 30, height: 20))
+        return frame
+    }
+
+    @Test func `sectors of any size give the catalogue of the whole image, to the last bit`() throws {
+        let path = folder.write(crowdedFrame().fits())
+        let whole = try scan(path, configuration(sector: nil))
+        #expect(whole.sources.count > 100)
+        #expect(whole.sources.count { $0.flags & 2 != 0 } > 20)
+        for (size, margin) in [(64, 64), (128, 32), (128, 0)] {
+            let parts = try scan(path, configuration(sector: size, margin: margin))
+            #expect(parts.truncatedSources == 0)
+            #expect(
+                withoutSector(parts.sources) == withoutSector(whole.sources), "sectors of \(size), margin \(margin)")
+        }
+    }
+
+    @Test func `a source's position, flux and shape are what was put in`() throws {
+        var frame = TestFrame(width: 128, height: 128, seed: 3)
+        frame.addStar(x: 60.3, y: 70.6, flux: 50_000)
+        let catalogue = try scan(folder.write(frame.fits()), configuration(sector: nil))
+        let source = try #require(catalogue.sources.max { $0.fluxAuto < $1.fluxAuto })
+        #expect(abs(source.x - 61.3) < 0.02 && abs(source.y - 71.6) < 0.02)
+        #expect(abs(source.fluxAuto / 50_000 - 1) < 0.03)
+        #expect(abs(source.fluxAperture / 50_000 - 1) < 0.02)
+        // Half of a Gaussian lies within 1.177 sigma.
+        #expect(abs(source.halfLightRadius - 1.177 * 1.4) < 0.1)
+        #expect(source.a / source.b < 1.1)
+        #expect(source.flags == 0)
+    }
+
+    @Test func `only the image's own edge cuts a source, a sector's does not`() throws {
+        var frame = TestFrame(width: 128, height: 128, seed: 4)
+        frame.addStar(x: 63.5, y: 64, flux: 50_000)
+        frame.addStar(x: 1, y: 40, flux: 50_000)
+        let sources = try scan(folder.write(frame.fits()), configuration(sector: 64, margin: 8)).sources
+        let middle = try #require(sources.first { abs($0.x - 64.5) < 0.5 && abs($0.y - 65) < 0.5 })
+        let edge = try #require(sources.first { $0.x < 4 && abs($0.y - 41) < 1 })
+        #expect(middle.flags & 8 == 0)
+        #expect(edge.flags & 8 != 0 && edge.flags & 16 != 0)
+    }
+
+    @Test func `every number is finite, also in frames with nothing, constants and holes`() throws {
+        var constant = TestFrame(width: 96, height: 96, seed: 5)
+        constant.pixels = constant.pixels.map { _ in 7 }
+        var spike = constant
+        spike.pixels[96 * 40 + 40] = 1e20
+        var holes = crowdedFrame()
+        for x in stride(from: 0, to: 240, by: 7) { holes.erase(PixelRect(x: x, y: 0, width: 2, height: 230)) }
+        var empty = constant
+        empty.erase(empty.rect)
+        for frame in [constant, spike, holes, empty] {
+            for source in try scan(folder.write(frame.fits()), configuration(sector: 64, margin: 16)).sources {
+                let numbers = [
+                    source.x, source.y, source.fluxAuto, source.fluxErrorAuto, source.fluxAperture,
+                    source.fluxErrorAperture, source.fluxIsophotal, source.peak, source.halfLightRadius,
+                    source.kronRadius, source.a, source.b, source.theta,
+                ]
+                let areFinite = numbers.allSatisfy { $0.isFinite }
+                #expect(areFinite)
+            }
+        }
+    }
+
+    @Test func `a source too large for its sector is counted`() throws {
+        var frame = TestFrame(width: 1600, height: 72, seed: 6)
+        for x in 10..<1590 { for y in 30..<42 { frame.pixels[y * 1600 + x] += 500 } }
+        var configuration = configuration(sector: 64, margin: 16)
+        configuration.meshSize = 64
+        let engine = SkyEngine()
+        let path = folder.write(frame.fits())
+        let info = try engine.inspect(path: path, hdu: nil)
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
+        var scan = SectorScan(
+            image: try FITSImage(path: path, hdu: nil), sector: sectors[3], background: map,
+            configuration: configuration)
+        scan.growthMinimum = 0
+        #expect(try scan.run().truncatedSources == 1)
+        scan.growthMinimum = 1600 * 72
+        #expect(try scan.run().truncatedSources == 0)
+    }
+
+    @Test func `a file that changed its size since the background was measured is refused`() throws {
+        let engine = SkyEngine()
+        let configuration = configuration(sector: nil)
+        let path = folder.write(TestFrame(width: 128, height: 96, seed: 8).fits())
+        let info = try engine.inspect(path: path, hdu: nil)
+        let sector = try #require(try SectorGrid(info: info, configuration: configuration).sectors.first)
+        let tile = try engine.background(path: path, sector: sector, configuration: configuration)
+        let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
+        _ = folder.write(TestFrame(width: 128, height: 128, seed: 8).fits())
+        #expect(throws: SkyError.self) {
+            try engine.extract(path: path, sector: sector, background: map, configuration: configuration)
+        }
+    }
+
+    @Test(
+        .enabled(if: RealFrames.areHere, Comment(rawValue: RealFrames.comment)),
+        arguments: [("ntf_m13real.fits", 128), ("xdf_f160w.fits", 128), ("sep_image.fits", 64)])
+    func `real frames have one catalogue, whatever the sectors`(name: String, size: Int) throws {
+        var configuration = ScanConfiguration()
+        configuration.sectorSize = nil
+        let path = RealFrames.folder + "/" + name
+        let whole = try scan(path, configuration)
+        configuration.sectorSize = size
+        let parts = try scan(path, configuration)
+        #expect(withoutSector(parts.sources) == withoutSector(whole.sources))
+    }
+}
