@@ -11,7 +11,7 @@ struct NodeRecord {
     /// What the node was last told that we wish for.
     var wanted = 0
     var isDraining = false
-    /// The node has refused an attempt: it is left alone until then, or until it sends a new lease.
+    /// The node refused an attempt or was out of reach: it is left alone until then, or until it sends a new lease.
     var pausedUntil: Duration?
     var speed = NodeSpeed()
     /// Position in the roster's list of nodes with room.

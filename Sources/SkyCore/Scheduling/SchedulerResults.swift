@@ -29,6 +29,7 @@ extension JobScheduler {
         else { return }
         let charged = jobs.update(job) { [policy] in $0.charge(failure, to: task, on: node, policy: policy) }
         guard let verdict = charged else { return }
+        if case .nodeLost = failure { rest(node, for: policy.lossDelay) }
         switch verdict {
         case .retryAfterFault(let count):
             let delay = backoff(afterFaults: count)
@@ -38,10 +39,8 @@ extension JobScheduler {
             if hasSomewhereToGo(task, of: job) { retrying(attempt, on: node, failure, delay: .zero) }
             makeReady(task, of: job)
         case .refused:
-            // The node is left alone, too: it would refuse the next task for the same reason.
-            let until = now + policy.refusalDelay
-            roster.update(node) { $0.pausedUntil = until }
-            timers.add(.resume(node), due: until)
+            // It would refuse the next task for the same reason.
+            rest(node, for: policy.refusalDelay)
             backOff(task, of: job, for: jittered(policy.refusalDelay))
         case .fail(let reason):
             fail(task, of: job, reason: reason)
@@ -111,6 +110,14 @@ extension JobScheduler {
     private mutating func backOff(_ task: Int, of job: JobID, for delay: Duration) {
         guard let entry = jobs.update(job, { $0.backOff(task) }) else { return }
         timers.add(.retry(entry, of: job), due: now + delay)
+    }
+
+    /// Sends nothing new to a node for a while, or until it sends a new lease.
+    private mutating func rest(_ node: NodeID, for delay: Duration) {
+        guard let record = roster[node] else { return }
+        let until = max(now + delay, record.pausedUntil ?? .zero)
+        roster.update(node) { $0.pausedUntil = until }
+        timers.add(.resume(node), due: until)
     }
 
     private mutating func backoff(afterFaults count: Int) -> Duration {

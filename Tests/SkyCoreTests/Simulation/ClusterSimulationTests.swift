@@ -6,12 +6,15 @@ import Transport
 struct ClusterSimulationTests {
     @Test("every task ends exactly once, no node runs too much, and every slot comes back", arguments: 0..<20)
     func survivesEverything(batch: UInt64) {
+        var seen: Set<SimulatedCoordinator.Sight> = []
         for seed in (batch * 20)..<(batch * 20 + 20) {
             var cluster = SimulatedCluster(seed: seed)
             cluster.populate()
             cluster.run(limit: 20_000)
             #expect(cluster.violations.isEmpty, "seed \(seed), step \(cluster.steps)")
+            for coordinator in cluster.coordinators.values { seen.formUnion(coordinator.seen) }
         }
+        print("batch \(batch): unseen \(Set(SimulatedCoordinator.Sight.allCases).subtracting(seen))")
     }
 
     @Test("the same seed gives the same history")

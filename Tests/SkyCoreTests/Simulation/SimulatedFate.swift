@@ -10,7 +10,7 @@ enum SimulatedFate {
         switch self {
         case .success: nil
         // Where the whole node must not die, only the worker does.
-        case .crash: .nodeLost("the worker died")
+        case .crash: .fault("the worker died")
         case .failure(let failure): failure
         }
     }
