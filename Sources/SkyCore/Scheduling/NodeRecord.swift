@@ -2,6 +2,7 @@ import Transport
 
 /// What the scheduler knows of one live node.
 struct NodeRecord {
+    let id: NodeID
     /// Slots leased there for this coordinator.
     var slots = 0
     /// Of the newest lease heard of.
@@ -18,4 +19,8 @@ struct NodeRecord {
     var place: Int?
 
     var hasRoom: Bool { running.count < slots && !isDraining && pausedUntil == nil }
+
+    init(id: NodeID) {
+        self.id = id
+    }
 }

@@ -4,7 +4,7 @@ extension JobScheduler {
     /// Commits a result unless its task is done already. A late result of an attempt that was given up counts like any
     /// other: the work is done, and the newer attempt is stopped.
     mutating func succeeded(_ attempt: AttemptID, on node: NodeID) {
-        let sent = roster[node]?.running[attempt]
+        let sent = roster.sent(attempt, to: node)
         roster.update(node) { $0.running[attempt] = nil }
         let task = attempt.task.index
         guard let record = jobs.task(task, of: attempt.job), isCredible(attempt, on: node, record) else {
@@ -63,7 +63,7 @@ extension JobScheduler {
     /// Ends a job at once. What still runs is told to stop, and its results will be discarded.
     mutating func cancelled(_ job: JobID) {
         guard let record = jobs.remove(job) else { return }
-        for (attempt, node) in record.runningAttempts(of: job) { outbox.append(.stop(attempt, on: node)) }
+        for (attempt, node) in record.runningAttempts() { outbox.append(.stop(attempt, on: node)) }
         finish(job, record)
     }
 
@@ -75,7 +75,7 @@ extension JobScheduler {
     }
 
     mutating func finishIfDone(_ job: JobID) {
-        guard jobs[job]?.isDone == true, let record = jobs.remove(job) else { return }
+        guard jobs.isDone(job), let record = jobs.remove(job) else { return }
         finish(job, record)
     }
 }

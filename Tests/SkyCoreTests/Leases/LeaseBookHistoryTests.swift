@@ -99,7 +99,8 @@ private struct LeaseHistory {
         if book.start(attempt, for: who, now: now) == nil {
             running[attempt] = who
             let mine = running.count { $0.value == who && !ending.contains($0.key) }
-            if mine > told[who]?.slots ?? 0 { violations.append("\(who) runs \(mine), was told \(told[who]?.slots ?? 0)") }
+            let leased = told[who]?.slots ?? 0
+            if mine > leased { violations.append("\(who) runs \(mine), was told \(leased)") }
         }
     }
 
@@ -133,6 +134,6 @@ private struct LeaseHistory {
             violations.append("\(who) believes in \(lease.slots) and has \(book.lease(of: who)?.slots ?? 0)")
         }
         let held = told.values.reduce(0) { $0 + $1.slots }
-        if held + book.free > slots, book.free > 0 { violations.append("\(held) leased and \(book.free) free of \(slots)") }
+        if book.free > 0, held + book.free > slots { violations.append("\(held) leased, \(book.free) free") }
     }
 }
