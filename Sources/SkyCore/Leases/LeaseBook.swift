@@ -72,7 +72,9 @@ extension LeaseBook {
             holders[index].wanted = wanted
             holders[index].expiry = now + duration
         } else if wanted > 0 {
-            holders.append(LeaseHolder(coordinator: coordinator, wanted: wanted, expiry: now + duration))
+            // Having nothing is news, too, to one that had something before it was forgotten: hence a new epoch.
+            let epoch = nextEpoch()
+            holders.append(LeaseHolder(coordinator: coordinator, wanted: wanted, epoch: epoch, expiry: now + duration))
         }
         var changed = rebalance(now: now)
         let own = changed.firstIndex { $0.coordinator == coordinator }.map { changed.remove(at: $0) }

@@ -9,16 +9,17 @@ struct LeaseHolder {
     var granted = 0
     /// How many of its attempts occupy a slot.
     var running = 0
-    /// The epoch of the last change of `granted`.
-    var epoch: UInt64 = 0
+    /// Of the last change of `granted`.
+    var epoch: UInt64
     /// When the lease ends unless it is renewed.
     var expiry: Duration
     /// When it must let others have the odd slot that it holds; nil while it holds none.
     var turnEnd: Duration?
 
-    init(coordinator: NodeID, wanted: Int, expiry: Duration) {
+    init(coordinator: NodeID, wanted: Int, epoch: UInt64, expiry: Duration) {
         self.coordinator = coordinator
         self.wanted = wanted
+        self.epoch = epoch
         self.expiry = expiry
     }
 

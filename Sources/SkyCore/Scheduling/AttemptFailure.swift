@@ -7,7 +7,8 @@ package enum AttemptFailure: Error, Hashable, Codable, Sendable {
     /// This node cannot reach the input. Not charged; the task never comes back to this node, and fails when no node is
     /// left that might reach it.
     case unavailable(String)
-    /// The node, or the way to it, went away while the attempt ran. Charged to the task's node losses, not its faults.
+    /// The node, or the way to it, went away while the attempt ran. Charged to the task's node losses, not its faults. A
+    /// worker process that crashed on a node that lives is a `fault`.
     case nodeLost(String)
     /// The node did not start the attempt: its lease has gone or shrunk. Charged to nothing; the node is left alone briefly.
     case refused(String)

@@ -4,8 +4,9 @@ import Transport
 ///
 /// A task that is done leaves nothing but a count, so a job of a million tasks needs memory only for those under way.
 struct JobRecord {
+    let id: JobID
     /// Tasks added so far.
-    private(set) var total: Int
+    private(set) var total = 0
     var isSealed = false
     /// Whether the job stands in the round of jobs with something to run.
     var isInRotation = false
@@ -27,8 +28,8 @@ struct JobRecord {
     /// More tasks than a job may have are a mistake of the submitter, who should have refused them; here they are cut off.
     private static let taskLimit = Int(Int32.max)
 
-    init(tasks: Int) {
-        total = min(max(0, tasks), Self.taskLimit)
+    init(id: JobID) {
+        self.id = id
     }
 
     /// Tasks that could run now.
@@ -53,11 +54,11 @@ struct JobRecord {
     }
 
     /// Attempts under way, in order.
-    func runningAttempts(of job: JobID) -> [(attempt: AttemptID, node: NodeID)] {
+    func runningAttempts() -> [(attempt: AttemptID, node: NodeID)] {
         var found: [(attempt: AttemptID, node: NodeID)] = []
         for (task, record) in touched {
             guard case .running(let node) = record.phase else { continue }
-            found.append((AttemptID(job: job, task: TaskID(task), number: record.attempts), node))
+            found.append((AttemptID(job: id, task: TaskID(task), number: record.attempts), node))
         }
         return found.sorted { $0.attempt < $1.attempt }
     }

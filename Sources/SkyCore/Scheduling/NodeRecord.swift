@@ -2,6 +2,7 @@ import Transport
 
 /// What the scheduler knows of one live node.
 struct NodeRecord {
+    let id: NodeID
     /// Slots leased there for this coordinator.
     var slots = 0
     /// Of the newest lease heard of.
@@ -11,11 +12,15 @@ struct NodeRecord {
     /// What the node was last told that we wish for.
     var wanted = 0
     var isDraining = false
-    /// The node has refused an attempt: it is left alone until then, or until it sends a new lease.
+    /// The node refused an attempt or was out of reach: it is left alone until then, or until it sends a new lease.
     var pausedUntil: Duration?
     var speed = NodeSpeed()
     /// Position in the roster's list of nodes with room.
     var place: Int?
 
     var hasRoom: Bool { running.count < slots && !isDraining && pausedUntil == nil }
+
+    init(id: NodeID) {
+        self.id = id
+    }
 }

@@ -26,6 +26,10 @@ struct NodeSpeed {
 
     private func faded(now: Duration, halfLife: Duration) -> Double {
         guard halfLife > .zero else { return 1 }
-        return 1 + (slowness - 1) / (1 + (now - measured) / halfLife)
+        // 2^-age, a straight line between whole half-lives, which needs no mathematics library.
+        let age = min(max(0, (now - measured) / halfLife), 60)
+        let whole = Int(age)
+        let remains = Double(sign: .plus, exponent: -whole, significand: 1 - (age - Double(whole)) / 2)
+        return 1 + (slowness - 1) * remains
     }
 }

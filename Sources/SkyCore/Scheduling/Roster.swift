@@ -15,7 +15,9 @@ struct Roster {
     /// Nodes whose record changed since the list was last emptied; may name one twice, or one that is gone.
     private(set) var changed: [NodeID] = []
 
-    private var records: [NodeID: NodeRecord] = [:]
+    /// In an array, so that a record is read where it is: a dictionary would hand out a copy, reference counts and all.
+    private var records: [NodeRecord] = []
+    private var position: [NodeID: Int] = [:]
 
     init(local: NodeID) {
         self.local = local
@@ -23,15 +25,21 @@ struct Roster {
 
     var count: Int { records.count }
 
-    subscript(node: NodeID) -> NodeRecord? { records[node] }
+    subscript(node: NodeID) -> NodeRecord? { position[node].map { records[$0] } }
 
-    func isLive(_ node: NodeID) -> Bool { records[node] != nil }
+    func isLive(_ node: NodeID) -> Bool { position[node] != nil }
 
-    func isUsable(_ node: NodeID) -> Bool { records[node].map { !$0.isDraining } ?? false }
+    func isUsable(_ node: NodeID) -> Bool { position[node].map { !records[$0].isDraining } ?? false }
+
+    /// When an attempt was sent to a node, if it occupies a slot there.
+    func sent(_ attempt: AttemptID, to node: NodeID) -> Duration? {
+        position[node].flatMap { records[$0].running[attempt] }
+    }
 
     mutating func insert(_ node: NodeID) {
-        guard records[node] == nil else { return }
-        records[node] = NodeRecord()
+        guard position[node] == nil else { return }
+        position[node] = records.count
+        records.append(NodeRecord(id: node))
         order.insert(node, at: order.firstIndex { $0 > node } ?? order.endIndex)
         usableCount += 1
         version += 1
@@ -39,7 +47,13 @@ struct Roster {
 
     mutating func remove(_ node: NodeID) -> NodeRecord? {
         update(node) { $0.slots = 0 }
-        guard let record = records.removeValue(forKey: node) else { return nil }
+        guard let index = position.removeValue(forKey: node) else { return nil }
+        let record = records[index]
+        let last = records.removeLast()
+        if index < records.count {
+            records[index] = last
+            position[last.id] = index
+        }
         order.removeAll { $0 == node }
         if !record.isDraining { usableCount -= 1 }
         version += 1
@@ -47,7 +61,7 @@ struct Roster {
     }
 
     mutating func setDraining(_ draining: Bool, _ node: NodeID) {
-        guard let record = records[node], record.isDraining != draining else { return }
+        guard let index = position[node], records[index].isDraining != draining else { return }
         usableCount += draining ? -1 : 1
         version += 1
         update(node) { $0.isDraining = draining }
@@ -55,19 +69,19 @@ struct Roster {
 
     /// Changes a record and keeps the list of nodes with room true. Does nothing for a node that is gone.
     mutating func update(_ node: NodeID, _ change: (inout NodeRecord) -> Void) {
-        guard let index = records.index(forKey: node) else { return }
-        change(&records.values[index])
+        guard let index = position[node] else { return }
+        change(&records[index])
         changed.append(node)
-        let hasRoom = records.values[index].hasRoom
-        if hasRoom, records.values[index].place == nil {
-            records.values[index].place = withRoom.count
+        let hasRoom = records[index].hasRoom
+        if hasRoom, records[index].place == nil {
+            records[index].place = withRoom.count
             withRoom.append(node)
-        } else if !hasRoom, let place = records.values[index].place {
-            records.values[index].place = nil
+        } else if !hasRoom, let place = records[index].place {
+            records[index].place = nil
             let last = withRoom.removeLast()
             if place < withRoom.count {
                 withRoom[place] = last
-                records[last]?.place = place
+                if let moved = position[last] { records[moved].place = place }
             }
         }
     }
@@ -80,19 +94,18 @@ struct Roster {
     /// stable order.
     func leastLoaded(now: Duration, halfLife: Duration, except skipped: Set<NodeID>) -> NodeID? {
         if withRoom.count == 1, skipped.isEmpty { return withRoom.first }
-        var best: (node: NodeID, record: NodeRecord, rank: Int)?
+        var best: (index: Int, rank: Int)?
         for node in withRoom {
-            guard let record = records[node], skipped.isEmpty || !skipped.contains(node) else { continue }
-            let rank = record.speed.rank(now: now, halfLife: halfLife)
-            guard let current = best else {
-                best = (node, record, rank)
-                continue
+            guard let index = position[node], skipped.isEmpty || !skipped.contains(node) else { continue }
+            let rank = records[index].speed.rank(now: now, halfLife: halfLife)
+            if let current = best {
+                // running / slots, compared without dividing.
+                let load = records[index].running.count * records[current.index].slots
+                let bestLoad = records[current.index].running.count * records[index].slots
+                guard (load, rank, node) < (bestLoad, current.rank, records[current.index].id) else { continue }
             }
-            // running / slots, compared without dividing.
-            let load = record.running.count * current.record.slots
-            let bestLoad = current.record.running.count * record.slots
-            if (load, rank, node) < (bestLoad, current.rank, current.node) { best = (node, record, rank) }
+            best = (index, rank)
         }
-        return best?.node
+        return best.map { records[$0.index].id }
     }
 }

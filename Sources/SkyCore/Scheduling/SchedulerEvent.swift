@@ -12,7 +12,7 @@ extension JobScheduler {
         /// A node can be given work, the local one included: the scheduler uses no node that was not announced. Do not
         /// announce nodes that have no slots.
         case nodeJoined(NodeID)
-        /// A node is gone; under that id it does not return.
+        /// A node is gone, or the link to it. If it joins again under the same id, it is met as if for the first time.
         case nodeLost(NodeID)
         /// A node begins or ends to only finish what it has.
         case nodeDraining(NodeID, Bool)

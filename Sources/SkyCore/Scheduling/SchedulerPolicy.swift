@@ -18,6 +18,9 @@ extension JobScheduler {
         package var backoffJitter = 0.2
         /// How long a task and a node wait after a refusal, unless the node's new lease arrives earlier, as it should.
         package var refusalDelay: Duration = .milliseconds(100)
+        /// How long a node is left alone after the connection to it failed under an attempt. Membership follows within that
+        /// time if the node is gone; without the rest, a task with nowhere else to go would spend its whole budget at once.
+        package var lossDelay: Duration = .seconds(1)
         /// How long a retry waits for a node of its choice before it takes any: a preference must not become a deadlock.
         package var relaxAfter: Duration = .seconds(2)
         /// Most slots wished for on one node; more than any machine has, and small enough to add up safely.

@@ -4,7 +4,7 @@ extension JobScheduler {
     /// Commits a result unless its task is done already. A late result of an attempt that was given up counts like any
     /// other: the work is done, and the newer attempt is stopped.
     mutating func succeeded(_ attempt: AttemptID, on node: NodeID) {
-        let sent = roster[node]?.running[attempt]
+        let sent = roster.sent(attempt, to: node)
         roster.update(node) { $0.running[attempt] = nil }
         let task = attempt.task.index
         guard let record = jobs.task(task, of: attempt.job), isCredible(attempt, on: node, record) else {
@@ -29,6 +29,7 @@ extension JobScheduler {
         else { return }
         let charged = jobs.update(job) { [policy] in $0.charge(failure, to: task, on: node, policy: policy) }
         guard let verdict = charged else { return }
+        if case .nodeLost = failure { rest(node, for: policy.lossDelay) }
         switch verdict {
         case .retryAfterFault(let count):
             let delay = backoff(afterFaults: count)
@@ -38,10 +39,8 @@ extension JobScheduler {
             if hasSomewhereToGo(task, of: job) { retrying(attempt, on: node, failure, delay: .zero) }
             makeReady(task, of: job)
         case .refused:
-            // The node is left alone, too: it would refuse the next task for the same reason.
-            let until = now + policy.refusalDelay
-            roster.update(node) { $0.pausedUntil = until }
-            timers.add(.resume(node), due: until)
+            // It would refuse the next task for the same reason.
+            rest(node, for: policy.refusalDelay)
             backOff(task, of: job, for: jittered(policy.refusalDelay))
         case .fail(let reason):
             fail(task, of: job, reason: reason)
@@ -64,7 +63,7 @@ extension JobScheduler {
     /// Ends a job at once. What still runs is told to stop, and its results will be discarded.
     mutating func cancelled(_ job: JobID) {
         guard let record = jobs.remove(job) else { return }
-        for (attempt, node) in record.runningAttempts(of: job) { outbox.append(.stop(attempt, on: node)) }
+        for (attempt, node) in record.runningAttempts() { outbox.append(.stop(attempt, on: node)) }
         finish(job, record)
     }
 
@@ -76,7 +75,7 @@ extension JobScheduler {
     }
 
     mutating func finishIfDone(_ job: JobID) {
-        guard jobs[job]?.isDone == true, let record = jobs.remove(job) else { return }
+        guard jobs.isDone(job), let record = jobs.remove(job) else { return }
         finish(job, record)
     }
 }
@@ -111,6 +110,14 @@ extension JobScheduler {
     private mutating func backOff(_ task: Int, of job: JobID, for delay: Duration) {
         guard let entry = jobs.update(job, { $0.backOff(task) }) else { return }
         timers.add(.retry(entry, of: job), due: now + delay)
+    }
+
+    /// Sends nothing new to a node for a while, or until it sends a new lease.
+    private mutating func rest(_ node: NodeID, for delay: Duration) {
+        guard let record = roster[node] else { return }
+        let until = max(now + delay, record.pausedUntil ?? .zero)
+        roster.update(node) { $0.pausedUntil = until }
+        timers.add(.resume(node), due: until)
     }
 
     private mutating func backoff(afterFaults count: Int) -> Duration {

@@ -22,19 +22,23 @@ struct TaskRecord {
         case fail(reason: String)
     }
 
+    private enum Trouble {
+        case fault(NodeID)
+        /// The node, or the way to it, went away.
+        case loss(NodeID)
+        /// The node cannot reach the input.
+        case outOfReach(NodeID)
+    }
+
     var phase: Phase
     /// Attempts made; also the number of the newest.
     var attempts = 1
     /// Tells the task's newest entry in a queue from older ones. Changes with the phase.
     var ticket: UInt32 = 0
 
-    private(set) var faults = 0
-    private(set) var refusals = 0
-    /// Nodes that died, or were cut off, under it.
-    private(set) var lostOn: [NodeID] = []
-    private(set) var failedOn: [NodeID] = []
-    /// Nodes that cannot reach its input.
-    private(set) var unreachableFrom: [NodeID] = []
+    /// What went wrong, and where, in order. One list: most tasks have none, and those waiting may be many.
+    private var troubles: [Trouble] = []
+    private var refusals = 0
     /// The last failure, in the words of whoever saw it.
     private(set) var lastReason = ""
 
@@ -47,8 +51,7 @@ struct TaskRecord {
         switch failure {
         case .fault(let reason):
             lastReason = reason
-            faults += 1
-            if !failedOn.contains(node) { failedOn.append(node) }
+            troubles.append(.fault(node))
             guard faults <= policy.maximumFaults else {
                 return .fail(reason: "failed \(faults) times, last on node \(node): \(reason)")
             }
@@ -57,12 +60,11 @@ struct TaskRecord {
             return .fail(reason: reason)
         case .unavailable(let reason):
             lastReason = reason
-            if !unreachableFrom.contains(node) { unreachableFrom.append(node) }
+            troubles.append(.outOfReach(node))
             return .retryNow
         case .nodeLost(let reason):
             lastReason = reason
-            lostOn.append(node)
-            if !failedOn.contains(node) { failedOn.append(node) }
+            troubles.append(.loss(node))
             guard lostOn.count < policy.maximumNodeLosses else {
                 let names = lostOn.map(\.description).joined(separator: ", ")
                 return .fail(reason: "poison: \(lostOn.count) nodes died while running it (\(names))")
@@ -79,9 +81,26 @@ struct TaskRecord {
 
     /// Where it may be tried next. Nodes that are gone are left out, so that tasks that differ only in those wait together.
     func placement(in roster: Roster) -> RetryPlacement {
-        RetryPlacement(
-            avoid: failedOn.filter(roster.isLive).sorted(),
-            never: unreachableFrom.filter(roster.isLive).sorted(),
-            sparesLocal: faults > 0 || !lostOn.isEmpty)
+        var placement = RetryPlacement()
+        for trouble in troubles {
+            switch trouble {
+            case .fault(let node), .loss(let node):
+                placement.sparesLocal = true
+                if roster.isLive(node), !placement.avoid.contains(node) { placement.avoid.append(node) }
+            case .outOfReach(let node):
+                if roster.isLive(node), !placement.never.contains(node) { placement.never.append(node) }
+            }
+        }
+        placement.avoid.sort()
+        placement.never.sort()
+        return placement
+    }
+
+    private var faults: Int {
+        troubles.count { if case .fault = $0 { true } else { false } }
+    }
+
+    private var lostOn: [NodeID] {
+        troubles.compactMap { if case .loss(let node) = $0 { node } else { nil } }
     }
 }

@@ -17,7 +17,9 @@ extension SimulatedCluster {
             start(attempt, by: link)
         case .stopped(let attempt, let node):
             guard nodes[node]?.attempts[attempt] != nil else { return }
-            schedule(.ended(attempt, node: node, .refused("stopped")), after: delay(1...500))
+            // It may have been about to finish.
+            let failure = chance(40) ? nil : AttemptFailure.refused("stopped")
+            schedule(.ended(attempt, node: node, failure), after: delay(1...500))
         case .ended(let attempt, let node, let failure):
             end(attempt, on: node, failure)
         case .renewed(let link):
@@ -136,7 +138,7 @@ extension SimulatedCluster {
     private mutating func keepRenewing(_ link: SimulatedLink) {
         guard coordinators[link.coordinator]?.renewing.insert(link).inserted == true else { return }
         // Now and then somebody is paused for longer than a lease lasts.
-        schedule(.renewed(by: link), after: chance(4) ? delay(5500...7000) : delay(1000...1600))
+        schedule(.renewed(by: link), after: chance(10) ? delay(1100...2000) : delay(200...400))
     }
 
     /// Tells coordinators their leases, and keeps the look at expiry in the queue.
@@ -154,6 +156,7 @@ extension SimulatedCluster {
     /// Hands an event to a scheduler and sends off what it answers.
     mutating func tell(_ id: NodeID, _ event: JobScheduler.Event) {
         guard let actions = coordinators[id]?.handle(event, now: now) else { return }
+        violations += coordinators[id]?.violations ?? []
         for action in actions {
             switch action {
             case .reserve(let node, let wanted):

@@ -5,6 +5,12 @@ import Transport
 struct SimulatedCoordinator {
     enum Entry: Equatable { case open, completed, failed }
 
+    /// What a set of histories must contain, or it proves nothing.
+    enum Sight: CaseIterable {
+        case faultRetried, lossRetried, inputOutOfReach, refusal, poison, faultsUsedUp, forgottenByNode, nodeLost
+        case secondResult, lateResultAccepted, attemptStopped, cancelled
+    }
+
     let id: NodeID
     var scheduler: JobScheduler
     /// When the scheduler will be woken.
@@ -16,6 +22,7 @@ struct SimulatedCoordinator {
     private(set) var ledger: [JobID: [Entry]] = [:]
     private(set) var finished: [JobID: JobOutcome] = [:]
     private(set) var violations: [String] = []
+    private(set) var seen: Set<Sight> = []
     private var leases: [NodeID: (epoch: UInt64, slots: Int)] = [:]
     private var runs: Set<AttemptID> = []
 
@@ -31,7 +38,9 @@ struct SimulatedCoordinator {
         note(event)
         let actions = scheduler.handle(event, now: now)
         for action in actions { check(action) }
-        for job in unfinished { checkProgress(of: job) }
+        // Leases come often, and alone change no counts.
+        if case .leased = event, actions.isEmpty { return actions }
+        for job in ledger.keys where finished[job] == nil { checkProgress(of: job) }
         return actions
     }
 
@@ -41,8 +50,14 @@ struct SimulatedCoordinator {
         case .tasksAdded(let job, let count): ledger[job]? += Array(repeating: .open, count: count)
         case .leased(let node, let slots, let epoch):
             if epoch >= leases[node]?.epoch ?? 0 { leases[node] = (epoch, slots) }
-        case .nodeLost(let node): leases[node] = nil
-        case .leaseLost(let node): leases[node]?.slots = 0
+        case .nodeLost(let node):
+            leases[node] = nil
+            seen.insert(.nodeLost)
+        case .leaseLost(let node):
+            leases[node]?.slots = 0
+            seen.insert(.forgottenByNode)
+        case .failed(_, _, .refused(let reason)) where reason != "stopped": seen.insert(.refusal)
+        case .failed(_, _, .unavailable): seen.insert(.inputOutOfReach)
         default: break
         }
     }
@@ -58,18 +73,24 @@ struct SimulatedCoordinator {
         case .completed(let job, let task, let number, _):
             expect(runs.contains(AttemptID(job: job, task: task, number: number)), "a result from nowhere")
             close(job, task, as: .completed)
+            if runs.contains(AttemptID(job: job, task: task, number: number + 1)) { seen.insert(.lateResultAccepted) }
         case .taskFailed(let job, let task, let reason):
             expect(!reason.isEmpty, "\(job)/\(task) failed without a reason")
             close(job, task, as: .failed)
+            if reason.hasPrefix("poison") { seen.insert(.poison) }
+            if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
         case .retrying(let job, let task, _, let reason, let delay, _):
             expect(entry(job, task) == .open && !reason.isEmpty && delay >= .zero, "\(job)/\(task) retried wrongly")
+            seen.insert(delay > .zero ? .faultRetried : .lossRetried)
         case .jobFinished(let job, let outcome):
             finish(job, outcome)
         case .reserve(let node, let wanted):
             expect(wanted != self.wanted[node] ?? 0, "the same wish twice for \(node)")
             self.wanted[node] = wanted
-        case .stop, .discarded:
-            break
+        case .stop:
+            seen.insert(.attemptStopped)
+        case .discarded:
+            seen.insert(.secondResult)
         }
     }
 
@@ -81,6 +102,7 @@ struct SimulatedCoordinator {
     private mutating func finish(_ job: JobID, _ outcome: JobOutcome) {
         let entries = ledger[job] ?? []
         expect(finished.updateValue(outcome, forKey: job) == nil, "\(job) finished twice")
+        if outcome.cancelled > 0 { seen.insert(.cancelled) }
         expect(outcome.completed == entries.count { $0 == .completed }, "\(job) miscounts the completed")
         expect(outcome.failed == entries.count { $0 == .failed }, "\(job) miscounts the failed")
         expect(outcome.cancelled == entries.count { $0 == .open }, "\(job) miscounts the cancelled")
@@ -101,7 +123,7 @@ struct SimulatedCoordinator {
         return entries[task.index]
     }
 
-    private mutating func expect(_ holds: Bool, _ complaint: String) {
-        if !holds { violations.append(complaint) }
+    private mutating func expect(_ holds: Bool, _ complaint: @autoclosure () -> String) {
+        if !holds { violations.append(complaint()) }
     }
 }

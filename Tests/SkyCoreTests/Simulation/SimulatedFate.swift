@@ -10,7 +10,7 @@ enum SimulatedFate {
         switch self {
         case .success: nil
         // Where the whole node must not die, only the worker does.
-        case .crash: .nodeLost("the worker died")
+        case .crash: .fault("the worker died")
         case .failure(let failure): failure
         }
     }
@@ -21,8 +21,8 @@ extension SimulatedCluster {
     mutating func fate(of attempt: AttemptID, on node: NodeID) -> SimulatedFate {
         var nature = SplitMix64(seed: attempt.job.rawValue &+ UInt64(attempt.task.index) &* 7919)
         switch nature.next() % 100 {
-        case 0: return .crash
-        case 1, 2: return .failure(.permanent("bad input"))
+        case 0, 1: return .crash
+        case 2: return .failure(.permanent("bad input"))
         case 3: return .failure(.fault("always fails"))
         case 4...8:
             // An input that about every second node can reach.

@@ -1,0 +1,108 @@
+import SkyCore
+import Testing
+import Transport
+
+@Suite("Scheduler: where tasks go")
+struct SchedulerPlacementTests {
+    let local = SchedulerStory.local
+    let east = SchedulerStory.east
+    let west = SchedulerStory.west
+
+    @Test("sends first tries to every node with a leased slot, the local one included, and never more than leased")
+    func fillsSlots() {
+        var story = SchedulerStory([local: 1, east: 2, west: 1])
+        let runs = story.submit(10).runs
+        #expect(runs.count == 4)
+        for (node, slots) in [(local, 1), (east, 2), (west, 1)] {
+            #expect(runs.count { $0.node == node } == slots)
+        }
+    }
+
+    @Test("sends the next task when a slot comes free, and at once when more is leased")
+    func isEventDriven() {
+        var story = SchedulerStory([east: 1])
+        story.submit(3)
+        #expect(story.tell(.succeeded(attempt(0), on: east)).runs.map(\.attempt) == [attempt(1)])
+        #expect(story.lease(east, 2).runs.map(\.attempt) == [attempt(2)])
+    }
+
+    @Test("sends nothing more when a lease shrinks below what runs")
+    func respectsShrunkLease() {
+        var story = SchedulerStory([east: 3])
+        story.submit(6)
+        story.lease(east, 1)
+        #expect(story.tell(.succeeded(attempt(0), on: east)).runs.isEmpty)
+        #expect(story.tell(.succeeded(attempt(1), on: east)).runs.isEmpty)
+        #expect(story.tell(.succeeded(attempt(2), on: east)).runs.count == 1)
+    }
+
+    @Test("ignores a lease that is older than one already seen")
+    func ignoresOldEpochs() {
+        var story = SchedulerStory()
+        story.tell(.nodeJoined(east))
+        story.submit(5)
+        story.tell(.leased(east, slots: 1, epoch: 7))
+        #expect(story.tell(.leased(east, slots: 5, epoch: 6)).runs.isEmpty)
+        #expect(story.tell(.leased(east, slots: 2, epoch: 8)).runs.count == 1)
+    }
+
+    @Test("takes the node with the smallest part of its slots in use")
+    func leastLoadedFirst() {
+        var story = SchedulerStory([east: 4, west: 2])
+        #expect(story.submit(6).runs.map(\.node) == [east, west, east, east, west, east])
+    }
+
+    @Test("among equally loaded nodes takes the faster, and tries a slow one again when the measurement has faded")
+    func fasterFirst() {
+        var policy = JobScheduler.Policy()
+        policy.releaseDelay = .seconds(10_000)
+        var story = SchedulerStory([east: 1, west: 1], policy: policy)
+        #expect(story.tell(.submitted(SchedulerStory.job, tasks: 2)).runs.map(\.node) == [east, west])
+        story.now = .milliseconds(100)
+        story.tell(.succeeded(attempt(1), on: west))
+        story.now = .milliseconds(900)
+        story.tell(.succeeded(attempt(0), on: east))
+        #expect(story.tell(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [west])
+        story.tell(.succeeded(attempt(2), on: west))
+        story.wait(.seconds(300))
+        #expect(story.tell(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [east])
+    }
+
+    @Test("lets jobs take turns")
+    func roundRobin() {
+        let (first, second) = (JobID(rawValue: 1), JobID(rawValue: 2))
+        var story = SchedulerStory()
+        story.submit(3, as: first)
+        story.submit(3, as: second)
+        story.tell(.nodeJoined(east))
+        #expect(story.lease(east, 6).runs.map(\.attempt.job) == [first, second, first, second, first, second])
+    }
+
+    @Test("sends nothing to a draining node until it resumes")
+    func drains() {
+        var story = SchedulerStory([east: 2])
+        story.tell(.nodeDraining(east, true))
+        #expect(story.submit(2).runs.isEmpty)
+        #expect(story.tell(.nodeDraining(east, false)).runs.count == 2)
+    }
+
+    @Test("takes absurd numbers for what they are")
+    func toleratesAbsurdNumbers() {
+        var story = SchedulerStory([east: 1])
+        story.lease(east, .max)
+        story.lease(east, .min)
+        #expect(story.submit(.min).outcome == JobOutcome())
+        let other = JobID(rawValue: 9)
+        story.tell(.submitted(other, tasks: .max))
+        story.tell(.tasksAdded(other, count: .max))
+        story.lease(east, 1)
+        for number in [Int.min, -1, 0, 2, .max] {
+            for task in [Int.min, -1, 0, .max] {
+                let forged = AttemptID(job: other, task: TaskID(task), number: number)
+                #expect(story.tell(.succeeded(forged, on: east)).withoutWishes == [.discarded(forged)])
+                #expect(story.tell(.failed(forged, on: west, .fault("x"))).withoutWishes == [])
+            }
+        }
+        #expect(story.scheduler.progress(of: other)?.running == 1)
+    }
+}
