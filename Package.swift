@@ -68,7 +68,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "TransportTests", dependencies: ["Transport"] + nio, swiftSettings: strict),
-        .testTarget(name: "SkyCoreTests", dependencies: ["SkyCore", "Transport"], swiftSettings: strict),
+        .testTarget(
+            name: "SkyCoreTests", dependencies: ["SkyCore", "Transport", "CCFITSIO", "CPNG"], swiftSettings: strict),
         .testTarget(
             name: "ClusterTests", dependencies: ["SkyNode", "SkyCore", "Transport"], swiftSettings: strict),
     ],

@@ -26,7 +26,8 @@ enum DecimalText {
     /// Appends `value` with `digits` significant digits, without trailing zeros, as `%g` does.
     static func appendSignificant(_ value: Double, _ digits: Int, to bytes: inout [UInt8]) {
         guard value.isFinite else { return }
-        appendPrintf("%.*g", digits, value, to: &bytes)
+        // There is no minus zero in a catalogue.
+        appendPrintf("%.*g", digits, value == 0 ? 0 : value, to: &bytes)
     }
 
     /// `value` with exactly `decimals` places; empty when it is not finite.

@@ -1,0 +1,87 @@
+/// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
+///
+/// `all` is the only list of columns; every format writes these, in this order.
+struct CatalogueColumn: Sendable {
+    /// How a number is kept in a FITS table and printed in a CSV file.
+    enum Form: Hashable {
+        /// A whole number; 32 bits in FITS.
+        case integer
+        /// A position, with this many decimals; 64 bits in FITS, because 32 bits of a right ascension are 0.05".
+        case position(decimals: Int)
+        /// A measurement, with this many decimals; 32 bits in FITS, as SExtractor writes them.
+        case measure(decimals: Int)
+        /// A measurement of any magnitude, with this many significant digits; 32 bits in FITS.
+        case scientific(digits: Int)
+    }
+
+    /// SExtractor's name.
+    let name: String
+    /// FITS's spelling of the unit; empty for none.
+    let unit: String
+    /// One line of explanation.
+    let summary: String
+    let form: Form
+    /// The value of a source; `nil` where it has none.
+    let value: @Sendable (CatalogueRow) -> Double?
+
+    private init(
+        _ name: String, _ unit: String, _ form: Form, _ summary: String,
+        _ value: @escaping @Sendable (CatalogueRow) -> Double?
+    ) {
+        self.name = name
+        self.unit = unit
+        self.summary = summary
+        self.form = form
+        self.value = value
+    }
+
+    /// Every column, in SExtractor's names and units (its manual, "Measurements").
+    static let all: [CatalogueColumn] = [
+        .init("NUMBER", "", .integer, "Running number") { Double($0.number) },
+        .init("X_IMAGE", "pixel", .position(decimals: 4), "Position along x, first pixel at 1") { $0.source.x },
+        .init("Y_IMAGE", "pixel", .position(decimals: 4), "Position along y, first pixel at 1") { $0.source.y },
+        .init("ALPHA_J2000", "deg", .position(decimals: 7), "Right ascension") { $0.source.alpha },
+        .init("DELTA_J2000", "deg", .position(decimals: 7), "Declination") { $0.source.delta },
+        .init("FLUX_AUTO", "count", .scientific(digits: 7), "Flux in the Kron ellipse") { $0.source.fluxAuto },
+        .init("FLUXERR_AUTO", "count", .scientific(digits: 6), "1-sigma error of FLUX_AUTO") {
+            $0.source.fluxErrorAuto
+        },
+        .init("MAG_AUTO", "mag", .measure(decimals: 4), "Magnitude in the Kron ellipse") { $0.magnitude },
+        .init("MAGERR_AUTO", "mag", .measure(decimals: 4), "1-sigma error of MAG_AUTO") { $0.magnitudeError },
+        .init("FLUX_APER", "count", .scientific(digits: 7), "Flux in the circular aperture") {
+            $0.source.fluxAperture
+        },
+        .init("FLUXERR_APER", "count", .scientific(digits: 6), "1-sigma error of FLUX_APER") {
+            $0.source.fluxErrorAperture
+        },
+        .init("FLUX_ISO", "count", .scientific(digits: 7), "Flux above the threshold") { $0.source.fluxIsophotal },
+        .init("FLUX_MAX", "count", .scientific(digits: 7), "Peak above the background") { $0.source.peak },
+        .init("FLUX_RADIUS", "pixel", .measure(decimals: 3), "Radius of half of FLUX_AUTO") {
+            $0.source.halfLightRadius
+        },
+        .init("KRON_RADIUS", "", .measure(decimals: 3), "Kron radius in units of A_IMAGE and B_IMAGE") {
+            $0.source.kronRadius
+        },
+        .init("A_IMAGE", "pixel", .measure(decimals: 4), "RMS along the major axis") { $0.source.a },
+        .init("B_IMAGE", "pixel", .measure(decimals: 4), "RMS along the minor axis") { $0.source.b },
+        .init("THETA_IMAGE", "deg", .measure(decimals: 2), "Angle of the major axis, from x towards y") {
+            $0.source.theta
+        },
+        .init("ELONGATION", "", .measure(decimals: 3), "A_IMAGE / B_IMAGE") { $0.elongation },
+        .init("ISOAREA_IMAGE", "pixel**2", .integer, "Pixels above the threshold") { Double($0.source.area) },
+        .init("FLAGS", "", .integer, "1 biased, 2 blend, 4 saturated, 8 at edge, 16 cut") {
+            Double($0.source.flags)
+        },
+        .init("SECTOR", "", .integer, "Sector of the image that owns it") { Double($0.source.sector) },
+    ]
+
+    /// Appends the value of `row` as text; nothing where there is none.
+    func append(_ row: CatalogueRow, to bytes: inout [UInt8]) {
+        guard let value = value(row) else { return }
+        switch form {
+        case .integer: DecimalText.appendFixed(value, 0, to: &bytes)
+        case .position(let decimals), .measure(let decimals): DecimalText.appendFixed(value, decimals, to: &bytes)
+        case .scientific(let digits): DecimalText.appendSignificant(value, digits, to: &bytes)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Glibc
+
+/// A source as a line of the catalogue, with what follows from its measurements.
+struct CatalogueRow {
+    /// Place in the catalogue, from 1 (`NUMBER`).
+    let number: Int
+    let source: Source
+    /// Magnitude of one unit of flux.
+    let zeroPoint: Double
+
+    /// Pogson's magnitude, zero point - 2.5 log10(flux); `nil` where the flux has no logarithm.
+    var magnitude: Double? {
+        source.fluxAuto > 0 ? zeroPoint - 2.5 * log10(source.fluxAuto) : nil
+    }
+
+    /// Error of the magnitude to first order, 2.5 / ln(10) times the relative error of the flux.
+    var magnitudeError: Double? {
+        source.fluxAuto > 0 ? 2.5 / log(10.0) * source.fluxErrorAuto / source.fluxAuto : nil
+    }
+
+    var elongation: Double? {
+        source.b > 0 ? source.a / source.b : nil
+    }
+}

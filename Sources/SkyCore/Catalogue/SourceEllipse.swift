@@ -1,0 +1,28 @@
+/// The outline of a source: its Kron ellipse in pixels, counted from 1.
+struct SourceEllipse: Hashable {
+    var x: Double
+    var y: Double
+    /// Semi-axes in pixels.
+    var major: Double
+    var minor: Double
+    /// From x towards y.
+    var degrees: Double
+
+    /// Nothing that an image holds is larger; a damaged result might be.
+    private static let largest = 1e6
+
+    /// - Parameter minimumRadius: semi-axes are not shorter than this, so that the outline can be seen.
+    /// - Returns: `nil` for a source without a position.
+    init?(_ source: Source, minimumRadius: Double) {
+        guard abs(source.x) < Self.largest, abs(source.y) < Self.largest else { return nil }
+        x = source.x
+        y = source.y
+        func radius(_ axis: Double) -> Double {
+            let radius = source.kronRadius * axis
+            return radius.isFinite ? min(max(radius, minimumRadius), Self.largest) : minimumRadius
+        }
+        major = radius(source.a)
+        minor = radius(source.b)
+        degrees = source.theta.isFinite ? source.theta : 0
+    }
+}

@@ -1,0 +1,89 @@
+/// An image made small enough to look at: 8-bit grey, stretched for the eye.
+public struct ImagePreview: Hashable, Codable, Sendable {
+    /// Columns of the preview.
+    public var width: Int
+    /// Rows of the preview.
+    public var height: Int
+    /// Image pixels along one side of a preview pixel.
+    public var binning: Int
+    /// Grey values row by row; the first row is the image's first, at the bottom of a picture.
+    public var pixels: [UInt8]
+
+    /// Largest side that is made: 16 MiB of grey and 48 MiB of colour.
+    static let largestSide = 4096
+    /// Image pixels that are in memory at a time.
+    private static let stripPixels = 1 << 21
+
+    /// Reads the image in strips of rows, averages blocks of `binning` squared pixels, and stretches the result.
+    /// Pixels without a value (NaN) take no part; a block of nothing else is black.
+    ///
+    /// - Parameters:
+    ///   - width: columns of the image.
+    ///   - height: rows of the image.
+    ///   - maximumSide: longest side of the preview, 16 to 4096.
+    ///   - read: returns the pixels of a rectangle, row by row.
+    /// - Throws: `SkyError` where the sizes make no sense or `read` fails.
+    public init(
+        width: Int, height: Int, maximumSide: Int = 1600, read: (PixelRect) throws(SkyError) -> [Float]
+    ) throws(SkyError) {
+        guard (16...Self.largestSide).contains(maximumSide) else {
+            throw SkyError(
+                .badInput, "the picture's side must be 16 to \(Self.largestSide) pixels, not \(maximumSide)")
+        }
+        guard width > 0, height > 0, width <= Int(Int32.max), height <= Int(Int32.max) else {
+            throw SkyError(.badInput, "an image of \(width) x \(height) pixels cannot be drawn")
+        }
+        binning = (max(width, height) + maximumSide - 1) / maximumSide
+        self.width = (width + binning - 1) / binning
+        self.height = (height + binning - 1) / binning
+        var means = [Float](repeating: .nan, count: self.width * self.height)
+        // Whole blocks, so that no block is split between two strips.
+        let stripRows = max(Self.stripPixels / width / binning, 1) * binning
+        for start in stride(from: 0, to: height, by: stripRows) {
+            let rect = PixelRect(x: 0, y: start, width: width, height: min(stripRows, height - start))
+            let strip = try read(rect)
+            guard strip.count == rect.width * rect.height else {
+                throw SkyError(.failed, "\(strip.count) pixels came for \(rect.width) x \(rect.height)")
+            }
+            Self.average(strip, width: width, binning: binning, into: &means, fromRow: start / binning)
+        }
+        pixels = GreyStretch(samplesOf: means).apply(to: means)
+    }
+
+    /// Averages the blocks of a strip that begins with the preview's row `first`.
+    private static func average(
+        _ strip: [Float], width: Int, binning: Int, into means: inout [Float], fromRow first: Int
+    ) {
+        let columns = (width + binning - 1) / binning
+        let rows = strip.count / width
+        var sums = [Float](repeating: 0, count: columns)
+        var counts = [Int32](repeating: 0, count: columns)
+        for top in stride(from: 0, to: rows, by: binning) {
+            for index in 0..<columns {
+                sums[index] = 0
+                counts[index] = 0
+            }
+            for row in top..<min(top + binning, rows) {
+                var column = 0
+                var inside = 0
+                for index in row * width..<(row + 1) * width {
+                    let value = strip[index]
+                    // Also keeps out infinities, which would swallow their block.
+                    if abs(value) < 1e30 {
+                        sums[column] += value
+                        counts[column] += 1
+                    }
+                    inside += 1
+                    if inside == binning {
+                        inside = 0
+                        column += 1
+                    }
+                }
+            }
+            let target = (first + top / binning) * columns
+            for column in 0..<columns where counts[column] > 0 {
+                means[target + column] = sums[column] / Float(counts[column])
+            }
+        }
+    }
+}

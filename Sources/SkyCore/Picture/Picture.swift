@@ -1,0 +1,110 @@
+/// An image with the sources that were found in it, as a PNG file.
+public struct Picture: Sendable {
+    private var raster: Raster
+    /// Picture pixels along one side of a preview pixel.
+    private let scale: Int
+    private let preview: ImagePreview
+
+    /// Small images are enlarged until their longest side has this many pixels, so that the marks can be told apart.
+    private static let comfortableSide = 900
+    /// Smallest semi-axis of a mark, in picture pixels.
+    private static let smallestMark = 5.0
+    /// Pixels that a small mark takes up.
+    private static let markArea = 100.0
+    /// Marks of larger semi-axes are drawn fainter: a few wide ellipses must not outshine what they surround.
+    private static let wideMark = 30.0
+
+    /// Sky blue and orange differ for colour-blind readers as well (Okabe and Ito 2008, "Color Universal Design").
+    private static let clean = Raster.Ink(red: 0.34, green: 0.85, blue: 1, opacity: 0.9)
+    private static let flagged = Raster.Ink(red: 1, green: 0.66, blue: 0.15, opacity: 0.9)
+    private static let grid = Raster.Ink(red: 1, green: 1, blue: 1, opacity: 0.16)
+
+    /// Draws the sources' Kron ellipses over the preview, flagged ones in a second colour, y upwards.
+    ///
+    /// - Parameter sectors: sectors whose cores are outlined faintly; empty for none.
+    /// - Throws: `SkyError` where the preview contradicts itself.
+    public init(_ preview: ImagePreview, sources: [Source], sectors: [Sector] = []) throws(SkyError) {
+        let sides = 1...ImagePreview.largestSide
+        guard sides.contains(preview.width), sides.contains(preview.height), preview.binning > 0,
+            preview.pixels.count == preview.width * preview.height
+        else {
+            throw SkyError(
+                .failed, "the preview of \(preview.width) x \(preview.height) pixels has \(preview.pixels.count)")
+        }
+        self.preview = preview
+        let longest = max(preview.width, preview.height)
+        scale = (Self.comfortableSide + longest - 1) / longest
+        raster = Raster(width: preview.width * scale, height: preview.height * scale)
+        drawImage()
+        for sector in sectors { drawBorder(of: sector.core) }
+        // Where marks crowd, fainter lines keep the stars visible.
+        let covered = Double(sources.count) * Self.markArea / Double(raster.width * raster.height)
+        let fade = Float(min(max(1.15 - covered, 0.45), 1))
+        for source in sources { draw(source, fade: fade) }
+    }
+
+    /// Columns of the picture.
+    public var width: Int { raster.width }
+    /// Rows of the picture.
+    public var height: Int { raster.height }
+
+    /// The picture as a PNG file.
+    public func png() throws(SkyError) -> [UInt8] {
+        try PNGWriter.encode(raster)
+    }
+
+    /// Writes the picture, whole or not at all.
+    ///
+    /// - Throws: `SkyError` naming the file and the reason.
+    public func write(to path: String) throws(SkyError) {
+        try AtomicFile.write(png(), to: path)
+    }
+
+    private mutating func drawImage() {
+        for y in 0..<raster.height {
+            let row = (raster.height - 1 - y) / scale * preview.width
+            for x in 0..<raster.width { raster.setGrey(preview.pixels[row + x / scale], x: x, y: y) }
+        }
+    }
+
+    /// Picture pixels along one side of an image pixel.
+    private var magnification: Double { Double(scale) / Double(preview.binning) }
+
+    private mutating func draw(_ source: Source, fade: Float) {
+        guard var mark = SourceEllipse(source, minimumRadius: 0) else { return }
+        // FITS counts from the centre of the first pixel, at 1 and at the bottom; the raster from the top, at 0.
+        mark.x = (mark.x - 0.5) * magnification - 0.5
+        mark.y = Double(raster.height) - (mark.y - 0.5) * magnification - 0.5
+        mark.major = max(mark.major * magnification, Self.smallestMark)
+        mark.minor = max(mark.minor * magnification, Self.smallestMark)
+        mark.degrees = -mark.degrees
+        var ink = source.flags == 0 ? Self.clean : Self.flagged
+        ink.opacity *= fade * Float(max(min(Self.wideMark / mark.major, 1), 0.3))
+        raster.stroke(mark, line: 1.3, ink: ink)
+    }
+
+    /// Draws the right and the upper border of a core; the others belong to its neighbours or are the picture's own.
+    private mutating func drawBorder(of core: PixelRect) {
+        let columns = span(core.x, core.width)
+        let rows = span(core.y, core.height)
+        if columns.upperBound < raster.width {
+            for row in rows { blendGrid(column: columns.upperBound, row: row) }
+        }
+        if rows.upperBound < raster.height {
+            for column in columns { blendGrid(column: column, row: rows.upperBound) }
+        }
+    }
+
+    private mutating func blendGrid(column: Int, row: Int) {
+        raster.blend(Self.grid, coverage: 1, x: column, y: raster.height - 1 - row)
+    }
+
+    /// The picture's pixels along one axis of a core, kept to what any picture has: a core may be nonsense.
+    private func span(_ start: Int, _ size: Int) -> Range<Int> {
+        func place(_ position: Double) -> Int {
+            Int(min(max(position * magnification, 0), Double(ImagePreview.largestSide)))
+        }
+        let first = place(Double(start))
+        return first..<max(place(Double(start) + Double(size)), first)
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import SkyCore
+
+@Suite struct CatalogueTableTests {
+    private func table() -> CatalogueTable {
+        var first = Source(x: 10.12345, y: 20.5, sector: 3)
+        first.alpha = 150.123456789
+        first.delta = -2.5
+        first.fluxAuto = 10_000
+        first.fluxErrorAuto = 100
+        first.a = 3
+        first.b = 2
+        first.theta = 30
+        first.kronRadius = 3.5
+        first.area = 27
+        first.flags = 2
+        var second = Source(x: 1, y: 2, sector: 0)
+        second.fluxAuto = -5
+        second.a = .nan
+        second.kronRadius = 3.5
+        var configuration = ScanConfiguration()
+        configuration.zeroPoint = 25
+        return CatalogueTable(sources: [first, second], configuration: configuration, image: "field.fits")
+    }
+
+    private func records(_ table: CatalogueTable) -> [[String: String]] {
+        let lines = String(decoding: table.csv(), as: UTF8.self).split(separator: "\n").map {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        return lines.dropFirst().map { Dictionary(zip(lines[0], $0)) { first, _ in first } }
+    }
+
+    @Test func `the columns are SExtractor's, in its names`() {
+        let line =
+            "NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,FLUX_AUTO,FLUXERR_AUTO,MAG_AUTO,MAGERR_AUTO,"
+            + "FLUX_APER,FLUXERR_APER,FLUX_ISO,FLUX_MAX,FLUX_RADIUS,KRON_RADIUS,A_IMAGE,B_IMAGE,THETA_IMAGE,"
+            + "ELONGATION,ISOAREA_IMAGE,FLAGS,SECTOR\n"
+        #expect(String(decoding: table().csv(), as: UTF8.self).hasPrefix(line))
+    }
+
+    @Test func `a source is one line with fixed precision`() {
+        let row = records(table())[0]
+        #expect(row["NUMBER"] == "1" && row["SECTOR"] == "3")
+        #expect(row["X_IMAGE"] == "10.1234" && row["Y_IMAGE"] == "20.5000")
+        #expect(row["ALPHA_J2000"] == "150.1234568" && row["DELTA_J2000"] == "-2.5000000")
+        #expect(row["FLUX_AUTO"] == "10000")
+        #expect(row["MAG_AUTO"] == "15.0000" && row["MAGERR_AUTO"] == "0.0109")
+        #expect(row["ELONGATION"] == "1.500")
+    }
+
+    @Test func `a value that does not exist is an empty field`() {
+        let row = records(table())[1]
+        #expect(row["NUMBER"] == "2")
+        for name in ["ALPHA_J2000", "DELTA_J2000", "MAG_AUTO", "MAGERR_AUTO", "A_IMAGE", "ELONGATION"] {
+            #expect(row[name] == "", "\(name)")
+        }
+        #expect(row["FLUX_AUTO"] == "-5")
+    }
+
+    @Test func `a catalogue without sources is a header`() throws {
+        let folder = TemporaryFolder()
+        let empty = CatalogueTable(sources: [], configuration: ScanConfiguration(), image: "")
+        #expect(empty.csv().count { $0 == UInt8(ascii: "\n") } == 1)
+        try empty.writeFITS(to: folder.file("a.cat.fits"))
+        #expect(folder.bytes("a.cat.fits").count % 2880 == 0)
+    }
+
+    @Test func `regions are ellipses in image coordinates, flagged ones in another colour`() {
+        let lines = String(decoding: table().regions(), as: UTF8.self).split(separator: "\n")
+        #expect(lines[0] == "# Region file format: DS9 version 4.1")
+        #expect(lines[3] == "image")
+        #expect(lines[4] == "ellipse(10.1234,20.5000,10.500,7.000,30.00) # color=orange")
+        #expect(lines[5] == "ellipse(1.0000,2.0000,1.000,1.000,0.00)")
+    }
+
+    @Test func `a name cannot smuggle a region in`() {
+        var table = table()
+        table.image = "a\nimage; circle(1,1,1)"
+        let lines = String(decoding: table.regions(), as: UTF8.self).split(separator: "\n")
+        #expect(!lines.contains { $0.hasPrefix("image;") })
+    }
+
+    @Test func `equal catalogues are equal bytes in every format`() throws {
+        let folder = TemporaryFolder()
+        for name in ["a", "b"] {
+            try table().writeCSV(to: folder.file(name + ".csv"))
+            try table().writeRegions(to: folder.file(name + ".reg"))
+            try table().writeFITS(to: folder.file(name + ".cat.fits"))
+        }
+        for ending in [".csv", ".reg", ".cat.fits"] {
+            #expect(folder.bytes("a" + ending) == folder.bytes("b" + ending))
+            #expect(!folder.bytes("a" + ending).isEmpty)
+        }
+        #expect(folder.names.count == 6)
+    }
+
+    @Test func `nothing is written where a folder is in the way`() {
+        let folder = TemporaryFolder()
+        for write in [CatalogueTable.writeCSV, CatalogueTable.writeFITS, CatalogueTable.writeRegions] {
+            #expect(throws: SkyError.self) { try write(table())(folder.path) }
+            #expect(throws: SkyError.self) { try write(table())(folder.file("no/a")) }
+        }
+        #expect(folder.names == [])
+    }
+}
