@@ -1,0 +1,36 @@
+# SkyNet. `make demo` shows it, `make test` tests it; both install what is missing first.
+
+SWIFT ?= swift
+IMAGE ?=
+
+.PHONY: all setup build release test demo format lint clean
+
+all: build
+
+# Debian packages and Swift packages.
+setup:
+	@deploy/setup.sh
+	@deploy/resolve.sh
+
+build: setup
+	@$(SWIFT) build
+
+release: setup
+	@$(SWIFT) build -c release --product skynode
+
+test: setup
+	@$(SWIFT) build --build-tests
+	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build
+
+# make demo, or make demo IMAGE=my.fits
+demo: release
+	@deploy/demo/demo.sh $(IMAGE)
+
+format:
+	@$(SWIFT) format --in-place --recursive --configuration .swift-format Package.swift Sources Tests
+
+lint:
+	@$(SWIFT) format lint --strict --recursive --configuration .swift-format Package.swift Sources Tests
+
+clean:
+	@rm -rf .build demo-output
