@@ -30,7 +30,7 @@ package final class WCSTransform {
             wcsfix(7, nil, all + index, &repairs)
             guard wcsset(all + index) == 0 else { continue }
             let system = (all + index).pointee
-            if system.lng >= 0, system.lat >= 0, system.naxis >= 2, system.naxis <= 16 {
+            if system.lng >= 0, system.lat >= 0, system.naxis >= 2, system.naxis <= 16, Self.isJ2000(system) {
                 found = all + index
                 break
             }
@@ -44,6 +44,17 @@ package final class WCSTransform {
         self.count = count
         chosen = found
         axes = Int(found.pointee.naxis)
+    }
+
+    /// Whether the coordinates are what `ALPHA_J2000` says. Galactic ones and those of other equinoxes are not: a
+    /// source without coordinates is better than one half a degree off.
+    private static func isJ2000(_ system: wcsprm) -> Bool {
+        let type = withUnsafeBytes(of: system.lngtyp) { String(decoding: $0.prefix { $0 > 0x20 }, as: UTF8.self) }
+        let frame = withUnsafeBytes(of: system.radesys) { String(decoding: $0.prefix { $0 > 0x20 }, as: UTF8.self) }
+        // wcslib has a huge number where the header has none; ICRS has no equinox whatever the header says.
+        let equinox = system.equinox
+        let isSet = equinox.isFinite && abs(equinox) < 1e5
+        return type == "RA" && !frame.hasPrefix("FK4") && (frame == "ICRS" || !isSet || abs(equinox - 2000) < 0.01)
     }
 
     deinit { wcsvfree(&count, &all) }

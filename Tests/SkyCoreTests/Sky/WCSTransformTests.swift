@@ -25,6 +25,16 @@ import Testing
         #expect(!plain.info.hasWCS)
     }
 
+    @Test(arguments: [("GLON-TAN", "GLAT-TAN", 2000.0), ("RA---TAN", "DEC--TAN", 1950.0)])
+    func `coordinates that are not J2000 are not passed off as such`(x: String, y: String, equinox: Double) throws {
+        let cards = [
+            "CTYPE1  = '\(x)'", "CTYPE2  = '\(y)'", "CRPIX1  = 10.0", "CRPIX2  = 20.0", "CRVAL1  = 10.0",
+            "CRVAL2  = 60.0", "CDELT1  = -0.01", "CDELT2  = 0.01", "EQUINOX = \(equinox)",
+        ]
+        let frame = TestFrame(width: 30, height: 30, seed: 1)
+        #expect(try FITSImage(path: folder.write(frame.fits(cards: cards)), hdu: nil).wcs == nil)
+    }
+
     /// Expected values by astropy 7 (`WCS.all_pix2world`, origin 1).
     @Test(
         .enabled(if: RealFrames.areHere, Comment(rawValue: RealFrames.comment)),
