@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `the table reads back`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         let path = folder.file("a.cat.fits")
         let sources = (0..<500).map { index in
             var source = Source(x: Double(index) + 0.123456789, y: 1, sector: index % 7)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `the header tells units and configuration`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         var configuration = ScanConfiguration()
         configuration.threshold = 2.5
         let table = CatalogueTable(sources: [], configuration: configuration, image: "n\u{e4}chtlich 'x'")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `numbers beyond the table's types are kept within them`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         var source = Source(x: 1, y: 1, sector: .max)
         source.area = .min
         source.fluxAuto = 1e300

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a catalogue without sources is a header`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         let empty = CatalogueTable(sources: [], configuration: ScanConfiguration(), image: "")
         #expect(empty.csv().count { $0 == UInt8(ascii: "\n") } == 1)
         try empty.writeFITS(to: folder.file("a.cat.fits"))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `equal catalogues are equal bytes in every format`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         for name in ["a", "b"] {
             try table().writeCSV(to: folder.file(name + ".csv"))
             try table().writeRegions(to: folder.file(name + ".reg"))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `nothing is written where a folder is in the way`() {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         for write in [CatalogueTable.writeCSV, CatalogueTable.writeFITS, CatalogueTable.writeRegions] {
             #expect(throws: SkyError.self) { try write(table())(folder.path) }
             #expect(throws: SkyError.self) { try write(table())(folder.file("no/a")) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AtomicFileTests {
     @Test func `a file is replaced as a whole and no temporary stays`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         try AtomicFile.write(Array("first".utf8), to: folder.file("a"))
         try AtomicFile.write(Array("second".utf8), to: folder.file("a"))
         try AtomicFile.write([], to: folder.file("empty"))
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `an error in the middle keeps the old file and removes the new one`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         folder.put("old", in: "a")
         #expect(throws: SkyError(.failed, "no more")) {
             try AtomicFile.replace(folder.file("a")) { temporary throws(SkyError) in
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `the reason is told`() {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         folder.put("", in: "file")
         func message(_ path: String) -> String {
             do {

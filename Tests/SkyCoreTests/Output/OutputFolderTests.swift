@@ -5,20 +5,20 @@ import Testing
 
 @Suite struct OutputFolderTests {
     @Test func `a folder is made with its parents and left empty`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         try OutputFolder.prepare(folder.file("out"))
         try OutputFolder.prepare(folder.file("out"))
-        #expect(TemporaryFolder.names(in: folder.file("out")) == [])
+        #expect(ScratchFolder.names(in: folder.file("out")) == [])
         let deep = folder.file("a/b//c/")
         try OutputFolder.prepare(deep)
-        #expect(TemporaryFolder.names(in: folder.file("a")) == ["b"])
-        #expect(TemporaryFolder.names(in: folder.file("a/b/c")) == [])
+        #expect(ScratchFolder.names(in: folder.file("a")) == ["b"])
+        #expect(ScratchFolder.names(in: folder.file("a/b/c")) == [])
         rmdir(folder.file("a/b/c"))
         rmdir(folder.file("a/b"))
     }
 
     @Test func `what cannot be a folder is refused and nothing is left behind`() {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         folder.put("", in: "file")
         #expect(throws: SkyError(.badInput, "\(folder.path)/file: is a file; name a folder for the output")) {
             try OutputFolder.prepare(folder.file("file"))

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a picture is written whole and nothing else`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         let picture = try Picture(black(100, 100), sources: [source(50, 50, radius: 5)])
         try picture.write(to: folder.file("a.png"))
         #expect(folder.names == ["a.png"])

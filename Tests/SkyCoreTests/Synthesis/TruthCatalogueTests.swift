@@ -13,7 +13,7 @@ import Testing
     }
 
     private func message(_ text: String) -> String {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         folder.put(text, in: "t.csv")
         do {
             _ = try TruthCatalogue.read(folder.file("t.csv"))
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `a frame is written with its truth beside it and nothing else`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         let frame = frame()
         let truthPath = try frame.write(to: folder.file("field.fits"))
         #expect(truthPath == folder.file("field_truth.csv"))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `equal frames are equal bytes`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         try frame().write(to: folder.file("a.fits"))
         try frame().write(to: folder.file("b.fits"))
         #expect(folder.bytes("a.fits") == folder.bytes("b.fits"))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `names that cfitsio would take for a command are only names`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         for name in ["!a.fits", "b[1].fits", "c(d).fits", "e.fits.gz", " f.fits"] {
             try frame().write(to: folder.file(name))
             #expect(folder.bytes(name).starts(with: Array("SIMPLE".utf8)), "\(name)")
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `truth survives being written and read`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         let truth = frame().truth
         try TruthCatalogue.write(truth, to: folder.file("t.csv"))
         let read = try TruthCatalogue.read(folder.file("t.csv"))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `columns are found by name and others are passed over`() throws {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         folder.put("id,snr,flux,y,x,kind\r\n7,12.5,1e3,2,1,mover\r\n\r\n", in: "t.csv")
         let truth = try TruthCatalogue.read(folder.file("t.csv"))
         #expect(truth.count == 1)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `a frame that cannot be written leaves nothing behind`() {
-        let folder = TemporaryFolder()
+        let folder = ScratchFolder()
         #expect(throws: SkyError.self) { try frame().write(to: folder.file("no/field.fits")) }
         #expect(throws: SkyError.self) { try frame().write(to: folder.path) }
         #expect(folder.names == [])

@@ -1,11 +1,11 @@
 import Glibc
 
 /// A fresh folder for one test, with what is in it.
-struct TemporaryFolder: ~Copyable {
+struct ScratchFolder: ~Copyable {
     let path: String
 
     init() {
-        var template = Array("/tmp/skycore-tests-XXXXXX".utf8CString)
+        var template = Array("/tmp/skycore-output-XXXXXX".utf8CString)
         path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
     }
 
