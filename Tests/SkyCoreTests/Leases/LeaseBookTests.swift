@@ -136,6 +136,19 @@ struct LeaseBookTests {
         #expect(book.finish(attempt(0), now: .zero).isEmpty)
     }
 
+    @Test("divides fairly what is left while stopped attempts still occupy slots")
+    func dividesWhatIsLeft() {
+        var book = book(slots: 4)
+        _ = book.reserve(2, for: carl, now: .zero)
+        _ = book.start(attempt(0), for: carl, now: .zero)
+        _ = book.start(attempt(1), for: carl, now: .zero)
+        _ = book.coordinatorLost(carl, now: .zero)
+        #expect(book.reserve(4, for: anna, now: .zero).lease.slots == 2)
+        let reply = book.reserve(4, for: bert, now: .zero)
+        #expect(reply.lease.slots == 1)
+        #expect(reply.changed.map(\.slots) == [1])
+    }
+
     @Test("refuses the same attempt twice")
     func refusesDuplicates() {
         var book = book(slots: 2)

@@ -51,6 +51,16 @@ struct SchedulerResultsTests {
         #expect(story.tell(.succeeded(attempt(0, 2), on: west)).outcome?.completed == 1)
     }
 
+    @Test("a late failure is not charged to the newer attempt on the same node")
+    func fencesFailuresByNumber() {
+        var story = SchedulerStory([east: 1])
+        story.submit(1)
+        story.tell(.failed(attempt(0), on: east, .nodeLost("connection lost")))
+        #expect(story.wait(.seconds(3)).runs.map(\.attempt) == [attempt(0, 2)])
+        #expect(story.tell(.failed(attempt(0), on: east, .permanent("x"))).withoutWishes.isEmpty)
+        #expect(story.tell(.succeeded(attempt(0, 2), on: east)).outcome?.completed == 1)
+    }
+
     @Test("ends a job in phases only when it is sealed")
     func waitsForSeal() {
         var story = SchedulerStory([east: 1])
