@@ -127,8 +127,7 @@ package distributed actor Coordinator: ClusterActor {
     private func perform(_ action: JobScheduler.Action) {
         switch action {
         case .reserve(let node, let wanted):
-            perform.yield(.reserve(node, wanted: wanted))
-            if watched.insert(node).inserted { perform.yield(.watch(node)) }
+            perform.yield(.reserve(node, wanted: wanted, watches: watched.insert(node).inserted))
         case .run(let attempt, let node):
             guard let record = jobs[attempt.job], let task = record.plan.task(attempt.task.index) else { return }
             jobs[attempt.job]?.running[attempt] = node
@@ -248,6 +247,10 @@ package distributed actor Coordinator: ClusterActor {
 
     func leased(_ lease: Lease, on node: NodeID) {
         handle(.leased(node, slots: lease.slots, epoch: lease.epoch))
+    }
+
+    func leaseLost(on node: NodeID) {
+        handle(.leaseLost(node))
     }
 
     func stoppedWatching(_ node: NodeID) {

@@ -3,8 +3,8 @@ import Transport
 
 /// What the coordinator wants done outside itself.
 enum CoordinatorEffect: Sendable {
-    case reserve(NodeID, wanted: Int)
-    case watch(NodeID)
+    /// Tells a node how many slots are wished for, and follows the lease from then on where nobody does yet.
+    case reserve(NodeID, wanted: Int, watches: Bool)
     case run(RunRequest, on: NodeID)
     case stop(AttemptID, on: NodeID)
     case wake(after: Duration)
@@ -41,8 +41,9 @@ struct CoordinatorEffects: Sendable {
 
     private func perform(_ effect: CoordinatorEffect) async {
         switch effect {
-        case .reserve(let node, let wanted): await reserve(node, wanted)
-        case .watch(let node): await watch(node)
+        case .reserve(let node, let wanted, let watches):
+            await reserve(node, wanted)
+            if watches { await watch(node) }
         case .run(let request, let node): await run(request, on: node)
         case .stop(let attempt, let node): try? await scanActor(of: node).stop(attempt)
         case .wake(let pause):
@@ -71,9 +72,12 @@ struct CoordinatorEffects: Sendable {
             do {
                 let request = LeaseWatch(coordinator: system.node, epoch: epoch)
                 guard let lease = try await scanActor(of: node).watch(request) else {
-                    failures += 1
-                    try await Task.sleep(for: .milliseconds(50))
-                    continue
+                    // Expired, or never given. The scheduler wishes again, which starts another watch.
+                    await coordinator.whenLocal {
+                        $0.stoppedWatching(node)
+                        $0.leaseLost(on: node)
+                    }
+                    return
                 }
                 failures = 0
                 if lease.epoch > epoch {

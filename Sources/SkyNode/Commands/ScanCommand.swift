@@ -20,7 +20,9 @@ struct ScanCommand: AsyncParsableCommand {
 
     @OptionGroup var detection: DetectionOptions
 
-    @Option(help: ArgumentHelp("Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
     var truth: String?
 
     @Flag(name: .customLong("no-picture"), help: "Write no picture.")
@@ -31,7 +33,9 @@ struct ScanCommand: AsyncParsableCommand {
         help: ArgumentHelp("Let the first try of this sector fail, to see a retry.", valueName: "n"))
     var failSector: Int?
 
-    @Option(name: .customLong("time-limit"), help: ArgumentHelp("Longest time of one try of one sector.", valueName: "time"))
+    @Option(
+        name: .customLong("time-limit"),
+        help: ArgumentHelp("Longest time of one try of one sector.", valueName: "time"))
     var timeLimit = DurationArgument(.seconds(600))
 
     @Flag(name: .shortAndLong, help: "Tell every completed task.")

@@ -34,7 +34,9 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var insecure = false
 
-    @Flag(name: .customLong("allow-crash"), help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
+    @Flag(
+        name: .customLong("allow-crash"),
+        help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
     var allowCrash = false
 
     @OptionGroup var network: NetworkOptions

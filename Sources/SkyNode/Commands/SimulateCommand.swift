@@ -13,7 +13,9 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long each takes: 250ms, 1s, 2m.", valueName: "time"))
     var duration = DurationArgument(.seconds(1))
 
-    @Option(name: .customLong("fail-every"), help: ArgumentHelp("Fail the first try of every n-th task.", valueName: "n"))
+    @Option(
+        name: .customLong("fail-every"),
+        help: ArgumentHelp("Fail the first try of every n-th task.", valueName: "n"))
     var failEvery: Int?
 
     @Option(

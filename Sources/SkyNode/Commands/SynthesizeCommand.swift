@@ -43,7 +43,8 @@ struct SynthesizeCommand: AsyncParsableCommand {
         try synthesis.validate()
         let sky = synthesis.render()
         let truth = try sky.write(to: file)
-        Console.output("wrote \(PrintableText.of(file)) (\(sky.width) x \(sky.height) pixels, \(sky.truth.count) sources)")
+        let size = "\(sky.width) x \(sky.height) pixels, \(sky.truth.count) sources"
+        Console.output("wrote \(PrintableText.of(file)) (\(size))")
         Console.output("wrote \(PrintableText.of(truth))")
     }
 }

@@ -6,8 +6,8 @@ struct JobSummary {
     static func lines(_ report: JobReport, of noun: String) -> [String] {
         let seconds = report.duration.inSeconds
         let rate = seconds > 0 ? Double(report.completed) / seconds : 0
-        var first = "\(report.completed) of \(report.scheduled) \(noun) completed in \(DurationText.fixed(seconds, 2)) s"
-        first += " (\(DurationText.fixed(rate, 1)) per second)"
+        var first = "\(report.completed) of \(report.scheduled) \(noun) completed in "
+        first += "\(DurationText.fixed(seconds, 2)) s (\(DurationText.fixed(rate, 1)) per second)"
         first += ", \(report.retries) retried, \(report.failed) failed"
         let cancelled = report.scheduled - report.completed - report.failed
         if cancelled > 0 { first += ", \(cancelled) cancelled" }
@@ -15,7 +15,8 @@ struct JobSummary {
         let width = report.nodes.map { $0.name.count }.max() ?? 0
         for share in report.nodes {
             let name = PrintableText.of(share.name)
-            lines.append("  " + name + String(repeating: " ", count: max(0, width - name.count)) + "  \(share.completed)")
+            let padding = String(repeating: " ", count: max(0, width - name.count))
+            lines.append("  \(name)\(padding)  \(share.completed)")
         }
         return lines
     }

@@ -73,7 +73,8 @@ enum ClusterSession {
                 await system.shutdown()
                 throw CommandFailure(
                     .noCluster,
-                    "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?")
+                    "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
+                )
             }
         }
         if let hello = try? await system.join(Defaults.daemon) { return Client(system: system, node: hello.node) }

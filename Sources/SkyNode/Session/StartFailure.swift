@@ -10,7 +10,8 @@ enum StartFailure {
         if let error = error as? IOError {
             let hint =
                 switch error.errnoCode {
-                case 98: "the port is busy; is a node running there already? --listen takes another, port 0 any free one"
+                case 98:
+                    "the port is busy; is a node running there already? --listen takes another, port 0 any free one"
                 case 99: "this machine has no such address"
                 case 13: "that needs more rights; ports below 1024 are for root"
                 default: String(describing: error)

@@ -1,18 +1,8 @@
 import Glibc
 import SkyCore
 
-/// Small seeded generator, so that a test's frame is the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SplitMix64 {
+    /// A standard normal deviate (Box and Muller 1958).
     mutating func normal() -> Double {
         let u = Double.random(in: 1e-12...1, using: &self)
         return sqrt(-2 * log(u)) * cos(2 * .pi * Double.random(in: 0...1, using: &self))
@@ -29,7 +19,7 @@ struct TestFrame {
     init(width: Int, height: Int, seed: UInt64, noise: Double = 5) {
         self.width = width
         self.height = height
-        random = SplitMix64(state: seed)
+        random = SplitMix64(seed: seed)
         pixels = []
         pixels.reserveCapacity(width * height)
         for y in 0..<height {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// SplitMix64 (Steele, Lea and Flood 2014): small, and the same numbers on every machine.
-struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     init(seed: UInt64) {

@@ -71,7 +71,8 @@ import Testing
         var dialled = 0
         for number in 0..<10_000 {
             let address = NodeAddress.hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 1 + number % 60_000)
-            dialled += plan.suggest(address, node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
+            dialled +=
+                plan.suggest(address, node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
                 .count
         }
         #expect(dialled == DialPlan.targetLimit)

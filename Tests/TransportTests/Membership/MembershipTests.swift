@@ -35,7 +35,9 @@ import Testing
 
     @Test func `the list is ordered by name, and equal names by incarnation`() {
         var membership = Membership()
-        for (id, name) in [(9, "b"), (2, "a"), (1, "b")] as [(UInt64, String)] { _ = membership.linked(member(id, name)) }
+        for (id, name) in [(9, "b"), (2, "a"), (1, "b")] as [(UInt64, String)] {
+            _ = membership.linked(member(id, name))
+        }
         #expect(membership.list.map(\.node.rawValue) == [2, 1, 9])
     }
 }

@@ -30,7 +30,8 @@ import Testing
         #expect(seen == [first, second])
     }
 
-    @Test(arguments: [UInt32(4097), .max, 0x7FFF_FFFF]) func `a length beyond the limit is refused before its bytes come`(
+    @Test(arguments: [UInt32(4097), .max, 0x7FFF_FFFF])
+    func `a length beyond the limit is refused before its bytes come`(
         length: UInt32
     ) {
         var decoder = FrameDecoder(limit: 4096)
