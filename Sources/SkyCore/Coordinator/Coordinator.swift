@@ -161,9 +161,19 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     private func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
-        note(.failed(task: label(job, task), reason: reason), in: job)
+        let reason = withNames(reason)
         let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
-        if let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) { follow(step, of: job) }
+        guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
+        // Where the job ends by it, its end says why; once is enough.
+        if step.abort == nil { note(.failed(task: label(job, task), reason: reason), in: job) }
+        follow(step, of: job)
+    }
+
+    /// The scheduler knows nodes by their ids, people by their names.
+    private func withNames(_ reason: String) -> String {
+        names.reduce(reason) { text, entry in
+            text.replacing("node \(entry.key)", with: entry.value).replacing("\(entry.key)", with: entry.value)
+        }
     }
 
     private func follow(_ step: PlanStep, of job: JobID) {

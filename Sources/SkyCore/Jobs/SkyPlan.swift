@@ -103,7 +103,9 @@ struct SkyPlan: JobPlan {
         // Without the header or one background mesh nothing after it can be right; a sector less is a gap that can
         // be named.
         guard task <= sectors.count else { return PlanStep() }
-        return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, reason))
+        // An engine's own words name the file; those of a scheduler or a dying worker do not.
+        let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
+        return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, text))
     }
 
     /// What the coordinator hands back at the end.

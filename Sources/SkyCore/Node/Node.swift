@@ -15,7 +15,7 @@ package final class Node: Sendable {
         let system = ClusterSystem(settings.cluster)
         self.system = system
         let logger = settings.cluster.logger
-        let workers = WorkerPool(.init(executable: settings.executable, limit: settings.slots), logger: logger)
+        let workers = WorkerPool(executable: settings.executable, logger: logger)
         self.workers = workers
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(

@@ -48,7 +48,7 @@ final class ChildProcess: Sendable {
 
         // A crash is expected now and then; Swift's backtracer would hold the dead process for seconds.
         let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no")
-        let argv = ([executable] + arguments).map { strdup($0) } + [nil]
+        let argv = (["skynode"] + arguments).map { strdup($0) } + [nil]
         let envp = environment.map { strdup($0) } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
         var pid: pid_t = 0
@@ -99,7 +99,6 @@ final class ChildProcess: Sendable {
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         var status: Int32 = 0
         let words: String
-        state.withLock { _ in }
         let code = information.si_code
         let value = information._sifields._sigchld.si_status
         if code == CLD_EXITED {
@@ -133,7 +132,8 @@ final class ChildProcess: Sendable {
 
     /// Waits for the end; kills after `patience`. Says how it ended.
     func end(within patience: Duration) async -> String {
-        if !(await hasEnded(within: patience)) {
+        let hasEnded = patience > .zero ? await hasEnded(within: patience) : !isRunning
+        if !hasEnded {
             kill()
             await waitForEnd()
             return "was killed because it did not stop"

@@ -6,7 +6,7 @@ import Transport
 /// actor system of their own, apart from the cluster's.
 final class WorkerHome: Sendable {
     let system: ClusterSystem
-    private let folder: String
+    private let folder: WorkerFolder
     private let socket: String
     private let cluster: String
     private let listener: WorkerListener
@@ -15,8 +15,8 @@ final class WorkerHome: Sendable {
     static let startLimit = Duration.seconds(20)
 
     init(logger: Logger) async throws {
-        folder = try WorkerHome.makeFolder()
-        socket = folder + "/socket"
+        folder = try WorkerFolder()
+        socket = folder.path("socket")
         // Only a process that was told this name is let in.
         cluster = "workers-\(NodeID.random())"
         var settings = ClusterSettings(name: "daemon")
@@ -28,20 +28,11 @@ final class WorkerHome: Sendable {
         listener = WorkerListener(system)
     }
 
-    private static func makeFolder() throws -> String {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((base + "/skynode-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw SkyError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     /// Starts a worker and waits until it has said hello.
     func start(_ executable: String, name: String) async throws -> (ChildProcess, NodeID) {
         let process = try ChildProcess(
             executable, arguments: ["worker", "--socket", socket, "--cluster", cluster, "--name", name],
-            standardError: folder + "/" + name + ".stderr")
+            standardError: folder.path(name + ".stderr"))
         do {
             return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
         } catch {
@@ -52,7 +43,7 @@ final class WorkerHome: Sendable {
 
     /// The end of what a worker wrote to its standard error, in one line; the file is removed.
     func lastWords(of name: String) -> String? {
-        let path = folder + "/" + name + ".stderr"
+        let path = folder.path(name + ".stderr")
         defer { unlink(path) }
         guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
@@ -67,16 +58,6 @@ final class WorkerHome: Sendable {
     func close() async {
         await system.shutdown()
         listener.stop()
-        // What is left in the folder is ours: the socket and the workers' standard error.
-        if let directory = opendir(folder) {
-            while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != ".." { unlink(folder + "/" + name) }
-            }
-            closedir(directory)
-        }
-        rmdir(folder)
+        folder.remove()
     }
 }

@@ -3,42 +3,33 @@ import Glibc
 package import Logging
 import Transport
 
-/// The worker processes of a node, at most one a slot, started when first needed and kept for the next task.
+/// The worker processes of a node, started when first needed and kept for the next task.
 ///
 /// A worker that crashes, hangs or is told to stop costs the attempt that ran in it and nothing else: it is killed
 /// with its process group, and the next task gets a new one.
 package actor WorkerPool {
-    /// How workers are started.
-    package struct Launch: Sendable {
-        /// The program; its first argument will be `worker`.
-        package var executable: String
-        /// Largest number of processes.
-        package var limit: Int
-
-        package init(executable: String, limit: Int) {
-            self.executable = executable
-            self.limit = limit
-        }
-    }
-
     private struct Worker {
         var name: String
         var process: ChildProcess
         var actor: WorkerActor
+        var tasksDone = 0
     }
 
-    private let launch: Launch
+    /// Tasks after which a worker is replaced: SEP 1.2 loses a few hundred bytes for every blend it takes apart.
+    private static let tasksPerWorker = 2000
+
+    private let executable: String
     private let logger: Logger
     private var home: WorkerHome?
     private var idle: [Worker] = []
-    private var count = 0
     private var lastNumber = 0
     private var isClosed = false
     /// Set while the first caller prepares the socket, so that others wait for the same one.
     private var opening: Task<WorkerHome, any Error>?
 
-    package init(_ launch: Launch, logger: Logger) {
-        self.launch = launch
+    /// - Parameter executable: the program whose `worker` command is a worker process.
+    package init(executable: String, logger: Logger) {
+        self.executable = executable
         self.logger = logger
     }
 
@@ -52,7 +43,7 @@ package actor WorkerPool {
         }
         do {
             let outcome = try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
-            giveBack(worker)
+            await giveBack(worker)
             return outcome
         } catch TransportError.deadlineExceeded {
             await discard(worker)
@@ -61,7 +52,8 @@ package actor WorkerPool {
             await discard(worker)
             return .fault("stopped")
         } catch TransportError.connectionLost {
-            let end = await discard(worker)
+            // It may say in a moment why it ended; one that only lost its socket is killed after it.
+            let end = await discard(worker, patience: .milliseconds(500))
             return .fault("the worker process \(end)")
         } catch {
             await discard(worker)
@@ -86,16 +78,11 @@ package actor WorkerPool {
         if isClosed { throw TransportError.notRunning }
         let home = try await openHome()
         lastNumber += 1
-        count += 1
-        do {
-            let (process, node) = try await home.start(launch.executable, name: "worker-\(lastNumber)")
-            let actor = try WorkerActor.resolve(
-                id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
-            return Worker(name: "worker-\(lastNumber)", process: process, actor: actor)
-        } catch {
-            count -= 1
-            throw error
-        }
+        let name = "worker-\(lastNumber)"
+        let (process, node) = try await home.start(executable, name: name)
+        let actor = try WorkerActor.resolve(
+            id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
+        return Worker(name: name, process: process, actor: actor)
     }
 
     private func openHome() async throws -> WorkerHome {
@@ -108,21 +95,20 @@ package actor WorkerPool {
         return opened
     }
 
-    private func giveBack(_ worker: Worker) {
-        if isClosed || idle.count >= launch.limit || !worker.process.isRunning {
-            worker.process.kill()
-            count -= 1
+    private func giveBack(_ worker: Worker) async {
+        var worker = worker
+        worker.tasksDone += 1
+        if isClosed || worker.tasksDone >= WorkerPool.tasksPerWorker || !worker.process.isRunning {
+            await discard(worker)
         } else {
             idle.append(worker)
         }
     }
 
-    /// Kills a worker and tells how it ended, for the attempt's error.
+    /// Ends a worker, by force once the patience is over, and tells how it ended, for the attempt's error.
     @discardableResult
-    private func discard(_ worker: Worker) async -> String {
-        // One that is dying by itself may say why in a moment; one that hangs is killed after it.
-        let end = await worker.process.end(within: .milliseconds(200))
-        count -= 1
+    private func discard(_ worker: Worker, patience: Duration = .zero) async -> String {
+        let end = await worker.process.end(within: patience)
         if let words = home?.lastWords(of: worker.name) { return "\(end) (\(words))" }
         return end
     }
