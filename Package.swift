@@ -67,11 +67,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "TransportTests", dependencies: ["Transport"] + nio, swiftSettings: strict),
         .testTarget(
-            name: "SkyCoreTests", dependencies: ["SkyCore", "Transport", "CCFITSIO", "CPNG"], swiftSettings: strict),
+            name: "TransportTests",
+            dependencies: ["Transport", .product(name: "Logging", package: "swift-log")] + nio,
+            swiftSettings: strict
+        ),
         .testTarget(
-            name: "ClusterTests", dependencies: ["SkyNode", "SkyCore", "Transport"], swiftSettings: strict),
+            name: "SkyCoreTests",
+            dependencies: [
+                "SkyCore", "Transport", "CCFITSIO", "CPNG", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        // The daemons these start are the built `skynode`, hence the dependency on it.
+        .testTarget(name: "ClusterTests", dependencies: ["SkyNode"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

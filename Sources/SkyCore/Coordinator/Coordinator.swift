@@ -34,7 +34,7 @@ package distributed actor Coordinator: ClusterActor {
     private var armedWake: Duration?
     private var watched: Set<NodeID> = []
     private var finishedJobs: [JobID] = []
-    private var waiters: [JobID: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiters: [JobID: Latch] = [:]
 
     /// Finished jobs kept for those who come late.
     static let finishedLimit = 64
@@ -297,20 +297,13 @@ package distributed actor Coordinator: ClusterActor {
     private func note(_ kind: JobEvent.Kind, in job: JobID) {
         guard let record = jobs[job] else { return }
         jobs[job]?.log.append(kind, time: now - record.submittedAt)
-        for waiter in waiters.removeValue(forKey: job) ?? [] { waiter.resume() }
+        waiters.removeValue(forKey: job)?.open()
     }
 
     private func somethingHappens(_ job: JobID) async {
-        let timer = Task {
-            try? await Task.sleep(for: Coordinator.eventsPatience)
-            self.wakeWatchers(of: job)
-        }
-        await withCheckedContinuation { waiters[job, default: []].append($0) }
-        timer.cancel()
-    }
-
-    private func wakeWatchers(of job: JobID) {
-        for waiter in waiters.removeValue(forKey: job) ?? [] { waiter.resume() }
+        let latch = waiters[job] ?? Latch()
+        waiters[job] = latch
+        await latch.wait(atMost: Coordinator.eventsPatience)
     }
 
     private func status(of record: CoordinatedJob) -> JobStatus {

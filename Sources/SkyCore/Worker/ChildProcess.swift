@@ -1,25 +1,20 @@
 import Glibc
 import Synchronization
+import Transport
 
 /// A child process in a process group of its own, watched by a thread that waits for its end.
 ///
 /// `posix_spawn` and `waitid` directly: Foundation's Process misses child exits on Linux, and a waiting thread costs
 /// less than the trouble of sharing SIGCHLD with everybody else.
 final class ChildProcess: Sendable {
-    private struct State {
-        /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
-        var end: String?
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var nextWaiter = 0
-    }
-
     let pid: pid_t
-    private let state: Mutex<State>
+    /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
+    private let outcome = Mutex<String?>(nil)
+    private let isOver = Latch()
 
     /// - Throws: `SkyError` where the program cannot be started.
     init(_ executable: String, arguments: [String], standardError: String) throws {
         pid = try ChildProcess.spawn(executable, arguments, standardError)
-        state = Mutex(State())
         watch()
     }
 
@@ -112,71 +107,34 @@ final class ChildProcess: Sendable {
     }
 
     private func ended(_ words: String, reap: () -> Void = {}) {
-        let waiters = state.withLock { state in
-            state.end = words
+        outcome.withLock { outcome in
+            outcome = words
             reap()
-            defer { state.waiters = [:] }
-            return state.waiters
         }
-        for waiter in waiters.values { waiter.resume() }
+        isOver.open()
     }
 
-    var isRunning: Bool { state.withLock { $0.end == nil } }
+    var isRunning: Bool { outcome.withLock { $0 == nil } }
 
     /// SIGKILL to the whole group. Harmless afterwards.
     func kill() {
-        state.withLock { state in
-            if state.end == nil { Glibc.kill(-pid, SIGKILL) }
+        outcome.withLock { outcome in
+            if outcome == nil { Glibc.kill(-pid, SIGKILL) }
         }
     }
 
     /// Waits for the end; kills after `patience`. Says how it ended.
     func end(within patience: Duration) async -> String {
         let hasEnded = patience > .zero ? await hasEnded(within: patience) : !isRunning
-        if !hasEnded {
-            kill()
-            await waitForEnd()
-            return "was killed because it did not stop"
-        }
-        return state.withLock { $0.end } ?? "ended"
+        if hasEnded { return outcome.withLock { $0 } ?? "ended" }
+        kill()
+        // A process that was sent SIGKILL ends; in a task that is cancelled the thread that watches it sees to the rest.
+        await isOver.wait()
+        return "was killed because it did not stop"
     }
 
     /// Whether it ends within the time.
     func hasEnded(within limit: Duration) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await self.waitForEnd()
-                return !self.isRunning
-            }
-            group.addTask {
-                try? await Task.sleep(for: limit)
-                return !self.isRunning
-            }
-            let first = await group.next() ?? false
-            group.cancelAll()
-            return first
-        }
-    }
-
-    /// Returns when it has ended, or when the caller is cancelled.
-    private func waitForEnd() async {
-        let ticket = Mutex<Int?>(nil)
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if state.end != nil || Task.isCancelled { return true }
-                    state.nextWaiter += 1
-                    state.waiters[state.nextWaiter] = continuation
-                    ticket.withLock { $0 = state.nextWaiter }
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                ticket.withLock(\.self).flatMap { state.waiters.removeValue(forKey: $0) }
-            }
-            waiter?.resume()
-        }
+        await isOver.wait(atMost: limit)
     }
 }

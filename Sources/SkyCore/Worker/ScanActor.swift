@@ -31,7 +31,7 @@ package distributed actor ScanActor: ClusterActor {
     /// Attempts under way, so that they can be stopped.
     private var attempts: [AttemptID: Task<TaskOutcome, Never>] = [:]
     /// Coordinators waiting for their lease to change.
-    private var watchers: [NodeID: CheckedContinuation<Void, Never>] = [:]
+    private var watchers: [NodeID: Latch] = [:]
 
     package init(slots: Int, runner: TaskRunner, logger: Logger, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
@@ -123,20 +123,15 @@ package distributed actor ScanActor: ClusterActor {
 
     private func waitForChange(_ coordinator: NodeID) async {
         // A second watch of the same coordinator takes the place of the first.
-        watchers.removeValue(forKey: coordinator)?.resume()
-        let timer = Task { [watchDuration = ScanActor.watchDuration] in
-            try? await Task.sleep(for: watchDuration)
-            self.wake(coordinator)
-        }
-        await withCheckedContinuation { watchers[coordinator] = $0 }
-        timer.cancel()
-    }
-
-    private func wake(_ coordinator: NodeID) {
-        watchers.removeValue(forKey: coordinator)?.resume()
+        watchers.removeValue(forKey: coordinator)?.open()
+        let latch = Latch()
+        watchers[coordinator] = latch
+        await latch.wait(atMost: ScanActor.watchDuration)
+        if watchers[coordinator] === latch { watchers[coordinator] = nil }
     }
 
     private func wakeAll() {
-        for coordinator in Array(watchers.keys) { wake(coordinator) }
+        for latch in watchers.values { latch.open() }
+        watchers = [:]
     }
 }

@@ -15,12 +15,7 @@ package struct TaskRunner: Sendable {
     /// Never throws: how an attempt ends is its outcome.
     func run(_ request: RunRequest) async -> TaskOutcome {
         let rehearses = request.attempt.number == 1
-        if rehearses, request.task.rehearsal.crashesFirstAttempt {
-            guard allowsCrash else {
-                return .badInput("this node does not rehearse crashes; start it with --allow-crash")
-            }
-            kill(getpid(), SIGKILL)
-        }
+        if rehearses, request.task.rehearsal.crashesFirstAttempt, allowsCrash { kill(getpid(), SIGKILL) }
         let outcome = await perform(request)
         if case .done = outcome, rehearses, request.task.rehearsal.failsFirstAttempt {
             return .fault("rehearsed failure of the first try")

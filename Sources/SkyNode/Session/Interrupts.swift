@@ -1,61 +1,31 @@
 import Glibc
-import Synchronization
+import Transport
 import UnixSignals
 
 /// Ctrl-C and SIGTERM for a command: the first asks it to stop in order, the second leaves at once.
 final class Interrupts: Sendable {
-    private struct State {
-        var wasInterrupted = false
-        var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var nextWaiter = 0
-    }
+    private let interrupted = Latch()
 
-    private let state = Mutex(State())
-
-    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+    var wasInterrupted: Bool { interrupted.isOpen }
 
     /// Listens until cancelled.
     func run() async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         for await _ in signals {
-            let (isSecond, waiters) = state.withLock { state in
-                defer {
-                    state.wasInterrupted = true
-                    state.waiters = [:]
-                }
-                return (state.wasInterrupted, state.waiters)
-            }
-            if isSecond {
+            if interrupted.isOpen {
                 Console.error("skynode: left at once")
                 // Workers see their socket close and end by themselves.
                 _exit(ExitStatus.cancelled.rawValue)
             }
             Console.error("skynode: stopping; Ctrl-C again leaves at once")
-            for waiter in waiters.values { waiter.resume(returning: true) }
+            interrupted.open()
         }
     }
 
     /// `true` once interrupted, `false` when the caller is cancelled before.
     func first() async -> Bool {
-        let ticket = Mutex<Int?>(nil)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer: Bool? = state.withLock { state in
-                    if state.wasInterrupted { return true }
-                    if Task.isCancelled { return false }
-                    state.nextWaiter += 1
-                    state.waiters[state.nextWaiter] = continuation
-                    ticket.withLock { $0 = state.nextWaiter }
-                    return nil
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                ticket.withLock(\.self).flatMap { state.waiters.removeValue(forKey: $0) }
-            }
-            waiter?.resume(returning: false)
-        }
+        await interrupted.wait()
+        return interrupted.isOpen
     }
 
     /// Runs `body` while listening.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ClusterTests {
+@Suite(.timeLimit(.minutes(1))) struct ClusterSystemTests {
     /// A multicast group of the test's own, so that tests do not hear each other.
     private func multicast() -> MulticastSettings {
         var settings = MulticastSettings()

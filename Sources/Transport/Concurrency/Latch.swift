@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A door that opens once. Whoever waits goes on when it opens, when the waiting task is cancelled, or when the time
+/// is over; whoever comes later goes straight through.
+package final class Latch: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastTicket = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    package func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Waits until it opens or the task is cancelled; `isOpen` tells which.
+    package func wait() async {
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    // A cancellation before this point found no waiter to wake.
+                    if state.isOpen || Task.isCancelled { return true }
+                    state.waiters[ticket] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+        }
+    }
+
+    /// Waits no longer than `limit`. Returns whether it is open.
+    @discardableResult
+    package func wait(atMost limit: Duration) async -> Bool {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait() }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        return isOpen
+    }
+}

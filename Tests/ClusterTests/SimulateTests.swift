@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The rehearsal, in processes of its own.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct SimulateTests {
+    @Test func `a command works alone where no node runs`() async throws {
+        let ended = try await Skynode.run(
+            "simulate", "--tasks", "8", "--duration", "200ms", "--slots", "4", "--no-multicast", "--format", "json")
+        #expect(ended.status == 0)
+        let end = try #require(ended.output.last.flatMap(EventLine.init))
+        #expect(end.event == "ended" && end.state == "done" && end.completed == 8 && end.scheduled == 8)
+    }
+
+    @Test func `twenty tasks on two nodes of four slots take three rounds`() async throws {
+        try await RunningCluster.with(2, slots: 4) { cluster in
+            let start = ContinuousClock.now
+            let ended = try await Skynode.run(
+                "simulate", "--tasks", "20", "--duration", "1s", "--node", cluster.addresses[0], "--format", "json")
+            let took = start.duration(to: .now)
+            #expect(ended.status == 0)
+            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            #expect(end.completed == 20)
+            #expect(end.nodes?.count == 2, "both nodes had a part")
+            // Three rounds of one second; a fourth would mean that a slot lay idle.
+            #expect(took >= .seconds(3) && took < .seconds(4))
+        }
+    }
+
+    @Test func `failed first tries are made good, and the summary counts them`() async throws {
+        try await RunningCluster.with(2, slots: 4) { cluster in
+            let ended = try await Skynode.run(
+                "simulate", "--tasks", "20", "--duration", "50ms", "--fail-every", "10", "--node",
+                cluster.addresses[0])
+            #expect(ended.status == 0)
+            #expect(ended.output.first?.hasPrefix("20 of 20 tasks completed in") == true)
+            #expect(ended.output.first?.contains("2 retried, 0 failed") == true)
+            #expect(ended.errors.count { $0.hasPrefix("Retrying: ") } == 2)
+        }
+    }
+
+    @Test func `the book's lines are there for those who want them`() async throws {
+        let ended = try await Skynode.run(
+            "simulate", "--tasks", "2", "--duration", "10ms", "--slots", "1", "--no-multicast", "--verbose")
+        #expect(ended.errors.count { $0.hasPrefix("Completed: task ") && $0.contains(" by ") } == 2)
+    }
+
+    @Test func `tasks that kill the node of their first try lose nothing`() async throws {
+        // The first node coordinates, so it is not among those that obey.
+        try await RunningCluster.with(3, slots: 2, options: { $0 > 1 ? ["--allow-crash"] : [] }) { cluster in
+            let ended = try await Skynode.run(
+                "simulate", "--tasks", "60", "--duration", "50ms", "--crash-every", "6", "--node",
+                cluster.addresses[0], "--format", "json")
+            #expect(ended.status == 0)
+            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            #expect(end.completed == 60 && end.failed == 0)
+            #expect((end.retried ?? 0) >= 1)
+            let list = try await Skynode.run("nodes", "--node", cluster.addresses[0], "--format", "json")
+            #expect(list.output.count < 3, "at least one node was killed")
+        }
+    }
+
+    @Test func `Ctrl-C cancels the job everywhere and leaves no process behind`() async throws {
+        try await RunningCluster.with(2, slots: 2) { cluster in
+            let process = try RunningProcess(
+                Skynode.path,
+                ["simulate", "--tasks", "100", "--duration", "60s", "--node", cluster.addresses[0], "--verbose"])
+            // The tasks have begun once the node says that its slots are taken.
+            try await until { try await running(cluster) == 4 }
+            process.send(SIGINT)
+            let ended = await process.end()
+            #expect(ended.status == 130)
+            #expect(ended.output.first?.contains("100 cancelled") == true)
+            try await until { try await running(cluster) == 0 }
+        }
+    }
+
+    /// Attempts under way on all nodes.
+    private func running(_ cluster: RunningCluster) async throws -> Int {
+        struct Line: Decodable { var running: Int }
+        let list = try await Skynode.run("nodes", "--node", cluster.addresses[0], "--format", "json")
+        return try list.output.reduce(0) { try $0 + JSONDecoder().decode(Line.self, from: Data($1.utf8)).running }
+    }
+
+    private func until(_ condition: () async throws -> Bool) async throws {
+        let limit = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < limit { if try await condition() { return } }
+        Issue.record("it did not happen in time")
+    }
+
+    @Test func `SIGTERM ends a daemon in order`() async throws {
+        try await RunningCluster.with(2, slots: 1) { cluster in
+            cluster.nodes[1].send(SIGTERM)
+            #expect(await cluster.nodes[1].end().status == 0)
+            let list = try await Skynode.run("nodes", "--node", cluster.addresses[0], "--format", "json")
+            #expect(list.output.count == 1)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import Synchronization
+
+/// A process under test: its lines as they come, its end, and whether it is gone.
+final class RunningProcess: Sendable {
+    let pid: pid_t
+    /// Lines of standard output as they come.
+    let lines: AsyncStream<String>
+    private let collected = Mutex<(output: [String], errors: [String])>(([], []))
+    private let ended: AsyncStream<Int32>
+
+    init(_ path: String, _ arguments: [String]) throws {
+        var outputPipe: [Int32] = [0, 0]
+        var errorPipe: [Int32] = [0, 0]
+        // Sockets, because they can be made close-on-exec in one step: a copy that another test's process inherited
+        // would keep the reader waiting for its end.
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &outputPipe) == 0, socketpair(AF_UNIX, kind, 0, &errorPipe) == 0 else {
+            throw SpawnFailure(reason: String(cString: strerror(errno)))
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, errorPipe[1], 2)
+        let argv = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for pointer in argv { free(pointer) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, path, &actions, nil, argv, environ)
+        close(outputPipe[1])
+        close(errorPipe[1])
+        guard status == 0 else { throw SpawnFailure(reason: "\(path): \(String(cString: strerror(status)))") }
+        self.pid = pid
+
+        let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
+        let (ended, endContinuation) = AsyncStream.makeStream(of: Int32.self)
+        self.lines = lines
+        self.ended = ended
+        let (output, errors) = (outputPipe[0], errorPipe[0])
+        // Reading and waiting block, so each has a thread of its own; all end with the process.
+        RunningProcess.thread { [self] in
+            RunningProcess.read(errors) { line in collected.withLock { $0.errors.append(line) } }
+        }
+        let child = pid
+        RunningProcess.thread { [self] in
+            RunningProcess.read(output) { line in
+                collected.withLock { $0.output.append(line) }
+                lineContinuation.yield(line)
+            }
+            lineContinuation.finish()
+            var status: Int32 = 0
+            while waitpid(child, &status, 0) == -1, errno == EINTR {}
+            let signal = status & 0x7f
+            endContinuation.yield(signal == 0 ? (status >> 8) & 0xff : -signal)
+            endContinuation.finish()
+        }
+    }
+
+    func send(_ signal: Int32) { kill(pid, signal) }
+
+    /// Waits for the end.
+    func end() async -> Ended {
+        var status: Int32 = -1
+        for await value in ended { status = value }
+        return collected.withLock { Ended(status: status, output: $0.output, errors: $0.errors) }
+    }
+
+    private static func thread(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(ThreadBody(run: body))
+        pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
+        pthread_detach(thread)
+    }
+
+    private static func read(_ descriptor: Int32, _ line: (String) -> Void) {
+        var pending: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            pending += buffer[..<count]
+            while let end = pending.firstIndex(of: 10) {
+                line(String(decoding: pending[..<end], as: UTF8.self))
+                pending.removeFirst(end + 1)
+            }
+        }
+        if !pending.isEmpty { line(String(decoding: pending, as: UTF8.self)) }
+        close(descriptor)
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}
+
+struct SpawnFailure: Error {
+    var reason: String
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+
+/// The `skynode` that was built beside these tests.
+enum Skynode {
+    static let path: String = {
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let places = [
+            tests.deletingLastPathComponent().appendingPathComponent("skynode").path,
+            package.appendingPathComponent(".build/debug/skynode").path,
+        ]
+        return places.first { access($0, X_OK) == 0 } ?? "skynode is not built"
+    }()
+
+    /// Frames that may lie beside the package; tests that need them say when they skip.
+    static let sharedSky: String = {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("shared/sky").path
+    }()
+
+    static func sharedFrame(_ name: String) -> String { sharedSky + "/" + name }
+
+    /// Runs a command to its end.
+    static func run(_ arguments: String...) async throws -> Ended {
+        try await run(arguments)
+    }
+
+    static func run(_ arguments: [String]) async throws -> Ended {
+        let process = try RunningProcess(path, arguments)
+        return await process.end()
+    }
+}
+
+/// What a command left.
+struct Ended {
+    /// Exit code, or minus the signal that killed it.
+    var status: Int32
+    var output: [String]
+    var errors: [String]
+}
+
+/// A folder that is removed with its owner.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/skynet-cluster-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func contents(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
+}

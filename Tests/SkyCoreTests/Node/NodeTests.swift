@@ -1,0 +1,174 @@
+import Distributed
+import Logging
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// Whole nodes in one process, over real sockets.
+@Suite(.timeLimit(.minutes(2))) struct NodeTests {
+    private func settings(_ name: String, slots: Int, join: [NodeAddress] = []) -> NodeSettings {
+        var cluster = ClusterSettings(name: name)
+        cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
+        cluster.join = join
+        cluster.silenceLimit = .seconds(30)
+        cluster.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        return NodeSettings(cluster: cluster, slots: slots, executable: "/nonexistent/skynode")
+    }
+
+    /// Runs nodes that know each other, then `body`, then takes them down.
+    private func with(_ slots: [Int], _ body: @escaping @Sendable ([Node]) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var nodes: [Node] = []
+            for (number, slots) in slots.enumerated() {
+                let seeds = nodes.first?.system.listeningAddress.map { [$0] } ?? []
+                let node = Node(settings("node\(number + 1)", slots: slots, join: seeds))
+                try await node.start()
+                nodes.append(node)
+                group.addTask { await node.run() }
+            }
+            for node in nodes {
+                let others = nodes.count - 1
+                var met = 0
+                if others > 0 {
+                    for await event in node.system.membershipEvents() {
+                        if case .joined = event { met += 1 }
+                        if met == others { break }
+                    }
+                }
+            }
+            let all = nodes
+            group.addTask { try await body(all) }
+            do {
+                // The nodes run until cancelled, so the first to end is the body.
+                try await group.next()
+            } catch {
+                group.cancelAll()
+                throw error
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Follows a job to its end.
+    private func report(of job: JobID, at coordinator: Coordinator) async throws -> (JobReport, [JobEvent]) {
+        var events: [JobEvent] = []
+        while true {
+            let batch = try await coordinator.events(EventsRequest(job: job, from: events.count))
+            events += batch.events
+            if case .ended(let report) = events.last?.kind { return (report, events) }
+        }
+    }
+
+    @Test func `a job submitted to one node is done by both`() async throws {
+        try await with([2, 2]) { nodes in
+            let request = JobRequest(.simulate(SimulateRequest(tasks: 40, duration: .milliseconds(20))))
+            let job = try await nodes[0].coordinator.submit(request)
+            let (report, events) = try await report(of: job, at: nodes[0].coordinator)
+            #expect(report.state == .done && report.completed == 40 && report.failed == 0)
+            #expect(report.nodes.map(\.name) == ["node1", "node2"])
+            #expect(report.nodes.map(\.completed).reduce(0, +) == 40)
+            #expect(events.map(\.number) == Array(0..<events.count), "no event is missing")
+        }
+    }
+
+    @Test func `a remote coordinator answers every one of its methods`() async throws {
+        try await with([2, 2]) { nodes in
+            let remote = try Coordinator.resolve(
+                id: ActorAddress(node: nodes[1].system.node, name: Coordinator.wellKnownName), using: nodes[0].system)
+            var simulation = SimulateRequest(tasks: 10, duration: .milliseconds(5))
+            simulation.failEvery = 5
+            let job = try await remote.submit(JobRequest(.simulate(simulation)))
+            let (report, events) = try await report(of: job, at: remote)
+            #expect(report.completed == 10 && report.retries == 2)
+            #expect(events.count { if case .retrying = $0.kind { true } else { false } } == 2)
+            #expect(try await remote.nodes().map(\.status.name) == ["node1", "node2"])
+            #expect(try await remote.preview(job) == nil)
+            await #expect(throws: RemoteError.self) {
+                _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))
+            }
+            await #expect(throws: RemoteError.self) {
+                _ = try await remote.events(EventsRequest(job: JobID(rawValue: 1), from: 0))
+            }
+            try await remote.cancel(job)
+        }
+    }
+
+    @Test func `a remote scan actor answers every one of its methods, and its slots return`() async throws {
+        try await with([1, 3]) { nodes in
+            let (own, peer) = (nodes[0].system, nodes[1].system)
+            let remote = try ScanActor.resolve(
+                id: ActorAddress(node: peer.node, name: ScanActor.wellKnownName), using: own)
+            #expect(try await remote.status().slots == 3)
+            let lease = try await remote.reserve(ReserveRequest(coordinator: own.node, wanted: 2))
+            #expect(lease.slots == 2)
+            #expect(try await remote.watch(LeaseWatch(coordinator: own.node, epoch: 0))?.slots == 2)
+
+            let task = ScanTask(.simulate(Simulation(duration: .seconds(60))), label: "long")
+            let attempt = AttemptID(job: JobID(rawValue: 7), task: 0, number: 1)
+            let request = RunRequest(coordinator: own.node, attempt: attempt, task: task, timeLimit: .seconds(100))
+            async let reply = remote.run(request)
+            while try await remote.status().running == 0 {}
+            try await remote.stop(attempt)
+            guard case .fault = try await reply.outcome else {
+                Issue.record("a stopped attempt is no success")
+                return
+            }
+            let released = try await remote.reserve(ReserveRequest(coordinator: own.node, wanted: 0))
+            #expect(released.slots == 0)
+            #expect(try await remote.status().running == 0)
+        }
+    }
+
+    @Test func `work without a lease is refused`() async throws {
+        try await with([1, 1]) { nodes in
+            let remote = try ScanActor.resolve(
+                id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
+            let request = RunRequest(
+                coordinator: nodes[0].system.node, attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
+                task: ScanTask(.simulate(Simulation(duration: .zero)), label: "x"), timeLimit: .seconds(1))
+            guard case .refused = try await remote.run(request).outcome else {
+                Issue.record("it ran without a lease")
+                return
+            }
+        }
+    }
+
+    @Test func `a cancelled job ends at once and gives its slots back`() async throws {
+        try await with([2, 2]) { nodes in
+            let request = JobRequest(.simulate(SimulateRequest(tasks: 100, duration: .seconds(600))))
+            let job = try await nodes[0].coordinator.submit(request)
+            while try await nodes[0].coordinator.events(EventsRequest(job: job, from: 0)).status.running < 4 {}
+            try await nodes[0].coordinator.cancel(job)
+            let (report, _) = try await report(of: job, at: nodes[0].coordinator)
+            #expect(report.state == .cancelled && report.completed == 0)
+            for node in nodes {
+                let scan = try ScanActor.resolve(
+                    id: ActorAddress(node: node.system.node, name: ScanActor.wellKnownName), using: node.system)
+                while try await scan.status().running > 0 {}
+            }
+        }
+    }
+
+    @Test func `a worker program that is missing fails the tasks, with the reason`() async throws {
+        try await with([1]) { nodes in
+            let image = ImageReference(path: "/tmp/none.fits", hdu: nil)
+            let job = try await nodes[0].coordinator.submit(
+                JobRequest(.sky(SkyRequest(image: image, configuration: ScanConfiguration()))))
+            let (report, _) = try await report(of: job, at: nodes[0].coordinator)
+            #expect(report.state == .failed)
+            #expect(report.reason?.contains("/nonexistent/skynode") == true)
+        }
+    }
+
+    @Test(arguments: [0, -5, SimulateRequest.taskLimit + 1]) func `a nonsensical job is refused`(tasks: Int)
+        async throws
+    {
+        try await with([1]) { nodes in
+            await #expect(throws: SkyError.self) {
+                _ = try await nodes[0].coordinator.submit(
+                    JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .zero))))
+            }
+        }
+    }
+}
