@@ -90,7 +90,11 @@ package distributed actor ScanActor: ClusterActor {
         }
         attempts[request.attempt] = nil
         _ = book.finish(request.attempt, now: now)
-        if case .done = outcome { completed += 1 } else { failed += 1 }
+        if case .done = outcome {
+            completed += 1
+        } else if !work.isCancelled {
+            failed += 1
+        }
         wakeAll()
         return RunReply(outcome: outcome, duration: now - start)
     }

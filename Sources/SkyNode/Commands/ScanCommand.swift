@@ -51,6 +51,7 @@ struct ScanCommand: AsyncParsableCommand {
                 try await ClusterSession.with(cluster) { coordinator in
                     let display = ProgressDisplay(isQuiet: format == .json)
                     defer { display.finish() }
+                    interrupts.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
                         format: format, isVerbose: isVerbose)

@@ -46,6 +46,7 @@ struct SimulateCommand: AsyncParsableCommand {
                 let display = ProgressDisplay(isQuiet: format == .json)
                 let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
                 defer { display.finish() }
+                interrupts.speak(through: display)
                 return try await JobWatch(coordinator: coordinator)
                     .run(request, interrupts: interrupts) { printer.tell($0) }.report
             }

@@ -68,8 +68,9 @@ final class ProgressDisplay: Sendable {
 
     private func erase(_ state: inout State) {
         guard state.drawn > 0 else { return }
-        // Cursor up and clear to the end of the screen (ECMA-48: CUU, ED).
-        Console.errorText("\u{1B}[\(state.drawn)A\u{1B}[J")
+        // To the line's start, because the terminal itself writes "^C" at the cursor; up; clear to the end of the
+        // screen (ECMA-48: CR, CUU, ED).
+        Console.errorText("\r\u{1B}[\(state.drawn)A\u{1B}[J")
         state.drawn = 0
     }
 }

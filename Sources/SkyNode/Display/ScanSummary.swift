@@ -6,15 +6,23 @@ struct ScanSummary {
     let lines: [String]
 
     init(
-        item: ScanPlan.Item, plan: ScanPlan, report: JobReport, catalogue: Catalogue, files: [String]
+        item: ScanPlan.Item, plan: ScanPlan, report: JobReport, shares: [(node: String, sectors: Int)],
+        catalogue: Catalogue, files: [String]
     ) {
         let sectors = (try? SectorGrid(info: catalogue.info, configuration: plan.configuration).sectors.count) ?? 0
+        let scanned = shares.reduce(0) { $0 + $1.sectors }
         let truncated = catalogue.truncatedSources
         var lines = [
-            "\(PrintableText.of(item.name)): \(catalogue.sources.count) sources in \(sectors) sector"
-                + "\(sectors == 1 ? "" : "s"), \(DurationText.fixed(report.duration.inSeconds, 2)) s"
+            "\(PrintableText.of(item.name)): \(catalogue.sources.count) sources in "
+                + "\(DurationText.seconds(report.duration)) s",
+            "\(scanned) of \(sectors) sector\(sectors == 1 ? "" : "s") scanned, \(report.retries) retried, "
+                + "\(report.failed) failed",
         ]
-        lines += JobSummary.lines(report, of: "tasks")
+        let width = shares.map { $0.node.count }.max() ?? 0
+        for share in shares {
+            let padding = String(repeating: " ", count: max(0, width - share.node.count))
+            lines.append("  \(PrintableText.of(share.node))\(padding)  \(share.sectors)")
+        }
         if report.failed > 0 { lines.append("The catalogue has gaps: the tasks named above failed.") }
         if truncated > 0 {
             lines.append(

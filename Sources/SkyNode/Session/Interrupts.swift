@@ -1,12 +1,20 @@
 import Glibc
+import Synchronization
 import Transport
 import UnixSignals
 
 /// Ctrl-C and SIGTERM for a command: the first asks it to stop in order, the second leaves at once.
 final class Interrupts: Sendable {
     private let interrupted = Latch()
+    /// How words reach the person; a live display has to make room for them.
+    private let speaker = Mutex<@Sendable (String) -> Void>({ Console.error($0) })
 
     var wasInterrupted: Bool { interrupted.isOpen }
+
+    /// From now on, words go through a display.
+    func speak(through display: ProgressDisplay) {
+        speaker.withLock { $0 = { display.say($0) } }
+    }
 
     /// Listens until cancelled.
     func run() async {
@@ -17,7 +25,7 @@ final class Interrupts: Sendable {
                 // Workers see their socket close and end by themselves.
                 _exit(ExitStatus.cancelled.rawValue)
             }
-            Console.error("skynode: stopping; Ctrl-C again leaves at once")
+            speaker.withLock { $0 }("skynode: stopping; Ctrl-C again leaves at once")
             interrupted.open()
         }
     }

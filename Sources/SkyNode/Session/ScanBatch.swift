@@ -40,8 +40,12 @@ struct ScanBatch: Sendable {
     private func scan(_ item: ScanPlan.Item) async throws -> ExitStatus {
         let printer = EventPrinter(
             format: format, isVerbose: isVerbose, display: display, subject: plan.items.count > 1 ? item.name : nil)
+        let shares = SectorShares()
         let (job, report) = try await JobWatch(coordinator: coordinator)
-            .run(item.request, interrupts: interrupts) { printer.tell($0) }
+            .run(item.request, interrupts: interrupts) { batch in
+                shares.count(batch)
+                printer.tell(batch)
+            }
         let status = JobSummary.status(report)
         guard report.state == .done else {
             if let reason = report.reason {
@@ -58,7 +62,7 @@ struct ScanBatch: Sendable {
         if format == .text {
             display.finish()
             for line in ScanSummary(
-                item: item, plan: plan, report: report, catalogue: catalogue, files: files
+                item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }
         }
         return status

@@ -153,6 +153,9 @@ final class LinkHandler: ChannelDuplexHandler {
             handler.watch(context)
         }
         if system.established(link) {
+            // The first round trip is known at once, not only when the link falls idle.
+            pingSentAt = system.now
+            enqueue(Frame(.ping), context)
             established?.succeed(link)
         } else {
             established?.fail(HandshakeFailure.refused(Refusal(.duplicate, "there is a link already")))

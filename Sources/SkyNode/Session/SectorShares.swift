@@ -1,0 +1,23 @@
+import SkyCore
+import Synchronization
+
+/// How many sectors each node scanned, counted from a job's events. Its other tasks (header, backgrounds, picture) are
+/// not what a person means by a share of the work.
+final class SectorShares: Sendable {
+    private let shares = Mutex<[String: Int]>([:])
+
+    func count(_ batch: EventBatch) {
+        shares.withLock { shares in
+            for event in batch.events {
+                if case .completed(let task, let node) = event.kind, task.hasPrefix("sector ") {
+                    shares[node, default: 0] += 1
+                }
+            }
+        }
+    }
+
+    /// By name.
+    var list: [(node: String, sectors: Int)] {
+        shares.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
