@@ -31,6 +31,12 @@ enum SkyNodeMain {
         case let error as SkyError:
             Console.error("skynode: \(error.message)")
             return ExitStatus.usage.rawValue
+        case let error as TransportError:
+            Console.error("skynode: the node was lost: \(error)")
+            return ExitStatus.noCluster.rawValue
+        case let error as RemoteError:
+            Console.error("skynode: \(error.message)")
+            return ExitStatus.partlyFailed.rawValue
         default:
             let code = SkyNodeCommand.exitCode(for: error)
             if code.isSuccess {

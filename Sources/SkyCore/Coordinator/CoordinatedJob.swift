@@ -16,6 +16,8 @@ struct CoordinatedJob {
     /// Why it was aborted.
     var abort: SkyError?
     var report: JobReport?
+    /// Set when it is first asked for.
+    var catalogue: Catalogue?
     /// Tasks completed by each node; names outlive their nodes here.
     var shares: [NodeID: NodeShare] = [:]
 }

@@ -33,6 +33,16 @@ package distributed actor Coordinator: ClusterActor {
     private let perform: AsyncStream<CoordinatorEffect>.Continuation
     private var armedWake: Duration?
     private var watched: Set<NodeID> = []
+    /// Slots wished for on a node, and what the node was last told.
+    private struct Wish {
+        var wanted: Int
+        var sent: Int?
+    }
+    private var wishes: [NodeID: Wish] = [:]
+    /// Nodes that are being told a wish.
+    private var reserving: Set<NodeID> = []
+    /// Open to stop an attempt.
+    private var stops: [AttemptID: Latch] = [:]
     private var finishedJobs: [JobID] = []
     private var waiters: [JobID: Latch] = [:]
 
@@ -92,7 +102,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where there is none.
     package distributed func catalogue(_ request: CatalogueRequest) throws -> CataloguePage {
-        guard let record = jobs[request.job], record.report != nil, let catalogue = catalogue(of: record) else {
+        guard let catalogue = catalogue(of: request.job) else {
             throw RemoteError(.failed, "job \(request.job) has no catalogue")
         }
         let all = catalogue.sources
@@ -106,7 +116,7 @@ package distributed actor Coordinator: ClusterActor {
     /// Sources in one page; about 4 MB on the wire.
     static let pageLength = 20_000
 
-    /// The small image drawn for a sky job that has ended; `nil` where none was asked for or its task failed.
+    /// The small image drawn for a sky job; `nil` where there is none (yet), or no such job.
     package distributed func preview(_ job: JobID) -> ImagePreview? {
         (jobs[job]?.plan as? SkyPlan)?.preview
     }
@@ -127,17 +137,17 @@ package distributed actor Coordinator: ClusterActor {
     private func perform(_ action: JobScheduler.Action) {
         switch action {
         case .reserve(let node, let wanted):
-            perform.yield(.reserve(node, wanted: wanted, watches: watched.insert(node).inserted))
+            wishes[node] = Wish(wanted: wanted, sent: wishes[node]?.sent)
+            if reserving.insert(node).inserted { perform.yield(.reserve(node)) }
         case .run(let attempt, let node):
             guard let record = jobs[attempt.job], let task = record.plan.task(attempt.task.index) else { return }
             jobs[attempt.job]?.running[attempt] = node
-            perform.yield(
-                .run(
-                    RunRequest(
-                        coordinator: actorSystem.node, attempt: attempt, task: task,
-                        timeLimit: record.request.taskTimeLimit), on: node))
-        case .stop(let attempt, let node):
-            perform.yield(.stop(attempt, on: node))
+            let stop = Latch()
+            stops[attempt] = stop
+            let request = RunRequest(attempt: attempt, task: task, timeLimit: record.request.taskTimeLimit)
+            perform.yield(.run(request, on: node, stop: stop))
+        case .stop(let attempt, on: _):
+            stops[attempt]?.open()
         case .completed(let job, let task, let number, let node):
             committed(AttemptID(job: job, task: task, number: number), on: node)
         case .discarded(let attempt):
@@ -228,31 +238,43 @@ package distributed actor Coordinator: ClusterActor {
         handle(.tick)
     }
 
-    func ran(_ request: RunRequest, on node: NodeID, _ outcome: TaskOutcome) {
+    func ran(_ request: RunRequest, on node: NodeID, _ result: RunResult) {
         let attempt = request.attempt
         jobs[attempt.job]?.running[attempt] = nil
-        switch outcome {
-        case .done(let result):
+        stops[attempt] = nil
+        switch result {
+        case .lost(let reason):
+            handle(.failed(attempt, on: node, .nodeLost(reason)))
+        case .ended(.done(let result)):
             jobs[attempt.job]?.uncommitted[attempt] = result
             handle(.succeeded(attempt, on: node))
             // Not committed now means never.
             jobs[attempt.job]?.uncommitted[attempt] = nil
-        case .fault(let reason):
+        case .ended(.fault(let reason)):
             handle(.failed(attempt, on: node, .fault(reason)))
-        case .badInput(let reason):
+        case .ended(.badInput(let reason)):
             jobs[attempt.job]?.badInput.insert(attempt.task.index)
             handle(.failed(attempt, on: node, .permanent(reason)))
-        case .unavailable(let reason):
+        case .ended(.unavailable(let reason)):
             jobs[attempt.job]?.badInput.insert(attempt.task.index)
             handle(.failed(attempt, on: node, .unavailable(reason)))
-        case .refused(let reason):
+        case .ended(.refused(let reason)):
             handle(.failed(attempt, on: node, .refused(reason)))
         }
     }
 
-    func lost(_ request: RunRequest, on node: NodeID, _ reason: String) {
-        jobs[request.attempt.job]?.running[request.attempt] = nil
-        handle(.failed(request.attempt, on: node, .nodeLost(reason)))
+    /// The wish that a node has not been told yet; `nil` where it knows, or is gone.
+    func nextWish(for node: NodeID) -> Int? {
+        guard let wish = wishes[node], wish.wanted != wish.sent else {
+            reserving.remove(node)
+            return nil
+        }
+        wishes[node]?.sent = wish.wanted
+        return wish.wanted
+    }
+
+    func wishFailed(for node: NodeID) {
+        wishes[node]?.sent = nil
     }
 
     func leased(_ lease: Lease, on node: NodeID) {
@@ -260,10 +282,18 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func leaseLost(on node: NodeID) {
+        watched.remove(node)
+        // Whatever it was told is forgotten there.
+        wishes[node]?.sent = nil
         handle(.leaseLost(node))
     }
 
-    func stoppedWatching(_ node: NodeID) {
+    /// Whether a watch is to be started: one for each node where slots are wished for.
+    func startWatching(_ node: NodeID) -> Bool {
+        (wishes[node]?.wanted ?? 0) > 0 && watched.insert(node).inserted
+    }
+
+    func stopWatching(_ node: NodeID) {
         watched.remove(node)
     }
 
@@ -273,8 +303,8 @@ package distributed actor Coordinator: ClusterActor {
             names[member.node] = member.name
             handle(.nodeJoined(member.node))
         case .lost(let node), .left(let node):
+            wishes[node] = nil
             handle(.nodeLost(node))
-            watched.remove(node)
         case .suspect, .revived:
             break
         }
@@ -325,8 +355,13 @@ package distributed actor Coordinator: ClusterActor {
         return shares.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.value)
     }
 
-    private func catalogue(of record: CoordinatedJob) -> Catalogue? {
-        (record.plan as? SkyPlan)?.catalogue
+    /// Merged when first asked for, and kept for the next page.
+    private func catalogue(of job: JobID) -> Catalogue? {
+        guard let record = jobs[job], record.report != nil else { return nil }
+        if let catalogue = record.catalogue { return catalogue }
+        let catalogue = (record.plan as? SkyPlan)?.catalogue
+        jobs[job]?.catalogue = catalogue
+        return catalogue
     }
 
     private func name(of node: NodeID) -> String { names[node] ?? node.description }

@@ -3,10 +3,10 @@ import Transport
 
 /// What the coordinator wants done outside itself.
 enum CoordinatorEffect: Sendable {
-    /// Tells a node how many slots are wished for, and follows the lease from then on where nobody does yet.
-    case reserve(NodeID, wanted: Int, watches: Bool)
-    case run(RunRequest, on: NodeID)
-    case stop(AttemptID, on: NodeID)
+    /// Tells a node how many slots are wished for, and follows the lease from then on.
+    case reserve(NodeID)
+    /// Runs an attempt until it ends or the latch opens.
+    case run(RunRequest, on: NodeID, stop: Latch)
     case wake(after: Duration)
 }
 
@@ -41,11 +41,13 @@ struct CoordinatorEffects: Sendable {
 
     private func perform(_ effect: CoordinatorEffect) async {
         switch effect {
-        case .reserve(let node, let wanted, let watches):
-            await reserve(node, wanted)
-            if watches { await watch(node) }
-        case .run(let request, let node): await run(request, on: node)
-        case .stop(let attempt, let node): try? await scanActor(of: node).stop(attempt)
+        case .reserve(let node):
+            await reserve(node)
+            await watch(node)
+        case .run(let request, let node, let stop):
+            await CallTrace.$current.withValue(request.attempt.job.rawValue) {
+                await run(request, on: node, stop: stop)
+            }
         case .wake(let pause):
             try? await Task.sleep(for: pause)
             await coordinator.whenLocal { $0.ticked() }
@@ -56,52 +58,90 @@ struct CoordinatorEffects: Sendable {
         try ScanActor.resolve(id: ActorAddress(node: node, name: ScanActor.wellKnownName), using: system)
     }
 
-    private func reserve(_ node: NodeID, _ wanted: Int) async {
-        guard
-            let lease = try? await scanActor(of: node).reserve(
-                ReserveRequest(coordinator: system.node, wanted: wanted))
-        else { return }
-        await coordinator.whenLocal { $0.leased(lease, on: node) }
+    private func isReachable(_ node: NodeID) -> Bool {
+        !Task.isCancelled && (node == system.node || system.isLinked(node))
+    }
+
+    /// Sends the newest wish until it has arrived. One call at a time for each node, so that an older wish never
+    /// arrives last.
+    private func reserve(_ node: NodeID) async {
+        while let wanted = await coordinator.whenLocal({ $0.nextWish(for: node) }) ?? nil {
+            do {
+                let lease = try await scanActor(of: node).reserve(ReserveRequest(wanted: wanted))
+                await coordinator.whenLocal { $0.leased(lease, on: node) }
+            } catch {
+                await coordinator.whenLocal { $0.wishFailed(for: node) }
+                // A node that is gone is not wished anything any more; one that was slow is asked again.
+                try? await Task.sleep(for: CoordinatorEffects.retryPause)
+            }
+        }
     }
 
     /// Follows the lease on one node until it is gone; asking renews it.
     private func watch(_ node: NodeID) async {
+        guard await coordinator.whenLocal({ $0.startWatching(node) }) == true else { return }
         var epoch: UInt64 = 0
-        var failures = 0
-        while !Task.isCancelled, failures < 2 {
+        while isReachable(node) {
             do {
-                let request = LeaseWatch(coordinator: system.node, epoch: epoch)
-                guard let lease = try await scanActor(of: node).watch(request) else {
-                    // Expired, or never given. The scheduler wishes again, which starts another watch.
-                    await coordinator.whenLocal {
-                        $0.stoppedWatching(node)
-                        $0.leaseLost(on: node)
-                    }
+                guard let lease = try await scanActor(of: node).watch(LeaseWatch(epoch: epoch)) else {
+                    // Expired, or given back. Where slots are still wished for, the scheduler says so again.
+                    await coordinator.whenLocal { $0.leaseLost(on: node) }
                     return
                 }
-                failures = 0
                 if lease.epoch > epoch {
                     epoch = lease.epoch
                     await coordinator.whenLocal { $0.leased(lease, on: node) }
                 }
             } catch {
-                failures += 1
+                try? await Task.sleep(for: CoordinatorEffects.retryPause)
             }
         }
-        await coordinator.whenLocal { $0.stoppedWatching(node) }
+        await coordinator.whenLocal { $0.stopWatching(node) }
     }
 
-    private func run(_ request: RunRequest, on node: NodeID) async {
+    /// Pause before a control call that failed is made again.
+    static let retryPause = Duration.milliseconds(100)
+
+    private func run(_ request: RunRequest, on node: NodeID, stop: Latch) async {
+        // Cancelling the call cancels the attempt, on whichever node it runs.
+        let result = await withTaskGroup(of: RunResult?.self) { group in
+            group.addTask { await call(request, on: node) }
+            group.addTask {
+                await stop.wait()
+                return nil
+            }
+            var result: RunResult?
+            while result == nil, let next = await group.next() {
+                if next == nil { group.cancelAll() }
+                result = next
+            }
+            group.cancelAll()
+            return result
+        }
+        guard let result else { return }
+        await coordinator.whenLocal { $0.ran(request, on: node, result) }
+    }
+
+    private func call(_ request: RunRequest, on node: NodeID) async -> RunResult {
         do {
             let limit = request.timeLimit + CoordinatorEffects.grace
             let reply = try await withDeadline(limit) { try await scanActor(of: node).run(request) }
-            await coordinator.whenLocal { $0.ran(request, on: node, reply.outcome) }
+            return .ended(reply.outcome)
+        } catch is CancellationError {
+            return .ended(.refused("stopped"))
         } catch let error as RemoteError {
-            await coordinator.whenLocal { $0.ran(request, on: node, .fault(error.message)) }
+            return .ended(.fault(error.message))
         } catch TransportError.notConnected, TransportError.congested {
-            await coordinator.whenLocal { $0.ran(request, on: node, .refused("no link to the node")) }
+            return .ended(.refused("no link to the node"))
         } catch {
-            await coordinator.whenLocal { $0.lost(request, on: node, String(describing: error)) }
+            return .lost(String(describing: error))
         }
     }
+}
+
+/// How a call to run an attempt ended.
+enum RunResult: Sendable {
+    case ended(TaskOutcome)
+    /// The node went away before it answered.
+    case lost(String)
 }

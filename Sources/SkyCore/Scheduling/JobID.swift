@@ -1,4 +1,4 @@
-/// One submission: a random number drawn by whoever submits it, so that two coordinators never need to agree on it.
+/// One submission: a random number drawn by the coordinator, so that two coordinators never need to agree on it.
 public struct JobID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     /// The number itself.
     public let rawValue: UInt64

@@ -2,14 +2,12 @@ package import Transport
 
 /// Asks a node to run one attempt.
 package struct RunRequest: Codable, Sendable {
-    package var coordinator: NodeID
     package var attempt: AttemptID
     package var task: ScanTask
     /// After this the attempt is stopped and counts as failed.
     package var timeLimit: Duration
 
-    package init(coordinator: NodeID, attempt: AttemptID, task: ScanTask, timeLimit: Duration) {
-        self.coordinator = coordinator
+    package init(attempt: AttemptID, task: ScanTask, timeLimit: Duration) {
         self.attempt = attempt
         self.task = task
         self.timeLimit = timeLimit
@@ -25,13 +23,11 @@ package struct RunReply: Codable, Sendable {
 
 /// Tells a node how many slots a coordinator could use there, in total.
 package struct ReserveRequest: Codable, Sendable {
-    package var coordinator: NodeID
     package var wanted: Int
 }
 
 /// Waits for a change of the lease; asking renews it.
 package struct LeaseWatch: Codable, Sendable {
-    package var coordinator: NodeID
     /// The newest epoch the coordinator knows of.
     package var epoch: UInt64
 }

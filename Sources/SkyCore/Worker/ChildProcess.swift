@@ -26,6 +26,7 @@ final class ChildProcess: Sendable {
         // A worker must never write into the catalogue or progress that its parent prints.
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        closeInherited(&actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -52,6 +53,14 @@ final class ChildProcess: Sendable {
             throw SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))")
         }
         return pid
+    }
+
+    /// Nothing else that is open here is a worker's business. glibc 2.34 has a call for it, which Swift's module map of
+    /// glibc does not show; without it only what is not marked close-on-exec stays open, which is nothing of ours.
+    private static func closeInherited(_ actions: inout posix_spawn_file_actions_t) {
+        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+        _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
     private static func environment(adding setting: String) -> [String] {

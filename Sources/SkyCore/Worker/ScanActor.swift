@@ -15,7 +15,6 @@ package distributed actor ScanActor: ClusterActor {
         "reserve": "$s7SkyCore9ScanActorC7reserveyAA5LeaseVAA14ReserveRequestVYaKFTE",
         "watch": "$s7SkyCore9ScanActorC5watchyAA5LeaseVSgAA0F5WatchVYaKFTE",
         "run": "$s7SkyCore9ScanActorC3runyAA8RunReplyVAA0F7RequestVYaKFTE",
-        "stop": "$s7SkyCore9ScanActorC4stopyyAA9AttemptIDVYaKFTE",
     ])
 
     /// The name every node's scan actor is found under.
@@ -28,7 +27,7 @@ package distributed actor ScanActor: ClusterActor {
     private let slots: Int
     private var completed = 0
     private var failed = 0
-    /// Attempts under way, so that they can be stopped.
+    /// Attempts under way, so that they can be stopped with their coordinator's lease.
     private var attempts: [AttemptID: Task<TaskOutcome, Never>] = [:]
     /// Coordinators waiting for their lease to change.
     private var watchers: [NodeID: Latch] = [:]
@@ -49,6 +48,9 @@ package distributed actor ScanActor: ClusterActor {
 
     private var now: Duration { epoch.duration(to: .now) }
 
+    /// The coordinator that calls: the peer of the link, or this node's own.
+    private var caller: NodeID { CallOrigin.peer ?? actorSystem.node }
+
     // MARK: - Called by coordinators
 
     /// How the node is.
@@ -61,7 +63,7 @@ package distributed actor ScanActor: ClusterActor {
     /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it
     /// comes free; `watch` tells.
     package distributed func reserve(_ request: ReserveRequest) -> Lease {
-        let (lease, _) = book.reserve(request.wanted, for: request.coordinator, now: now)
+        let (lease, _) = book.reserve(request.wanted, for: caller, now: now)
         // Giving slots back may have given them to others.
         wakeAll()
         return lease
@@ -69,16 +71,17 @@ package distributed actor ScanActor: ClusterActor {
 
     /// Waits until the lease differs from the epoch the coordinator knows, a few seconds at most.
     package distributed func watch(_ request: LeaseWatch) async -> Lease? {
-        guard let lease = book.renew(for: request.coordinator, now: now) else { return nil }
+        let coordinator = caller
+        guard let lease = book.renew(for: coordinator, now: now) else { return nil }
         if lease.epoch > request.epoch { return lease }
-        await waitForChange(request.coordinator)
-        return book.renew(for: request.coordinator, now: now)
+        await waitForChange(coordinator)
+        return book.renew(for: coordinator, now: now)
     }
 
-    /// Runs one attempt in a slot of the coordinator's lease.
+    /// Runs one attempt in a slot of the coordinator's lease. Cancelling the call stops it.
     package distributed func run(_ request: RunRequest) async -> RunReply {
         let start = now
-        if let refusal = book.start(request.attempt, for: request.coordinator, now: start) {
+        if let refusal = book.start(request.attempt, for: caller, now: start) {
             return RunReply(outcome: .refused(String(describing: refusal)), duration: .zero)
         }
         let work = Task { [runner] in await runner.run(request) }
@@ -97,11 +100,6 @@ package distributed actor ScanActor: ClusterActor {
         }
         wakeAll()
         return RunReply(outcome: outcome, duration: now - start)
-    }
-
-    /// Stops an attempt whose result is not wanted any more.
-    package distributed func stop(_ attempt: AttemptID) {
-        attempts[attempt]?.cancel()
     }
 
     // MARK: - Called by this node

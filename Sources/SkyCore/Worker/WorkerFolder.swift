@@ -8,7 +8,9 @@ struct WorkerFolder: Sendable {
 
     /// - Throws: `SkyError` where no folder can be made.
     init() throws(SkyError) {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        // The path of a Unix socket has 107 bytes at most (unix(7)), and ours come on top of the base.
+        let preferred = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = preferred.utf8.count <= 70 ? preferred : "/tmp"
         WorkerFolder.removeOrphans(in: base)
         var template = Array((base + "/skynode-\(getpid())-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {

@@ -28,13 +28,6 @@ struct ServeCommand: AsyncParsableCommand {
     var slots: Int?
 
     @Flag(
-        help: """
-            Allow an address that other machines can reach. There is no encryption and no authentication yet: \
-            whoever reaches the port can use the node. For networks you trust.
-            """)
-    var insecure = false
-
-    @Flag(
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
     var allowCrash = false
@@ -50,11 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
                 services: [NodeService(node: node, listen: try address())],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }))
-        do {
-            try await group.run()
-        } catch let error as CommandFailure {
-            throw error
-        }
+        try await group.run()
     }
 
     private func address() throws -> NodeAddress {
@@ -63,12 +52,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func settings(_ logger: Logger) throws -> NodeSettings {
         let address = try address()
-        if !address.isLoopback, !insecure {
-            throw CommandFailure(
-                .usage,
-                "--listen \(address): other machines could reach this node, and there is no authentication yet; "
-                    + "add --insecure on a network you trust")
-        }
+        try network.checkReach(address, option: "--listen")
         let name = name ?? Defaults.name
         guard Hello.isValidName(name) else {
             throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
@@ -80,6 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         cluster.join = try network.seeds()
         cluster.multicast = try network.multicastSettings()
+        cluster.isLoopbackOnly = !network.insecure
         cluster.logger = logger
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)

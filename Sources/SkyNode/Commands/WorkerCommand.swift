@@ -15,7 +15,6 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var name: String
 
     func run() async throws {
-        InheritedDescriptors.closeAll()
         // A crash is one failed attempt; a core dump of each would fill the disk.
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)

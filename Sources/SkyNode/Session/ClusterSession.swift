@@ -119,6 +119,7 @@ enum ClusterSession {
             cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
             cluster.join = try options.network.seeds()
             cluster.multicast = try options.network.multicastSettings()
+            cluster.isLoopbackOnly = !options.network.insecure
         }
         let node = Node(
             NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable))

@@ -37,7 +37,8 @@ package struct CallTable<Waiter> {
     /// Takes out the call that was answered or cancelled; `nil` for a late or unknown answer, which is dropped.
     package mutating func take(_ call: UInt64) -> Waiter? {
         let waiter = waiters.removeValue(forKey: call)
-        // Answered calls leave their deadline behind; without this a fast link would collect thirty seconds of them.
+        // Answered calls leave their deadline behind; without this a fast link would collect
+        // as many as it makes calls within a deadline.
         if deadlines.count > 64, deadlines.count > 4 * waiters.count {
             deadlines = Heap(deadlines.unordered.filter { waiters[$0.call] != nil })
         }

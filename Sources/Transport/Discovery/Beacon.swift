@@ -78,7 +78,7 @@ package struct Beacon: Equatable, Sendable {
             let cluster = bytes.readInteger(as: UInt64.self), let node = bytes.readInteger(as: UInt64.self),
             let validity = bytes.readInteger(as: UInt16.self), let port = bytes.readInteger(as: UInt16.self),
             let host = Beacon.readString(&bytes), let name = Beacon.readString(&bytes), bytes.readableBytes == 0,
-            Hello.isValidName(name), host.isEmpty || NodeAddress("\(host):1") != nil
+            Hello.isValidName(name), host.isEmpty || NodeAddress.isValidHost(host)
         else { return nil }
         self.kind = kind
         self.cluster = cluster

@@ -129,11 +129,7 @@ extension Handshake {
             hello.minimumVersion <= hello.maximumVersion,
             Hello.isValidName(hello.name), Hello.isValidName(hello.cluster)
         else { return nil }
-        if case .hostPort(let host, let port) = hello.advertised,
-            NodeAddress("\(host.contains(":") ? "[\(host)]" : host):\(port)") == nil
-        {
-            return nil
-        }
+        if let advertised = hello.advertised, !advertised.isDialable { return nil }
         return hello
     }
 

@@ -39,7 +39,7 @@ package struct DialPlan {
         return [.dial(address)]
     }
 
-    /// An address where `node` is said to be. `eager` skips the courtesy, for an answer to our own question.
+    /// An address where `node` is said to be.
     package mutating func suggest(_ address: NodeAddress, node: NodeID, isLinked: Bool, now: Duration) -> [Action] {
         guard node != own, !itself.contains(address) else { return [] }
         if var target = targets[address] {

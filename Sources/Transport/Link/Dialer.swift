@@ -6,6 +6,8 @@ import Synchronization
 /// Does what `DialPlan` says: opens connections, and waits between tries.
 final class Dialer: Sendable {
     private let plan: Mutex<DialPlan>
+    /// Seeds whose silence was logged.
+    private let unreachable = Mutex<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
     private unowned let system: ClusterSystem
 
@@ -61,7 +63,12 @@ final class Dialer: Sendable {
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
-                system.logger.debug("cannot reach a node", metadata: ["address": "\(address)", "error": "\(failure)"])
+                // The operator named a seed, so the first failure is worth a line; the rest is the usual waiting.
+                let isFirst =
+                    system.settings.join.contains(address) && unreachable.withLock { $0.insert(address).inserted }
+                system.logger.log(
+                    level: isFirst ? .notice : .debug, "cannot reach a node; trying on",
+                    metadata: ["address": "\(address)", "error": "\(failure)"])
                 perform(plan.withLock { $0.failed(address, failure, now: self.system.now) })
             }
         }

@@ -94,9 +94,7 @@ final class LinkHandler: ChannelDuplexHandler {
         } catch {
             // After bytes that are no frame there is no way to find the next one.
             failure = .broken(String(describing: error))
-            system.logger.warning(
-                "closing a connection that sent something that is not the protocol",
-                metadata: ["peer": "\(peerDescription(context))", "error": "\(error)"])
+            system.broke(String(describing: error), peer: peerDescription(context))
             context.close(promise: nil)
         }
     }
@@ -121,8 +119,11 @@ final class LinkHandler: ChannelDuplexHandler {
             system.received(peers: frame.body, from: link)
         case .goodbye:
             link.peerSaidGoodbye()
-        case .hello, .refusal:
-            throw HandshakeFailure.broken("a second handshake on one connection")
+        case .refusal:
+            // The side that dialled has found another link to us meanwhile and keeps that one.
+            context.close(promise: nil)
+        case .hello:
+            throw HandshakeFailure.broken("a second hello on one connection")
         }
     }
 
@@ -257,6 +258,7 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func peerDescription(_ context: ChannelHandlerContext) -> String {
-        link?.peer.name ?? context.channel.remoteAddress?.description ?? "a peer"
+        // Without the port, which differs with every try of the same neighbour.
+        link?.peer.name ?? context.channel.remoteAddress?.ipAddress ?? "a local process"
     }
 }

@@ -17,6 +17,8 @@ public struct ClusterSettings: Sendable {
     public var join: [NodeAddress] = []
     /// How to find others by multicast; `nil` does not.
     public var multicast: MulticastSettings?
+    /// Whether links to other machines are refused, in both directions: there is no authentication yet.
+    public var isLoopbackOnly = false
     /// Silence after which a link is given up; it is suspected at a little more than half of it.
     public var silenceLimit = Duration.seconds(3)
     public var logger = Logger(label: "skynet.transport")

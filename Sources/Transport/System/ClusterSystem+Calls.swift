@@ -106,8 +106,10 @@ extension ClusterSystem {
         }
         do {
             try await CallTrace.$current.withValue(request.trace) {
-                try await withDeadline(request.remaining) {
-                    try await execute(target, on: actor, CallDecoder(arguments: request.arguments), handler)
+                try await CallOrigin.$peer.withValue(link.peer.node) {
+                    try await withDeadline(request.remaining) {
+                        try await execute(target, on: actor, CallDecoder(arguments: request.arguments), handler)
+                    }
                 }
             }
         } catch {

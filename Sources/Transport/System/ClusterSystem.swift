@@ -31,8 +31,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var dialer: Dialer?
         var listening: NodeAddress?
         var isStopping = false
-        /// Refusals already logged, so that a misconfigured neighbour costs one line and not one a second.
-        var loggedRefusals: Set<String> = []
+        /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
+        var logged: Set<String> = []
     }
 
     private let state = Mutex(State())
@@ -165,7 +165,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// The peers of every role.
     package var peers: [Hello] { state.withLock { $0.links.values.map(\.peer) } }
 
-    func isLinked(_ node: NodeID) -> Bool {
+    /// Whether there is a link to that node.
+    package func isLinked(_ node: NodeID) -> Bool {
         state.withLock { $0.links[node] != nil }
     }
 
@@ -175,6 +176,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Somebody may be at `address`: from a beacon or another member.
     func suggest(_ address: NodeAddress, node: NodeID) {
+        if settings.isLoopbackOnly, !address.isLoopback { return }
         let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
         dialer?.suggest(address, node: node)
     }
@@ -194,8 +196,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             }
             return advertise
         }
-        guard settings.role == .node, let listening = listeningAddress else { return nil }
-        return listening
+        // A Unix socket is nobody's business but that of whoever was told its path.
+        guard settings.role == .node, case .hostPort = listeningAddress else { return nil }
+        return listeningAddress
     }
 
     func admit(_ peer: Hello, dialled: Bool) -> Refusal? {
@@ -216,6 +219,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         let peer = link.peer
         let (isWelcome, replaced): (Bool, Link?) = state.withLock { state in
             if state.isStopping { return (false, nil) }
+            if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback { return (false, nil) }
             let old = state.links[peer.node]
             if let old,
                 !LinkChoice.newReplacesOld(
@@ -260,13 +264,22 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     func refused(_ refusal: Refusal, peer: String) {
-        let isNew = state.withLock { state in
-            // Bounded: whoever scans our port must not fill the memory with refusals.
-            state.loggedRefusals.count < 1000 && state.loggedRefusals.insert(peer + refusal.text).inserted
-        }
-        if isNew, refusal.reason != .itself {
+        if refusal.reason != .itself, isNews(peer + refusal.text) {
             logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(refusal)"])
         }
+    }
+
+    func broke(_ reason: String, peer: String) {
+        if isNews(peer + reason) {
+            logger.warning(
+                "closed a connection that sent something that is not the protocol",
+                metadata: ["peer": "\(peer)", "reason": "\(reason)"])
+        }
+    }
+
+    /// Whether this has not been logged before. Bounded: whoever scans our port must not fill memory or log.
+    private func isNews(_ text: String) -> Bool {
+        state.withLock { $0.logged.count < 1000 && $0.logged.insert(text).inserted }
     }
 
     /// Where the other nodes reach the peer of this link.
@@ -278,7 +291,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     // MARK: - Introductions
 
-    /// Tells a newcomer whom this node knows, so that one reachable seed is enough, and the others about it.
+    /// Tells a newcomer whom this node knows, so that one reachable seed is enough: it then dials the others.
     private func introduce(_ newcomer: Link) {
         let known = members.filter { $0.node != newcomer.peer.node }.prefix(Introduction.limit)
         let introductions = known.compactMap { member in
@@ -293,6 +306,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         guard link.peer.role == .node, let introductions = try? WireCoder.decode([Introduction].self, from: body)
         else { return }
         for introduction in introductions.prefix(Introduction.limit) {
+            guard introduction.address.isDialable else { continue }
             // Another machine's loopback is not ours, unless that machine is this one.
             if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
             suggest(introduction.address, node: introduction.node)
@@ -302,8 +316,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
 /// One member, as told to another.
 struct Introduction: Codable {
-    /// Most members told of in one frame, far below its cap.
-    static let limit = 512
+    /// Most members told of in one frame: with the longest host names they still fit its cap.
+    static let limit = 128
 
     var node: NodeID
     var address: NodeAddress

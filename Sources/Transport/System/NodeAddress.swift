@@ -19,10 +19,19 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty, host.utf8.count <= 253, !host.utf8.contains(where: { $0 <= 32 || $0 == 127 }) else {
-            return nil
-        }
+        guard NodeAddress.isValidHost(host) else { return nil }
         self = .hostPort(host: host, port: port)
+    }
+
+    /// Whether the text could be a host name or an address: 1 to 253 bytes (RFC 1035), no blanks or controls.
+    package static func isValidHost(_ host: String) -> Bool {
+        !host.isEmpty && host.utf8.count <= 253 && !host.utf8.contains { $0 <= 32 || $0 == 127 }
+    }
+
+    /// Whether a peer's word may be taken for an address to dial: a host and a port, never a path on this machine.
+    package var isDialable: Bool {
+        guard case .hostPort(let host, let port) = self else { return false }
+        return NodeAddress.isValidHost(host) && (1...65535).contains(port)
     }
 
     /// The address of a bound or connected socket; `nil` for a socket without one.
@@ -46,7 +55,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Whether only this machine can reach it.
     public var isLoopback: Bool {
         switch self {
-        case .hostPort(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        case .hostPort(let host, _): host == "localhost" || host == "::1" || IPv4.bytes(of: host)?.first == 127
         case .unixSocket: true
         }
     }

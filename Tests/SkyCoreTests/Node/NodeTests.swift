@@ -100,21 +100,19 @@ import Transport
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: peer.node, name: ScanActor.wellKnownName), using: own)
             #expect(try await remote.status().slots == 3)
-            let lease = try await remote.reserve(ReserveRequest(coordinator: own.node, wanted: 2))
+            let lease = try await remote.reserve(ReserveRequest(wanted: 2))
             #expect(lease.slots == 2)
-            #expect(try await remote.watch(LeaseWatch(coordinator: own.node, epoch: 0))?.slots == 2)
+            #expect(try await remote.watch(LeaseWatch(epoch: 0))?.slots == 2)
 
             let task = ScanTask(.simulate(Simulation(duration: .seconds(60))), label: "long")
             let attempt = AttemptID(job: JobID(rawValue: 7), task: 0, number: 1)
-            let request = RunRequest(coordinator: own.node, attempt: attempt, task: task, timeLimit: .seconds(100))
-            async let reply = remote.run(request)
+            let request = RunRequest(attempt: attempt, task: task, timeLimit: .seconds(100))
+            let call = Task { try await remote.run(request) }
             while try await remote.status().running == 0 {}
-            try await remote.stop(attempt)
-            guard case .fault = try await reply.outcome else {
-                Issue.record("a stopped attempt is no success")
-                return
-            }
-            let released = try await remote.reserve(ReserveRequest(coordinator: own.node, wanted: 0))
+            call.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await call.value }
+            while try await remote.status().running > 0 {}
+            let released = try await remote.reserve(ReserveRequest(wanted: 0))
             #expect(released.slots == 0)
             #expect(try await remote.status().running == 0)
         }
@@ -125,7 +123,7 @@ import Transport
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
             let request = RunRequest(
-                coordinator: nodes[0].system.node, attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
+                attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
                 task: ScanTask(.simulate(Simulation(duration: .zero)), label: "x"), timeLimit: .seconds(1))
             guard case .refused = try await remote.run(request).outcome else {
                 Issue.record("it ran without a lease")
