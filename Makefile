@@ -20,7 +20,9 @@ release: setup
 
 test: setup
 	@$(SWIFT) build --build-tests
-	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build
+	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --skip '^ClusterTests\.'
+	@# Whole processes, with times that matter: alone and one after the other.
+	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --no-parallel --filter '^ClusterTests\.'
 
 # make demo, or make demo IMAGE=my.fits
 demo: release

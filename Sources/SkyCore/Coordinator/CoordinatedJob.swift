@@ -16,7 +16,7 @@ struct CoordinatedJob {
     /// Why it was aborted.
     var abort: SkyError?
     var report: JobReport?
-    /// Set when it is first asked for.
+    /// What a sky job came to; set when it ends.
     var catalogue: Catalogue?
     /// Tasks completed by each node; names outlive their nodes here.
     var shares: [NodeID: NodeShare] = [:]

@@ -1,3 +1,4 @@
+import DequeModule
 package import Distributed
 package import Logging
 package import Transport
@@ -31,8 +32,14 @@ package distributed actor Coordinator: ClusterActor {
     /// What is to be done outside this actor; `run()` does it.
     private let effects: AsyncStream<CoordinatorEffect>
     private let perform: AsyncStream<CoordinatorEffect>.Continuation
+    private var pending: Deque<JobScheduler.Event> = []
+    private var isHandling = false
     private var armedWake: Duration?
-    private var watched: Set<NodeID> = []
+    /// The watch of each node; a newer one ends an older.
+    private var watches: [NodeID: Int] = [:]
+    private var lastWatch = 0
+    /// Members the scheduler knows of.
+    private var present: Set<NodeID> = []
     /// Slots wished for on a node, and what the node was last told.
     private struct Wish {
         var wanted: Int
@@ -48,6 +55,8 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Finished jobs kept for those who come late.
     static let finishedLimit = 64
+    /// Sources kept in all finished jobs together, about 500 MB.
+    static let finishedSourcesLimit = 2_000_000
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
 
@@ -102,7 +111,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where there is none.
     package distributed func catalogue(_ request: CatalogueRequest) throws -> CataloguePage {
-        guard let catalogue = catalogue(of: request.job) else {
+        guard let catalogue = jobs[request.job]?.catalogue else {
             throw RemoteError(.failed, "job \(request.job) has no catalogue")
         }
         let all = catalogue.sources
@@ -128,9 +137,16 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - Events
 
-    /// Feeds one event to the scheduler and does what it says.
+    /// Feeds an event to the scheduler and does what it says. Events that come up meanwhile wait their turn, so that
+    /// every action is done in the order in which it was decided.
     func handle(_ event: JobScheduler.Event) {
-        for action in scheduler.handle(event, now: now) { perform(action) }
+        pending.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        while let event = pending.popFirst() {
+            for action in scheduler.handle(event, now: now) { perform(action) }
+        }
+        isHandling = false
         armTimer()
     }
 
@@ -140,7 +156,13 @@ package distributed actor Coordinator: ClusterActor {
             wishes[node] = Wish(wanted: wanted, sent: wishes[node]?.sent)
             if reserving.insert(node).inserted { perform.yield(.reserve(node)) }
         case .run(let attempt, let node):
-            guard let record = jobs[attempt.job], let task = record.plan.task(attempt.task.index) else { return }
+            guard let record = jobs[attempt.job], record.report == nil,
+                let task = record.plan.task(attempt.task.index)
+            else {
+                // The scheduler holds a slot for it until it hears.
+                handle(.failed(attempt, on: node, .refused("the job has ended")))
+                return
+            }
             jobs[attempt.job]?.running[attempt] = node
             let stop = Latch()
             stops[attempt] = stop
@@ -211,6 +233,11 @@ package distributed actor Coordinator: ClusterActor {
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
             duration: now - record.submittedAt, nodes: shares(of: record))
         jobs[job]?.report = report
+        if var plan = record.plan as? SkyPlan {
+            jobs[job]?.catalogue = plan.catalogue
+            plan.release()
+            jobs[job]?.plan = plan
+        }
         jobs[job]?.uncommitted = [:]
         jobs[job]?.running = [:]
         note(.ended(report), in: job)
@@ -220,20 +247,21 @@ package distributed actor Coordinator: ClusterActor {
                 "job": "\(job)", "state": "\(state.rawValue)", "completed": "\(report.completed)",
                 "failed": "\(report.failed)", "retries": "\(report.retries)",
             ])
-        finishedJobs.append(job)
-        if finishedJobs.count > Coordinator.finishedLimit { jobs[finishedJobs.removeFirst()] = nil }
+        forgetOldJobs(newest: job)
     }
 
     private func armTimer() {
         guard let wake = scheduler.nextWake else { return }
-        if let armedWake, armedWake <= wake, armedWake > now { return }
+        if let armedWake, armedWake <= wake { return }
         armedWake = wake
-        perform.yield(.wake(after: max(.zero, wake - now)))
+        perform.yield(.wake(at: wake, after: max(.zero, wake - now)))
     }
 
     // MARK: - What the effects report
 
-    func ticked() {
+    func ticked(_ due: Duration) {
+        // An earlier wake has taken this one's place.
+        guard armedWake == due else { return }
         armedWake = nil
         handle(.tick)
     }
@@ -282,28 +310,40 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func leaseLost(on node: NodeID) {
-        watched.remove(node)
+        watches[node] = nil
         // Whatever it was told is forgotten there.
         wishes[node]?.sent = nil
         handle(.leaseLost(node))
     }
 
-    /// Whether a watch is to be started: one for each node where slots are wished for.
-    func startWatching(_ node: NodeID) -> Bool {
-        (wishes[node]?.wanted ?? 0) > 0 && watched.insert(node).inserted
+    /// The number of a new watch, where slots are wished for and nobody watches yet.
+    func startWatching(_ node: NodeID) -> Int? {
+        guard (wishes[node]?.wanted ?? 0) > 0, watches[node] == nil else { return nil }
+        lastWatch += 1
+        watches[node] = lastWatch
+        return lastWatch
     }
 
-    func stopWatching(_ node: NodeID) {
-        watched.remove(node)
+    func isWatching(_ node: NodeID, _ watch: Int) -> Bool { watches[node] == watch }
+
+    func stopWatching(_ node: NodeID, _ watch: Int) {
+        if isWatching(node, watch) { watches[node] = nil }
+    }
+
+    /// The feed of members begins (again): those that left unheard are gone.
+    func membershipBegins(with members: Set<NodeID>) {
+        for node in present.subtracting(members) { membershipChanged(.lost(node)) }
     }
 
     func membershipChanged(_ event: MembershipEvent) {
         switch event {
         case .joined(let member):
             names[member.node] = member.name
-            handle(.nodeJoined(member.node))
+            if present.insert(member.node).inserted { handle(.nodeJoined(member.node)) }
         case .lost(let node), .left(let node):
+            guard present.remove(node) != nil else { return }
             wishes[node] = nil
+            watches[node] = nil
             handle(.nodeLost(node))
         case .suspect, .revived:
             break
@@ -355,13 +395,17 @@ package distributed actor Coordinator: ClusterActor {
         return shares.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.value)
     }
 
-    /// Merged when first asked for, and kept for the next page.
-    private func catalogue(of job: JobID) -> Catalogue? {
-        guard let record = jobs[job], record.report != nil else { return nil }
-        if let catalogue = record.catalogue { return catalogue }
-        let catalogue = (record.plan as? SkyPlan)?.catalogue
-        jobs[job]?.catalogue = catalogue
-        return catalogue
+    /// Keeps the memory of finished jobs bounded, by number and by sources. The newest always stays.
+    private func forgetOldJobs(newest: JobID) {
+        finishedJobs.append(newest)
+        var sources = finishedJobs.reduce(0) { $0 + (jobs[$1]?.catalogue?.sources.count ?? 0) }
+        while finishedJobs.count > 1,
+            finishedJobs.count > Coordinator.finishedLimit || sources > Coordinator.finishedSourcesLimit
+        {
+            let oldest = finishedJobs.removeFirst()
+            sources -= jobs[oldest]?.catalogue?.sources.count ?? 0
+            jobs[oldest] = nil
+        }
     }
 
     private func name(of node: NodeID) -> String { names[node] ?? node.description }

@@ -7,7 +7,7 @@ enum CoordinatorEffect: Sendable {
     case reserve(NodeID)
     /// Runs an attempt until it ends or the latch opens.
     case run(RunRequest, on: NodeID, stop: Latch)
-    case wake(after: Duration)
+    case wake(at: Duration, after: Duration)
 }
 
 /// Does it, each effect in a task of its own that ends with the coordinator's `run()`.
@@ -30,7 +30,10 @@ struct CoordinatorEffects: Sendable {
 
     private func followMembership() async {
         while !Task.isCancelled {
-            for await event in system.membershipEvents() {
+            let events = system.membershipEvents()
+            let members = Set(system.members.map(\.node))
+            await coordinator.whenLocal { $0.membershipBegins(with: members) }
+            for await event in events {
                 await coordinator.whenLocal { $0.membershipChanged(event) }
             }
             // The sequence ended: at shutdown, or because this listener was far behind. Only the latter comes back
@@ -48,9 +51,9 @@ struct CoordinatorEffects: Sendable {
             await CallTrace.$current.withValue(request.attempt.job.rawValue) {
                 await run(request, on: node, stop: stop)
             }
-        case .wake(let pause):
+        case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
-            await coordinator.whenLocal { $0.ticked() }
+            await coordinator.whenLocal { $0.ticked(due) }
         }
     }
 
@@ -79,9 +82,9 @@ struct CoordinatorEffects: Sendable {
 
     /// Follows the lease on one node until it is gone; asking renews it.
     private func watch(_ node: NodeID) async {
-        guard await coordinator.whenLocal({ $0.startWatching(node) }) == true else { return }
+        guard let watch = await coordinator.whenLocal({ $0.startWatching(node) }) ?? nil else { return }
         var epoch: UInt64 = 0
-        while isReachable(node) {
+        while isReachable(node), await coordinator.whenLocal({ $0.isWatching(node, watch) }) == true {
             do {
                 guard let lease = try await scanActor(of: node).watch(LeaseWatch(epoch: epoch)) else {
                     // Expired, or given back. Where slots are still wished for, the scheduler says so again.
@@ -96,7 +99,7 @@ struct CoordinatorEffects: Sendable {
                 try? await Task.sleep(for: CoordinatorEffects.retryPause)
             }
         }
-        await coordinator.whenLocal { $0.stopWatching(node) }
+        await coordinator.whenLocal { $0.stopWatching(node, watch) }
     }
 
     /// Pause before a control call that failed is made again.
@@ -130,11 +133,15 @@ struct CoordinatorEffects: Sendable {
         } catch is CancellationError {
             return .ended(.refused("stopped"))
         } catch let error as RemoteError {
-            return .ended(.fault(error.message))
+            return .ended(error.kind == .busy ? .refused(error.message) : .fault(error.message))
         } catch TransportError.notConnected, TransportError.congested {
             return .ended(.refused("no link to the node"))
-        } catch {
+        } catch TransportError.tooLarge(let bytes, let limit) {
+            return .ended(.badInput("its input of \(bytes) bytes is more than the \(limit) that a link carries"))
+        } catch let error as TransportError {
             return .lost(String(describing: error))
+        } catch {
+            return .ended(.fault(String(describing: error)))
         }
     }
 }

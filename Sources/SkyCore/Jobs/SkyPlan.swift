@@ -55,19 +55,23 @@ struct SkyPlan: JobPlan {
     }
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
+        let count = sectors.count
         switch (phase, result) {
         case (.inspecting, .inspected(let info)):
             return inspected(info)
         case (.measuring, .background(let tile)):
             tiles.append(tile)
             return tiles.count == sectors.count ? measured() : PlanStep()
-        case (.extracting, .extracted(let result)):
+        case (.extracting, .extracted(let result))
+        where (count + 1...2 * count).contains(task) && result.sector == sectors[task - count - 1].index
+            && (0...result.sources.count).contains(result.truncatedSources):
             results.append(result)
             return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
         case (.extracting, .preview(let preview)):
             self.preview = preview
             return PlanStep()
         default:
+            // Another version of the program, or a liar; either way its numbers are not to be trusted.
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
     }
@@ -106,6 +110,13 @@ struct SkyPlan: JobPlan {
         // An engine's own words name the file; those of a scheduler or a dying worker do not.
         let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
         return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, text))
+    }
+
+    /// Lets go of what only the merge needed.
+    mutating func release() {
+        results = []
+        tiles = []
+        phase = .measuring
     }
 
     /// What the coordinator hands back at the end.

@@ -65,9 +65,14 @@ struct TaskRecord {
         case .nodeLost(let reason):
             lastReason = reason
             troubles.append(.loss(node))
-            guard lostOn.count < policy.maximumNodeLosses else {
-                let names = lostOn.map(\.description).joined(separator: ", ")
-                return .fail(reason: "poison: \(lostOn.count) nodes died while running it (\(names))")
+            // A node dies once; the same one lost again is a bad link, which is not the task's doing.
+            let nodes = Set(lostOn)
+            guard nodes.count < policy.maximumNodeLosses else {
+                let names = nodes.sorted().map(\.description).joined(separator: ", ")
+                return .fail(reason: "poison: \(nodes.count) nodes died while running it (\(names))")
+            }
+            guard lostOn.count < policy.maximumNodeLosses * 10 else {
+                return .fail(reason: "lost \(lostOn.count) times with the way to its nodes: \(reason)")
             }
             return .retryNow
         case .refused(let reason):

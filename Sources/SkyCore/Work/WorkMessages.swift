@@ -12,6 +12,13 @@ package struct RunRequest: Codable, Sendable {
         self.task = task
         self.timeLimit = timeLimit
     }
+
+    /// Whether all times in it lie between nothing and a day.
+    var hasSaneDurations: Bool {
+        let sane = Duration.zero...JobRequest.longestTimeLimit
+        if case .simulate(let simulation) = task.work, !sane.contains(simulation.duration) { return false }
+        return sane.contains(timeLimit)
+    }
 }
 
 /// What became of it.

@@ -29,6 +29,8 @@ package distributed actor ScanActor: ClusterActor {
     private var failed = 0
     /// Attempts under way, so that they can be stopped with their coordinator's lease.
     private var attempts: [AttemptID: Task<TaskOutcome, Never>] = [:]
+    /// Attempts stopped with their lease, until they have ended.
+    private var halted: Set<AttemptID> = []
     /// Coordinators waiting for their lease to change.
     private var watchers: [NodeID: Latch] = [:]
 
@@ -81,16 +83,22 @@ package distributed actor ScanActor: ClusterActor {
     /// Runs one attempt in a slot of the coordinator's lease. Cancelling the call stops it.
     package distributed func run(_ request: RunRequest) async -> RunReply {
         let start = now
+        // A peer's numbers: durations beyond reason trap in the clock's arithmetic.
+        guard request.hasSaneDurations else {
+            return RunReply(outcome: .badInput("a time outside 0 to 86400 seconds"), duration: .zero)
+        }
         if let refusal = book.start(request.attempt, for: caller, now: start) {
             return RunReply(outcome: .refused(String(describing: refusal)), duration: .zero)
         }
         let work = Task { [runner] in await runner.run(request) }
         attempts[request.attempt] = work
-        let outcome = await withTaskCancellationHandler {
+        var outcome = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             work.cancel()
         }
+        // Not the task's fault, so not charged to it.
+        if halted.remove(request.attempt) != nil { outcome = .refused("the lease ran out") }
         attempts[request.attempt] = nil
         _ = book.finish(request.attempt, now: now)
         if case .done = outcome {
@@ -117,7 +125,10 @@ package distributed actor ScanActor: ClusterActor {
     }
 
     private func halt(_ stopped: [AttemptID]) {
-        for attempt in stopped { attempts[attempt]?.cancel() }
+        for attempt in stopped {
+            halted.insert(attempt)
+            attempts[attempt]?.cancel()
+        }
         wakeAll()
     }
 

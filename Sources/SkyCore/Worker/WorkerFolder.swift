@@ -2,9 +2,11 @@ import Glibc
 
 /// A folder of one daemon's own for its workers' socket and standard error, which only its user can enter.
 ///
-/// Its name holds the daemon's process id, so that the next daemon can clear away what one that was killed left.
+/// A lock held as long as the daemon lives lets the next daemon clear away what one that was killed left. (A process id
+/// in the name alone would not do: another container may share the folder and not the processes.)
 struct WorkerFolder: Sendable {
     private let folder: String
+    private let lock: Int32
 
     /// - Throws: `SkyError` where no folder can be made.
     init() throws(SkyError) {
@@ -17,27 +19,32 @@ struct WorkerFolder: Sendable {
             throw SkyError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            throw SkyError(.failed, "cannot lock \(folder)/lock: \(String(cString: strerror(errno)))")
+        }
     }
 
     func path(_ name: String) -> String { folder + "/" + name }
 
     func remove() {
         WorkerFolder.remove(folder)
+        close(lock)
     }
 
     /// Clears away the folders of daemons that are gone. Only this user's: nobody else's can be entered.
     private static func removeOrphans(in base: String) {
         for name in names(in: base) {
-            let parts = name.split(separator: "-")
-            guard parts.count == 3, parts[0] == "skynode", let pid = pid_t(parts[1]), pid > 0,
-                kill(pid, 0) == -1, errno == ESRCH
-            else { continue }
+            guard name.hasPrefix("skynode-") else { continue }
             var status = stat()
             let path = base + "/" + name
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
                 continue
             }
-            remove(path)
+            let lock = open(path + "/lock", O_RDWR | O_CLOEXEC)
+            guard lock >= 0 else { continue }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }
+            close(lock)
         }
     }
 

@@ -24,7 +24,12 @@ final class WorkerHome: Sendable {
         settings.listen = .unixSocket(path: socket)
         settings.logger = logger
         system = ClusterSystem(settings)
-        try await system.start()
+        do {
+            try await system.start()
+        } catch {
+            folder.remove()
+            throw error
+        }
         listener = WorkerListener(system)
     }
 

@@ -89,8 +89,18 @@ package actor WorkerPool {
         if let home { return home }
         let task = opening ?? Task { [logger] in try await WorkerHome(logger: logger) }
         opening = task
-        defer { opening = nil }
-        let opened = try await task.value
+        let opened: WorkerHome
+        do {
+            opened = try await task.value
+        } catch {
+            if opening == task { opening = nil }
+            throw error
+        }
+        if opening == task { opening = nil }
+        if isClosed {
+            await opened.close()
+            throw TransportError.notRunning
+        }
         home = opened
         return opened
     }

@@ -9,7 +9,7 @@ struct JobSummary {
         var first = "\(report.completed) of \(report.scheduled) \(noun) completed in "
         first += "\(DurationText.fixed(seconds, 2)) s (\(DurationText.fixed(rate, 1)) per second)"
         first += ", \(report.retries) retried, \(report.failed) failed"
-        let cancelled = report.scheduled - report.completed - report.failed
+        let cancelled = report.scheduled.asCount - report.completed.asCount - report.failed.asCount
         if cancelled > 0 { first += ", \(cancelled) cancelled" }
         var lines = [first]
         let width = report.nodes.map { $0.name.count }.max() ?? 0

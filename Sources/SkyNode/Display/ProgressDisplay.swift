@@ -51,7 +51,12 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Takes the live picture away; what follows is the summary.
+    /// Takes the live picture away until the next one; what follows is printed below.
+    func clear() {
+        state.withLock { erase(&$0) }
+    }
+
+    /// Takes the live picture away for good.
     func finish() {
         state.withLock { state in
             erase(&state)

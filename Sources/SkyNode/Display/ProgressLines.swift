@@ -8,7 +8,11 @@ struct ProgressLines {
     /// Nodes shown before the rest are counted in one line; a screen has some 24 lines.
     static let nodeLimit = 12
 
-    func lines(_ status: JobStatus) -> [String] {
+    func lines(_ report: JobStatus) -> [String] {
+        var status = report
+        status.scheduled = report.scheduled.asCount
+        status.completed = report.completed.asCount
+        status.failed = report.failed.asCount
         let finished = status.completed + status.failed
         let seconds = status.elapsed.inSeconds
         let rate = seconds > 0 ? Double(status.completed) / seconds : 0

@@ -20,13 +20,13 @@ final class Interrupts: Sendable {
     func run() async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         for await _ in signals {
-            if interrupted.isOpen {
-                Console.error("skynode: left at once")
-                // Workers see their socket close and end by themselves.
-                _exit(ExitStatus.cancelled.rawValue)
-            }
-            speaker.withLock { $0 }("skynode: stopping; Ctrl-C again leaves at once")
+            // The second one leaves at once, even where a stalled pipe holds up everything that prints: no thread of
+            // ours is needed for it. Workers see their socket close and end by themselves.
+            signal(SIGINT) { _ in _exit(130) }
+            signal(SIGTERM) { _ in _exit(130) }
             interrupted.open()
+            speaker.withLock { $0 }("skynode: stopping; Ctrl-C again leaves at once")
+            return
         }
     }
 

@@ -20,7 +20,20 @@ struct JobWatch {
         } catch let error as SkyError {
             throw CommandFailure(.usage, error.message)
         }
-        let report = try await withThrowingTaskGroup(of: JobReport?.self) { group in
+        do {
+            return (job, try await report(of: job, interrupts, observe))
+        } catch {
+            // Nobody is left to hear of it. In a task of its own, because this one may be cancelled.
+            let coordinator = coordinator
+            await Task { _ = try? await withDeadline(.seconds(2)) { try await coordinator.cancel(job) } }.value
+            throw error
+        }
+    }
+
+    private func report(
+        of job: JobID, _ interrupts: Interrupts, _ observe: @escaping @Sendable (EventBatch) async -> Void
+    ) async throws -> JobReport {
+        try await withThrowingTaskGroup(of: JobReport?.self) { group in
             group.addTask { try await follow(job, observe) }
             group.addTask {
                 if await interrupts.first() { try? await coordinator.cancel(job) }
@@ -35,7 +48,6 @@ struct JobWatch {
             }
             throw CommandFailure(.noCluster, "the coordinator went away")
         }
-        return (job, report)
     }
 
     private func follow(

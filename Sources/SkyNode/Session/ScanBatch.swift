@@ -57,10 +57,17 @@ struct ScanBatch: Sendable {
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue()
-        let files = try await ScanFiles(item: item, plan: plan, catalogue: catalogue)
-            .write(preview: try await results.preview())
+        let preview = try await results.preview()
+        let files: [String]
+        do {
+            files = try ScanFiles(item: item, plan: plan, catalogue: catalogue).write(preview: preview)
+        } catch {
+            // One image's results that cannot be written are no reason to give up the others.
+            display.say("skynode: \(PrintableText.of(error.message))")
+            return .usage
+        }
         if format == .text {
-            display.finish()
+            display.clear()
             for line in ScanSummary(
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }

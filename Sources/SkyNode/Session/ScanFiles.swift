@@ -10,7 +10,7 @@ struct ScanFiles {
     ///
     /// - Returns: the paths.
     /// - Throws: `SkyError` naming the file and the reason.
-    func write(preview: ImagePreview?) async throws -> [String] {
+    func write(preview: ImagePreview?) throws(SkyError) -> [String] {
         let table = CatalogueTable(
             sources: catalogue.sources, configuration: plan.configuration, image: item.name)
         var files = [item.stem + ".csv", item.stem + ".cat.fits", item.stem + ".reg"]

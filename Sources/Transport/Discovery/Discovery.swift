@@ -10,7 +10,7 @@ import Synchronization
 /// address is the one to dial.
 final class Discovery: Sendable {
     private let settings: MulticastSettings
-    private unowned let system: ClusterSystem
+    private weak let system: ClusterSystem?
     private let cluster: UInt64
 
     private struct State {
@@ -31,6 +31,7 @@ final class Discovery: Sendable {
     }
 
     func start() async throws {
+        guard let system else { return }
         let interfaces = try NetworkInterface.suitable(settings.interfaces, listening: system.listeningAddress)
         let receiver = try await MulticastSocket.receiver(settings, on: interfaces, group: system.eventLoopGroup) {
             [weak self] envelope in self?.received(envelope)
@@ -62,6 +63,7 @@ final class Discovery: Sendable {
     }
 
     private func advance(_ event: BeaconSchedule.Event) {
+        guard let system else { return }
         let now = system.now
         let kind: Beacon.Kind? = state.withLock { state in
             guard !state.isStopped else { return nil }
@@ -80,15 +82,15 @@ final class Discovery: Sendable {
     }
 
     private func send(_ kind: Beacon.Kind) {
-        guard let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
-        let bytes = beacon(kind).encoded()
+        guard let system, let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
+        let bytes = beacon(kind, system).encoded()
         for sender in state.withLock({ $0.senders }) {
             // A failed beacon is one lost datagram; the next is seconds away.
             sender.writeAndFlush(AddressedEnvelope(remoteAddress: group, data: bytes), promise: nil)
         }
     }
 
-    private func beacon(_ kind: Beacon.Kind) -> Beacon {
+    private func beacon(_ kind: Beacon.Kind, _ system: ClusterSystem) -> Beacon {
         var host = ""
         var port = 0
         if case .hostPort(let advertisedHost, let advertisedPort) = system.advertised {
@@ -102,7 +104,8 @@ final class Discovery: Sendable {
 
     private func received(_ envelope: AddressedEnvelope<ByteBuffer>) {
         // What is no beacon of this cluster is dropped without a word: anybody may send to the group.
-        guard let beacon = Beacon(envelope.data), beacon.cluster == cluster, beacon.node != system.node else { return }
+        guard let system, let beacon = Beacon(envelope.data), beacon.cluster == cluster, beacon.node != system.node
+        else { return }
         if beacon.kind == .solicit { advance(.solicited) }
         if beacon.kind != .goodbye, let address = beacon.address(from: envelope.remoteAddress) {
             system.suggest(address, node: beacon.node)

@@ -137,6 +137,6 @@ extension Handshake {
         guard let refusal = try? WireCoder.decode(Refusal.self, from: frame.body) else {
             return Refusal(.notThisProtocol, "a refusal that could not be read")
         }
-        return Refusal(refusal.reason, PrintableText.of(refusal.text))
+        return Refusal(refusal.reason, PrintableText.of(refusal.text), by: refusal.node)
     }
 }

@@ -20,10 +20,13 @@ public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertib
     public var reason: Reason
     /// One line for a person.
     public var text: String
+    /// Who refuses, where it matters: the node to which there is a link already.
+    public var node: NodeID?
 
-    public init(_ reason: Reason, _ text: String) {
+    public init(_ reason: Reason, _ text: String, by node: NodeID? = nil) {
         self.reason = reason
         self.text = text
+        self.node = node
     }
 
     public var description: String { text }

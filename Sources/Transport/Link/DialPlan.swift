@@ -86,6 +86,9 @@ package struct DialPlan {
             itself.insert(address)
             targets[address] = nil
             return []
+        case .refusedByPeer(let refusal) where refusal.reason == .duplicate:
+            // Now it is known who is there, so that the next look finds the link instead of dialling again.
+            if let node = refusal.node { target.node = node }
         default:
             break
         }

@@ -9,7 +9,7 @@ final class Dialer: Sendable {
     /// Seeds whose silence was logged.
     private let unreachable = Mutex<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
-    private unowned let system: ClusterSystem
+    private weak let system: ClusterSystem?
 
     /// Time for one TCP connection to come up on a LAN before the next try.
     static let connectLimit = TimeAmount.seconds(3)
@@ -20,10 +20,12 @@ final class Dialer: Sendable {
     }
 
     func seed(_ address: NodeAddress) {
+        guard let system else { return }
         perform(plan.withLock { $0.seed(address, now: system.now) })
     }
 
     func suggest(_ address: NodeAddress, node: NodeID) {
+        guard let system else { return }
         let isLinked = system.isLinked(node)
         perform(plan.withLock { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
     }
@@ -37,23 +39,23 @@ final class Dialer: Sendable {
     }
 
     private func perform(_ actions: [DialPlan.Action]) {
-        guard !isStopped.load(ordering: .sequentiallyConsistent) else { return }
+        guard let system, !isStopped.load(ordering: .sequentiallyConsistent) else { return }
         for action in actions {
             switch action {
             case .dial(let address):
-                dial(address)
+                dial(address, system)
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
-                    guard let self else { return }
-                    perform(plan.withLock { $0.due(address, isLinked: self.system.isLinked) })
+                    guard let self, let system = self.system else { return }
+                    perform(plan.withLock { $0.due(address, isLinked: system.isLinked) })
                 }
             }
         }
     }
 
-    private func dial(_ address: NodeAddress) {
-        system.connect(to: address).whenComplete { [weak self] result in
-            guard let self else { return }
+    private func dial(_ address: NodeAddress, _ system: ClusterSystem) {
+        system.connect(to: address).whenComplete { [weak self, weak system] result in
+            guard let self, let system else { return }
             switch result {
             case .success(let link):
                 plan.withLock { $0.connected(address, to: link.peer.node) }
@@ -69,7 +71,7 @@ final class Dialer: Sendable {
                 system.logger.log(
                     level: isFirst ? .notice : .debug, "cannot reach a node; trying on",
                     metadata: ["address": "\(address)", "error": "\(failure)"])
-                perform(plan.withLock { $0.failed(address, failure, now: self.system.now) })
+                perform(plan.withLock { $0.failed(address, failure, now: system.now) })
             }
         }
     }

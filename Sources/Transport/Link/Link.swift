@@ -20,9 +20,9 @@ package final class Link: Sendable {
     private let saidGoodbye = Atomic<Bool>(false)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
 
-    /// Calls of one peer that may run here at once; more are refused as busy. A node has a coordinator per peer and a
-    /// call per slot, so this is far above honest use.
-    static let runningLimit = 1024
+    /// Calls of one peer that may run here at once; more are refused as busy. A peer's coordinator makes a call for each
+    /// of at most 1,024 slots and a few beside, so this is far above honest use.
+    static let runningLimit = 4096
 
     init(peer: Hello, dialled: Bool, channel: any Channel, epoch: ContinuousClock.Instant) {
         self.peer = peer

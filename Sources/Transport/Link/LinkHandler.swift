@@ -114,6 +114,7 @@ final class LinkHandler: ChannelDuplexHandler {
                 link.answered(whole)
             }
         case .cancel:
+            assembler.forget(call: frame.call)
             link.cancelRunning(frame.call)
         case .peers:
             system.received(peers: frame.body, from: link)
@@ -237,6 +238,12 @@ final class LinkHandler: ChannelDuplexHandler {
             }
         }
         link?.queued(bytes: outbox.queuedBytes)
+        if outbox.queuedBytes > FrameLimits.outbox + FrameLimits.body || outbox.count > FrameLimits.outboxFrames {
+            // A peer that asks and does not read: our memory is not its buffer.
+            system.logger.warning(
+                "closing a link whose peer does not read", metadata: ["peer": "\(peerDescription(context))"])
+            context.close(promise: nil)
+        }
         if let last { last.cascade(to: promise) } else { promise?.succeed() }
     }
 

@@ -74,7 +74,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         if let multicast = settings.multicast, settings.role == .node {
             let discovery = Discovery(settings: multicast, system: self)
             state.withLock { $0.discovery = discovery }
-            try await discovery.start()
+            do {
+                try await discovery.start()
+            } catch let error as NetworkInterfaceError {
+                throw error
+            } catch {
+                throw MulticastError(group: "\(multicast.group):\(multicast.port)", reason: String(describing: error))
+            }
         }
     }
 
@@ -208,7 +214,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 !LinkChoice.newReplacesOld(
                     own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: dialled)
             {
-                return Refusal(.duplicate, "\(name) has a link to \(peer.name) already")
+                return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: node)
             }
             return nil
         }
@@ -217,6 +223,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// A handshake is done. `false` where the link is not wanted after all.
     func established(_ link: Link) -> Bool {
         let peer = link.peer
+        // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
+        // new one could be told in the wrong order.
         let (isWelcome, replaced): (Bool, Link?) = state.withLock { state in
             if state.isStopping { return (false, nil) }
             if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback { return (false, nil) }
@@ -228,16 +236,16 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 return (false, nil)
             }
             state.links[peer.node] = link
+            if peer.role == .node {
+                let member = Member(
+                    node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
+                feed.update { $0.linked(member) }
+            }
             return (true, old)
         }
         guard isWelcome else { return false }
         replaced?.close()
-        if peer.role == .node {
-            let member = Member(
-                node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
-            feed.update { $0.linked(member) }
-            introduce(link)
-        }
+        if peer.role == .node { introduce(link) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
         return true
     }
@@ -247,10 +255,10 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         let wasCurrent = state.withLock { state in
             guard state.links[peer.node] === link else { return false }
             state.links[peer.node] = nil
+            if peer.role == .node { feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) } }
             return true
         }
         guard wasCurrent, peer.role == .node else { return }
-        feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) }
         let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
         dialer?.lost(peer.node, saidGoodbye: link.isLeaving)
     }

@@ -47,6 +47,11 @@ package struct BodyAssembler {
         return Frame(frame.kind, call: frame.call, body: body)
     }
 
+    /// Lets go of the pieces of a call that was cancelled before it was whole.
+    package mutating func forget(call: UInt64) {
+        if let body = unfinished.removeValue(forKey: Key(kind: .call, call: call)) { heldBytes -= body.readableBytes }
+    }
+
     private mutating func hold(_ body: ByteBuffer, as key: Key) throws(Failure) {
         // Empty pieces hold no bytes but an entry each, so entries are bounded too.
         if heldBytes + body.readableBytes > FrameLimits.assembly || unfinished.count >= FrameLimits.unfinishedBodies {

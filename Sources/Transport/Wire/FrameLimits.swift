@@ -15,6 +15,8 @@ package enum FrameLimits {
     package static let assembly = 2 * body
     /// Unfinished bodies of one link; more than a node has slots and callers.
     package static let unfinishedBodies = 4096
+    /// Frames that may wait on one link before it is given up.
+    package static let outboxFrames = 65_536
     /// Bytes that wait to be written on one link before new calls on it are refused.
     package static let outbox = 2 * body
 }

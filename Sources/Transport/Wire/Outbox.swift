@@ -13,7 +13,18 @@ package struct Outbox {
 
     package var isEmpty: Bool { control.isEmpty && data.isEmpty }
 
+    /// Frames that wait.
+    package var count: Int { control.count + data.count }
+
     package mutating func append(_ frame: Frame) {
+        if frame.kind == .cancel {
+            // A call that still waits here is simply not made; a control frame would overtake it.
+            data.removeAll { waiting in
+                guard waiting.kind == .call, waiting.call == frame.call else { return false }
+                queuedBytes -= waiting.body.readableBytes
+                return true
+            }
+        }
         queuedBytes += frame.body.readableBytes
         if frame.kind.isControl {
             control.append(frame)

@@ -1,9 +1,12 @@
+import Dispatch
 import Glibc
 import Synchronization
+import Testing
 
 /// A process under test: its lines as they come, its end, and whether it is gone.
 final class RunningProcess: Sendable {
     let pid: pid_t
+    private let arguments: [String]
     /// Lines of standard output as they come.
     let lines: AsyncStream<String>
     private let collected = Mutex<(output: [String], errors: [String])>(([], []))
@@ -32,6 +35,7 @@ final class RunningProcess: Sendable {
         close(errorPipe[1])
         guard status == 0 else { throw SpawnFailure(reason: "\(path): \(String(cString: strerror(status)))") }
         self.pid = pid
+        self.arguments = arguments
 
         let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
         let (ended, endContinuation) = AsyncStream.makeStream(of: Int32.self)
@@ -39,8 +43,10 @@ final class RunningProcess: Sendable {
         self.ended = ended
         let (output, errors) = (outputPipe[0], errorPipe[0])
         // Reading and waiting block, so each has a thread of its own; all end with the process.
+        let errorsRead = DispatchSemaphore(value: 0)
         RunningProcess.thread { [self] in
             RunningProcess.read(errors) { line in collected.withLock { $0.errors.append(line) } }
+            errorsRead.signal()
         }
         let child = pid
         RunningProcess.thread { [self] in
@@ -49,6 +55,7 @@ final class RunningProcess: Sendable {
                 lineContinuation.yield(line)
             }
             lineContinuation.finish()
+            errorsRead.wait()
             var status: Int32 = 0
             while waitpid(child, &status, 0) == -1, errno == EINTR {}
             let signal = status & 0x7f
@@ -59,10 +66,19 @@ final class RunningProcess: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
-    /// Waits for the end.
+    /// Longest time a process under test may take to end once it is waited for.
+    static let patience = Duration.seconds(60)
+
+    /// Waits for the end. One that hangs is killed and is a failure of the test.
     func end() async -> Ended {
+        let watchdog = Task { [pid] in
+            try await Task.sleep(for: RunningProcess.patience)
+            Issue.record("process \(pid) did not end by itself: \(arguments)")
+            kill(pid, SIGKILL)
+        }
         var status: Int32 = -1
         for await value in ended { status = value }
+        watchdog.cancel()
         return collected.withLock { Ended(status: status, output: $0.output, errors: $0.errors) }
     }
 
