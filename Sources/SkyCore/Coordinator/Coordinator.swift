@@ -305,6 +305,11 @@ package distributed actor Coordinator: ClusterActor {
         wishes[node]?.sent = nil
     }
 
+    func gaveUpWishing(for node: NodeID) {
+        wishes[node]?.sent = nil
+        reserving.remove(node)
+    }
+
     func leased(_ lease: Lease, on node: NodeID) {
         handle(.leased(node, slots: lease.slots, epoch: lease.epoch))
     }

@@ -69,12 +69,16 @@ struct CoordinatorEffects: Sendable {
     /// arrives last.
     private func reserve(_ node: NodeID) async {
         while let wanted = await coordinator.whenLocal({ $0.nextWish(for: node) }) ?? nil {
+            // A node that is gone is not wished anything any more, and whoever is cancelled stops wishing.
+            guard isReachable(node) else {
+                await coordinator.whenLocal { $0.gaveUpWishing(for: node) }
+                return
+            }
             do {
                 let lease = try await scanActor(of: node).reserve(ReserveRequest(wanted: wanted))
                 await coordinator.whenLocal { $0.leased(lease, on: node) }
             } catch {
                 await coordinator.whenLocal { $0.wishFailed(for: node) }
-                // A node that is gone is not wished anything any more; one that was slow is asked again.
                 try? await Task.sleep(for: CoordinatorEffects.retryPause)
             }
         }
