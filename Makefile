@@ -3,7 +3,7 @@
 SWIFT ?= swift
 IMAGE ?=
 
-.PHONY: all setup build release test demo format lint clean
+.PHONY: all setup build release test demo headline format lint clean
 
 all: build
 
@@ -27,6 +27,10 @@ test: setup
 # make demo, or make demo IMAGE=my.fits
 demo: release
 	@deploy/demo/demo.sh $(IMAGE)
+
+# Twenty tasks of one second on one, two and five nodes.
+headline: release
+	@deploy/demo/headline.sh
 
 format:
 	@$(SWIFT) format --in-place --recursive --configuration .swift-format Package.swift Sources Tests
