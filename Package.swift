@@ -80,7 +80,7 @@ let package = Package(
             swiftSettings: strict
         ),
         // The daemons these start are the built `skynode`, hence the dependency on it.
-        .testTarget(name: "ClusterTests", dependencies: ["SkyNode"], swiftSettings: strict),
+        .testTarget(name: "ClusterTests", dependencies: ["SkyNode", "SkyCore"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -54,7 +54,8 @@ group="239.255.83.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
 
 echo "== three nodes"
 for number in 1 2 3; do
-    "$skynode" serve --name "node$number" --listen 127.0.0.1:0 --slots 2 --multicast "$group" \
+    # In a session of its own, so that Ctrl-C reaches the command first and the nodes through `finish`.
+    setsid "$skynode" serve --name "node$number" --listen 127.0.0.1:0 --slots 2 --multicast "$group" \
         >"$logs/node$number.out" 2>"$logs/node$number.log" &
     nodes+=($!)
 done

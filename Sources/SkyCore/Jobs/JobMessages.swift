@@ -8,6 +8,19 @@ package struct JobStatus: Codable, Sendable {
     /// Nodes with a part in it, by name.
     package var nodes: [NodeShare]
     package var elapsed: Duration
+
+    package init(
+        scheduled: Int, running: Int, completed: Int, failed: Int, retries: Int, nodes: [NodeShare],
+        elapsed: Duration
+    ) {
+        self.scheduled = scheduled
+        self.running = running
+        self.completed = completed
+        self.failed = failed
+        self.retries = retries
+        self.nodes = nodes
+        self.elapsed = elapsed
+    }
 }
 
 /// Asks for what happened since.

@@ -132,6 +132,24 @@ import Transport
         }
     }
 
+    @Test func `times beyond reason are refused, not computed with`() async throws {
+        try await with([1, 1]) { nodes in
+            let remote = try ScanActor.resolve(
+                id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
+            _ = try await remote.reserve(ReserveRequest(wanted: Int.max))
+            let endless = Duration(secondsComponent: Int64.max, attosecondsComponent: 0)
+            for (duration, limit) in [(endless, Duration.seconds(1)), (.zero, endless), (.seconds(-1), .seconds(1))] {
+                let request = RunRequest(
+                    attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
+                    task: ScanTask(.simulate(Simulation(duration: duration)), label: "x"), timeLimit: limit)
+                guard case .badInput = try await remote.run(request).outcome else {
+                    Issue.record("\(duration) within \(limit) was accepted")
+                    return
+                }
+            }
+        }
+    }
+
     @Test func `a cancelled job ends at once and gives its slots back`() async throws {
         try await with([2, 2]) { nodes in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 100, duration: .seconds(600))))

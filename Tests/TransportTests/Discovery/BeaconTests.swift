@@ -25,6 +25,12 @@ import Testing
         #expect(named.address(from: try source) == nil, "who only asks is not to be dialled")
     }
 
+    @Test func `a host may be an IPv6 literal`() throws {
+        var named = beacon
+        named.host = "fd00::2"
+        #expect(Beacon(named.encoded()) == named)
+    }
+
     @Test func `damaged, long and foreign datagrams are no beacons`() {
         let bytes = Array(beacon.encoded().readableBytesView)
         for length in 0..<bytes.count { #expect(Beacon(ByteBuffer(bytes: bytes.prefix(length))) == nil) }

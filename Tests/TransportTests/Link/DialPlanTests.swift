@@ -45,6 +45,15 @@ import Testing
         #expect(plan.suggest(address, node: own, isLinked: false, now: .zero) == [])
     }
 
+    @Test func `a seed that turns out to be linked already is left in peace until that link is lost`() {
+        var plan = DialPlan(own: own)
+        _ = plan.seed(address, now: .zero)
+        let refusal = Refusal(.duplicate, "there is a link", by: larger)
+        #expect(plan.failed(address, .refusedByPeer(refusal), now: .zero).count == 1)
+        #expect(plan.due(address) { $0 == larger } == [])
+        #expect(plan.lost(larger, saidGoodbye: false).count == 1)
+    }
+
     @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)

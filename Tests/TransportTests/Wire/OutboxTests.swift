@@ -43,6 +43,24 @@ import Testing
         #expect(assembler.heldBytes == 0)
     }
 
+    @Test func `a call that is cancelled before it has left is not made`() {
+        var outbox = Outbox()
+        outbox.append(Frame(.call, call: 1, body: ByteBuffer(repeating: 0, count: 2 * FrameLimits.piece)))
+        outbox.append(Frame(.call, call: 2))
+        #expect(outbox.next()?.call == 1, "its first piece has left")
+        outbox.append(Frame(.cancel, call: 1))
+        #expect(outbox.next()?.kind == .cancel)
+        #expect(outbox.next()?.call == 2)
+        #expect(outbox.isEmpty && outbox.queuedBytes == 0)
+    }
+
+    @Test func `pieces of a call that was cancelled are let go`() throws {
+        var assembler = BodyAssembler()
+        _ = try assembler.add(Frame(.call, flags: .more, call: 1, body: ByteBuffer(repeating: 0, count: 100)))
+        assembler.forget(call: 1)
+        #expect(assembler.heldBytes == 0)
+    }
+
     @Test func `a body beyond the limit is refused while it comes in`() throws {
         var assembler = BodyAssembler()
         let piece = ByteBuffer(repeating: 0, count: FrameLimits.data)

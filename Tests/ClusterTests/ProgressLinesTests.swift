@@ -1,0 +1,54 @@
+import SkyCore
+import Testing
+
+@testable import SkyNode
+
+@Suite struct ProgressLinesTests {
+    private func status(
+        scheduled: Int = 40, completed: Int = 10, failed: Int = 0, nodes: [NodeShare] = []
+    ) -> JobStatus {
+        JobStatus(
+            scheduled: scheduled, running: 4, completed: completed, failed: failed, retries: 1, nodes: nodes,
+            elapsed: .seconds(5))
+    }
+
+    @Test func `the lines tell what is done, how fast, and how long it will take`() {
+        let shares = [
+            NodeShare(name: "anna", completed: 6, running: 2), NodeShare(name: "bo", completed: 4, running: 2),
+        ]
+        let lines = ProgressLines(columns: 100).lines(status(nodes: shares))
+        #expect(lines[0] == "scheduled 40   running 4   completed 10   failed 0   retried 1   2.0 tasks/s")
+        #expect(lines[1].hasSuffix("about 15 s left"))
+        #expect(lines[1].count { $0 == "#" } == 12, "a quarter of 50 columns")
+        #expect(lines[2...] == ["  anna  running 2   completed 6", "  bo    running 2   completed 4"])
+    }
+
+    @Test func `a narrow terminal cuts lines, it does not wrap them`() {
+        #expect(ProgressLines(columns: 40).lines(status()).allSatisfy { $0.count < 40 })
+    }
+
+    @Test func `many nodes are counted, not listed`() {
+        let shares = (0..<100).map { NodeShare(name: "n\($0)", completed: 0, running: 1) }
+        let lines = ProgressLines().lines(status(nodes: shares))
+        #expect(lines.count == 2 + ProgressLines.nodeLimit + 1)
+        #expect(lines.last == "  and 88 more nodes")
+    }
+
+    @Test func `numbers from a peer are not trusted`() {
+        let lines = ProgressLines().lines(status(scheduled: .max, completed: .max, failed: .max))
+        #expect(lines.count == 2)
+        #expect(!ProgressLines().lines(status(scheduled: .min, completed: .min, failed: .min)).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("1s", 1.0), ("250ms", 0.25), ("1.5m", 90), ("2h", 7200), ("3", 3), ("0", 0),
+    ])
+    func `durations are read as people write them`(text: String, seconds: Double) {
+        #expect(DurationText.parse(text)?.inSeconds == seconds)
+    }
+
+    @Test(arguments: ["", "s", "-1s", "1 s", "nan", "inf", "25h", "1d", "1e99"])
+    func `what is no duration is refused`(text: String) {
+        #expect(DurationText.parse(text) == nil)
+    }
+}
