@@ -35,19 +35,10 @@ package distributed actor Coordinator: ClusterActor {
     private var pending: Deque<JobScheduler.Event> = []
     private var isHandling = false
     private var armedWake: Duration?
-    /// The watch of each node; a newer one ends an older.
-    private var watches: [NodeID: Int] = [:]
-    private var lastWatch = 0
+    /// What is wished for on each node, and who follows its lease.
+    var wishes = WishBook()
     /// Members the scheduler knows of.
     private var present: Set<NodeID> = []
-    /// Slots wished for on a node, and what the node was last told.
-    private struct Wish {
-        var wanted: Int
-        var sent: Int?
-    }
-    private var wishes: [NodeID: Wish] = [:]
-    /// Nodes that are being told a wish.
-    private var reserving: Set<NodeID> = []
     /// Open to stop an attempt.
     private var stops: [AttemptID: Latch] = [:]
     private var finishedJobs: [JobID] = []
@@ -153,8 +144,7 @@ package distributed actor Coordinator: ClusterActor {
     private func perform(_ action: JobScheduler.Action) {
         switch action {
         case .reserve(let node, let wanted):
-            wishes[node] = Wish(wanted: wanted, sent: wishes[node]?.sent)
-            if reserving.insert(node).inserted { perform.yield(.reserve(node)) }
+            if wishes.wish(wanted, on: node) { perform.yield(.reserve(node)) }
         case .run(let attempt, let node):
             guard let record = jobs[attempt.job], record.report == nil,
                 let task = record.plan.task(attempt.task.index)
@@ -291,48 +281,13 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    /// The wish that a node has not been told yet; `nil` where it knows, or is gone.
-    func nextWish(for node: NodeID) -> Int? {
-        guard let wish = wishes[node], wish.wanted != wish.sent else {
-            reserving.remove(node)
-            return nil
-        }
-        wishes[node]?.sent = wish.wanted
-        return wish.wanted
-    }
-
-    func wishFailed(for node: NodeID) {
-        wishes[node]?.sent = nil
-    }
-
-    func gaveUpWishing(for node: NodeID) {
-        wishes[node]?.sent = nil
-        reserving.remove(node)
-    }
-
     func leased(_ lease: Lease, on node: NodeID) {
         handle(.leased(node, slots: lease.slots, epoch: lease.epoch))
     }
 
     func leaseLost(on node: NodeID) {
-        watches[node] = nil
-        // Whatever it was told is forgotten there.
-        wishes[node]?.sent = nil
+        wishes.leaseLost(on: node)
         handle(.leaseLost(node))
-    }
-
-    /// The number of a new watch, where slots are wished for and nobody watches yet.
-    func startWatching(_ node: NodeID) -> Int? {
-        guard (wishes[node]?.wanted ?? 0) > 0, watches[node] == nil else { return nil }
-        lastWatch += 1
-        watches[node] = lastWatch
-        return lastWatch
-    }
-
-    func isWatching(_ node: NodeID, _ watch: Int) -> Bool { watches[node] == watch }
-
-    func stopWatching(_ node: NodeID, _ watch: Int) {
-        if isWatching(node, watch) { watches[node] = nil }
     }
 
     /// The feed of members begins (again): those that left unheard are gone.
@@ -347,8 +302,7 @@ package distributed actor Coordinator: ClusterActor {
             if present.insert(member.node).inserted { handle(.nodeJoined(member.node)) }
         case .lost(let node), .left(let node):
             guard present.remove(node) != nil else { return }
-            wishes[node] = nil
-            watches[node] = nil
+            wishes.nodeLost(node)
             handle(.nodeLost(node))
         case .suspect, .revived:
             break

@@ -68,17 +68,17 @@ struct CoordinatorEffects: Sendable {
     /// Sends the newest wish until it has arrived. One call at a time for each node, so that an older wish never
     /// arrives last.
     private func reserve(_ node: NodeID) async {
-        while let wanted = await coordinator.whenLocal({ $0.nextWish(for: node) }) ?? nil {
+        while let wanted = await coordinator.whenLocal({ $0.wishes.next(for: node) }) ?? nil {
             // A node that is gone is not wished anything any more, and whoever is cancelled stops wishing.
             guard isReachable(node) else {
-                await coordinator.whenLocal { $0.gaveUpWishing(for: node) }
+                await coordinator.whenLocal { $0.wishes.gaveUp(on: node) }
                 return
             }
             do {
                 let lease = try await scanActor(of: node).reserve(ReserveRequest(wanted: wanted))
                 await coordinator.whenLocal { $0.leased(lease, on: node) }
             } catch {
-                await coordinator.whenLocal { $0.wishFailed(for: node) }
+                await coordinator.whenLocal { $0.wishes.failed(on: node) }
                 try? await Task.sleep(for: CoordinatorEffects.retryPause)
             }
         }
@@ -86,9 +86,9 @@ struct CoordinatorEffects: Sendable {
 
     /// Follows the lease on one node until it is gone; asking renews it.
     private func watch(_ node: NodeID) async {
-        guard let watch = await coordinator.whenLocal({ $0.startWatching(node) }) ?? nil else { return }
+        guard let watch = await coordinator.whenLocal({ $0.wishes.startWatch(on: node) }) ?? nil else { return }
         var epoch: UInt64 = 0
-        while isReachable(node), await coordinator.whenLocal({ $0.isWatching(node, watch) }) == true {
+        while isReachable(node), await coordinator.whenLocal({ $0.wishes.isCurrent(watch, on: node) }) == true {
             do {
                 guard let lease = try await scanActor(of: node).watch(LeaseWatch(epoch: epoch)) else {
                     // Expired, or given back. Where slots are still wished for, the scheduler says so again.
@@ -103,7 +103,7 @@ struct CoordinatorEffects: Sendable {
                 try? await Task.sleep(for: CoordinatorEffects.retryPause)
             }
         }
-        await coordinator.whenLocal { $0.stopWatching(node, watch) }
+        await coordinator.whenLocal { $0.wishes.stopWatch(watch, on: node) }
     }
 
     /// Pause before a control call that failed is made again.

@@ -1,0 +1,65 @@
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite struct WishBookTests {
+    private let node = NodeID(rawValue: 1)
+
+    @Test func `one teller at a time tells the newest wish`() {
+        var book = WishBook()
+        let starts = book.wish(4, on: node)
+        #expect(starts)
+        #expect(book.next(for: node) == 4)
+        // While the call is under way the wish changes twice; nobody else starts.
+        let again = [book.wish(8, on: node), book.wish(2, on: node)]
+        #expect(again == [false, false])
+        #expect(book.next(for: node) == 2)
+        #expect(book.next(for: node) == nil)
+        let later = book.wish(3, on: node)
+        #expect(later)
+    }
+
+    @Test func `a wish that may not have arrived is told again`() {
+        var book = WishBook()
+        _ = book.wish(4, on: node)
+        _ = book.next(for: node)
+        book.failed(on: node)
+        #expect(book.next(for: node) == 4)
+    }
+
+    @Test func `a lease that was lost makes the same wish worth telling`() {
+        var book = WishBook()
+        _ = book.wish(4, on: node)
+        _ = book.next(for: node)
+        _ = book.next(for: node)
+        book.leaseLost(on: node)
+        let starts = book.wish(4, on: node)
+        #expect(starts)
+        #expect(book.next(for: node) == 4)
+    }
+
+    @Test func `who gave up may start anew`() {
+        var book = WishBook()
+        _ = book.wish(4, on: node)
+        _ = book.next(for: node)
+        book.gaveUp(on: node)
+        let starts = book.wish(4, on: node)
+        #expect(starts)
+    }
+
+    @Test func `each node has one watch, and only while something is wished for`() {
+        var book = WishBook()
+        #expect(book.startWatch(on: node) == nil)
+        _ = book.wish(1, on: node)
+        let first = book.startWatch(on: node) ?? 0
+        #expect(book.isCurrent(first, on: node))
+        #expect(book.startWatch(on: node) == nil)
+        book.nodeLost(node)
+        #expect(!book.isCurrent(first, on: node))
+        _ = book.wish(1, on: node)
+        let second = book.startWatch(on: node) ?? 0
+        book.stopWatch(first, on: node)
+        #expect(book.isCurrent(second, on: node), "an old watch does not end a newer one")
+    }
+}
