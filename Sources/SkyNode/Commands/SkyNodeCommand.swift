@@ -7,11 +7,11 @@ struct SkyNodeCommand: AsyncParsableCommand {
         commandName: "skynode",
         abstract: "Scan astronomical images over every idle machine of a network.",
         discussion: """
-            Start `skynode serve` on each machine; the nodes find one another. `skynode scan night/*.fits` then
-            spreads the images over all of them and writes one catalogue an image. With no node running, the
+            Start `skynode serve` on each machine; the nodes find one another. `skynode scan night/*.fits` then \
+            spreads the images over all of them and writes one catalogue an image. With no node running, the \
             commands work alone.
 
-            Exit codes: 0 done; 1 done, but some tasks failed; 2 wrong usage or bad input; 3 no cluster reached;
+            Exit codes: 0 done; 1 done, but some tasks failed; 2 wrong usage or bad input; 3 no cluster reached; \
             130 cancelled.
             """,
         version: SkyNetVersion.current,
