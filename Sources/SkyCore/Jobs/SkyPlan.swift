@@ -39,7 +39,7 @@ struct SkyPlan: JobPlan {
             task.rehearsal.failsFirstAttempt = request.failSector == sector.index
             return task
         }
-        if number == 2 * count + 1, let side = request.pictureSide {
+        if case .extracting = phase, number == 2 * count + 1, let side = request.pictureSide {
             return ScanTask(.preview(image, maximumSide: side), label: "picture")
         }
         return nil

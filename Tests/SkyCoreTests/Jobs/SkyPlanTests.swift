@@ -1,0 +1,103 @@
+import Testing
+
+@testable import SkyCore
+
+/// The plan of an image, asked without any cluster.
+@Suite struct SkyPlanTests {
+    private let info = ImageInfo(width: 256, height: 128, bitpix: -32, hdu: 0, hasWCS: false)
+    private let configuration: ScanConfiguration = {
+        var configuration = ScanConfiguration()
+        configuration.sectorSize = 128
+        return configuration
+    }()
+
+    private func plan(failSector: Int? = nil, picture: Int? = 400) -> SkyPlan {
+        var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
+        request.failSector = failSector
+        request.pictureSide = picture
+        return SkyPlan(request)
+    }
+
+    /// The background of one sector, measured on an even ramp.
+    private func tile(_ sector: Sector) throws -> BackgroundTile {
+        let pixels = (0..<sector.core.width * sector.core.height).map { 100 + Float($0 % 7) }
+        return try BackgroundTile(pixels: pixels, sector: sector, configuration: configuration)
+    }
+
+    /// A plan whose backgrounds are all measured.
+    private func measured(failSector: Int? = nil, picture: Int? = 400) throws -> SkyPlan {
+        var plan = plan(failSector: failSector, picture: picture)
+        _ = plan.begin()
+        _ = plan.completed(0, .inspected(info))
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        // In another order than issued: results come as they come.
+        _ = plan.completed(2, .background(try tile(sectors[1])))
+        _ = plan.completed(1, .background(try tile(sectors[0])))
+        return plan
+    }
+
+    private func source(_ x: Double, sector: Int) -> Source { Source(x: x, y: 5, sector: sector) }
+
+    @Test func `header first, then backgrounds, then sectors and picture`() throws {
+        var plan = plan()
+        let first = plan.begin()
+        #expect(first.newTasks == 1 && !first.isLast)
+        #expect(plan.task(0)?.label == "header")
+        #expect(plan.task(1) == nil, "nothing is known of the image yet")
+
+        let second = plan.completed(0, .inspected(info))
+        #expect(second.newTasks == 2 && !second.isLast)
+        #expect([1, 2].map { plan.task($0)?.label } == ["background 1", "background 2"])
+
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        let third = plan.completed(1, .background(try tile(sectors[0])))
+        #expect(third.newTasks == 0)
+        let fourth = plan.completed(2, .background(try tile(sectors[1])))
+        #expect(fourth.newTasks == 3 && fourth.isLast)
+        #expect([3, 4, 5].map { plan.task($0)?.label } == ["sector 1", "sector 2", "picture"])
+        #expect(plan.task(6) == nil && plan.task(-1) == nil)
+    }
+
+    @Test func `the results of all sectors make the catalogue, in an order of their own`() throws {
+        var plan = try measured(picture: nil)
+        #expect(plan.task(5) == nil, "no picture was asked for")
+        _ = plan.completed(
+            4, .extracted(SectorResult(sector: 1, sources: [source(200, sector: 1)], truncatedSources: 0)))
+        _ = plan.completed(
+            3, .extracted(SectorResult(sector: 0, sources: [source(20, sector: 0)], truncatedSources: 1)))
+        #expect(plan.catalogue?.sources.map(\.x) == [20, 200])
+        #expect(plan.catalogue?.truncatedSources == 1)
+    }
+
+    @Test func `one sector can be made to fail, and one that is not there is refused`() throws {
+        let failing = try measured(failSector: 1)
+        #expect(failing.task(3)?.rehearsal.failsFirstAttempt == false)
+        #expect(failing.task(4)?.rehearsal.failsFirstAttempt == true)
+        var beyond = plan(failSector: 2)
+        _ = beyond.begin()
+        #expect(beyond.completed(0, .inspected(info)).abort?.kind == .badInput)
+    }
+
+    @Test func `a failed header or background ends the job, a failed sector leaves a gap`() throws {
+        var early = plan()
+        _ = early.begin()
+        let abort = early.failed(0, "the worker process was killed", isBadInput: false).abort
+        #expect(abort == SkyError(.failed, "/data/m13.fits: the worker process was killed"))
+        var plan = try measured()
+        #expect(plan.failed(1, "/data/m13.fits: truncated", isBadInput: true).abort?.kind == .badInput)
+        #expect(plan.failed(3, "overflow", isBadInput: false).abort == nil)
+    }
+
+    @Test func `an answer to another question is not believed`() throws {
+        var plan = plan()
+        _ = plan.begin()
+        #expect(plan.completed(0, .simulated).abort != nil)
+        // Another sector's result would be dropped as a second one at the merge, and its own would be missing.
+        var swapped = try measured()
+        #expect(
+            swapped.completed(3, .extracted(SectorResult(sector: 1, sources: [], truncatedSources: 0))).abort != nil)
+        var hostile = try measured()
+        #expect(
+            hostile.completed(3, .extracted(SectorResult(sector: 0, sources: [], truncatedSources: .max))).abort != nil)
+    }
+}
