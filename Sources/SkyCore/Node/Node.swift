@@ -20,7 +20,7 @@ package final class Node: Sendable {
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(
                 slots: settings.slots,
-                runner: TaskRunner(workers: workers, allowsCrash: settings.allowsCrash), logger: logger,
+                runner: TaskRunner(workers: workers, allowsCrash: settings.allowsCrash),
                 actorSystem: system)
         }
         coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {

@@ -24,11 +24,6 @@ package struct ScanTask: Codable, Sendable {
         self.work = work
         self.label = label
     }
-
-    /// Whether a worker process is needed: everything that runs foreign code over foreign files.
-    var needsWorker: Bool {
-        if case .simulate = work { false } else { true }
-    }
 }
 
 /// Time that passes without a thread being blocked.

@@ -1,5 +1,4 @@
 package import Distributed
-package import Logging
 package import Transport
 
 /// A node's hands: lends slots to coordinators and runs their attempts in them.
@@ -22,7 +21,6 @@ package distributed actor ScanActor: ClusterActor {
 
     private var book: LeaseBook
     private let runner: TaskRunner
-    private let logger: Logger
     private let epoch = ContinuousClock.now
     private let slots: Int
     private var completed = 0
@@ -34,11 +32,10 @@ package distributed actor ScanActor: ClusterActor {
     /// Coordinators waiting for their lease to change.
     private var watchers: [NodeID: Latch] = [:]
 
-    package init(slots: Int, runner: TaskRunner, logger: Logger, actorSystem: ClusterSystem) {
+    package init(slots: Int, runner: TaskRunner, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
         self.slots = slots
         self.runner = runner
-        self.logger = logger
         book = LeaseBook(slots: slots, duration: ScanActor.leaseDuration)
     }
 

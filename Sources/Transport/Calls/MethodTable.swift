@@ -20,9 +20,6 @@ public struct MethodTable: Sendable {
     func target(named name: String) -> String? { targets[name] }
 
     func name(of target: String) -> String? { names[target] }
-
-    /// Longest wire name in bytes.
-    static let nameLimit = 64
 }
 
 /// A distributed actor that can be called through a `ClusterSystem`.

@@ -13,7 +13,7 @@ public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertib
         case duplicate
         /// The node is shutting down.
         case leaving
-        /// The role is not served here.
+        /// The peer is not of a kind, or not in a place, that is served here.
         case role
     }
 

@@ -154,15 +154,15 @@ final class LinkHandler: ChannelDuplexHandler {
             let (handler, context) = bound.value
             handler.watch(context)
         }
-        if system.established(link) {
-            // The first round trip is known at once, not only when the link falls idle.
-            pingSentAt = system.now
-            enqueue(Frame(.ping), context)
-            established?.succeed(link)
-        } else {
-            established?.fail(HandshakeFailure.refused(Refusal(.duplicate, "there is a link already")))
+        if let refusal = system.established(link) {
+            established?.fail(HandshakeFailure.refused(refusal))
             context.close(promise: nil)
+            return
         }
+        // The first round trip is known at once, not only when the link falls idle.
+        pingSentAt = system.now
+        enqueue(Frame(.ping), context)
+        established?.succeed(link)
     }
 
     private func close(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {

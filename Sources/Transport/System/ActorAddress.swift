@@ -4,9 +4,6 @@ public struct ActorAddress: Hashable, Codable, Sendable, CustomStringConvertible
     public var node: NodeID
     public var name: String
 
-    /// Longest name in bytes of UTF-8.
-    public static let nameLimit = 128
-
     public init(node: NodeID, name: String) {
         self.node = node
         self.name = name

@@ -58,7 +58,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Listens, joins the seeds and starts discovery, as set up.
     ///
-    /// - Throws: an error of the system where an address cannot be bound, or `NetworkInterfaceError`.
+    /// - Throws: an error of the system where an address cannot be bound, `NetworkInterfaceError` or `MulticastError`.
     public func start() async throws {
         if let listen = settings.listen {
             let server = try await bind(listen)
@@ -208,46 +208,44 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     func admit(_ peer: Hello, dialled: Bool) -> Refusal? {
-        state.withLock { state in
-            if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
-            if let old = state.links[peer.node],
-                !LinkChoice.newReplacesOld(
-                    own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: dialled)
-            {
-                return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: node)
-            }
-            return nil
-        }
+        state.withLock { objection(to: peer, dialled: dialled, in: $0) }
     }
 
-    /// A handshake is done. `false` where the link is not wanted after all.
-    func established(_ link: Link) -> Bool {
+    /// Why a link to this peer is not wanted now.
+    private func objection(to peer: Hello, dialled: Bool, in state: State) -> Refusal? {
+        if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
+        if let old = state.links[peer.node],
+            !LinkChoice.newReplacesOld(
+                own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: dialled)
+        {
+            return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: node)
+        }
+        return nil
+    }
+
+    /// A handshake is done. Says why where the link is not wanted after all.
+    func established(_ link: Link) -> Refusal? {
         let peer = link.peer
+        if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback {
+            return Refusal(.role, "\(name) links to its own machine only, and \(address) is another")
+        }
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
         // new one could be told in the wrong order.
-        let (isWelcome, replaced): (Bool, Link?) = state.withLock { state in
-            if state.isStopping { return (false, nil) }
-            if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback { return (false, nil) }
-            let old = state.links[peer.node]
-            if let old,
-                !LinkChoice.newReplacesOld(
-                    own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: link.dialled)
-            {
-                return (false, nil)
-            }
-            state.links[peer.node] = link
+        let (refusal, replaced): (Refusal?, Link?) = state.withLock { state in
+            if let objection = objection(to: peer, dialled: link.dialled, in: state) { return (objection, nil) }
+            let old = state.links.updateValue(link, forKey: peer.node)
             if peer.role == .node {
                 let member = Member(
                     node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
                 feed.update { $0.linked(member) }
             }
-            return (true, old)
+            return (nil, old)
         }
-        guard isWelcome else { return false }
+        if let refusal { return refusal }
         replaced?.close()
         if peer.role == .node { introduce(link) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
-        return true
+        return nil
     }
 
     func ended(_ link: Link) {
