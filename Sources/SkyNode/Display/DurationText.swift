@@ -34,8 +34,3 @@ extension Duration {
     /// In seconds; of any length, since it may be a peer's.
     var inSeconds: Double { self / .seconds(1) }
 }
-
-extension Int {
-    /// A peer's count made fit for arithmetic: nothing counted here comes near 2^40.
-    var asCount: Int { Swift.min(Swift.max(0, self), 1 << 40) }
-}

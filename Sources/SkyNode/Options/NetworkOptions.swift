@@ -1,6 +1,4 @@
-public import ArgumentParser
-public import Logging
-import SkyCore
+import ArgumentParser
 import Transport
 
 /// How a node finds others; the same for a daemon and for a node inside a command.
@@ -67,50 +65,4 @@ struct NetworkOptions: ParsableArguments {
                     + "--insecure on a network you trust")
         }
     }
-}
-
-/// Addresses on the command line.
-enum AddressArgument {
-    static func parse(_ text: String, option: String, allowsPortZero: Bool) throws -> NodeAddress {
-        guard let address = NodeAddress(text) else {
-            throw CommandFailure(
-                .usage, "\(option) \(PrintableText.of(text)): not an address of the form HOST:PORT")
-        }
-        if !allowsPortZero, case .hostPort(_, 0) = address {
-            throw CommandFailure(.usage, "\(option) \(PrintableText.of(text)): port 0 cannot be connected to")
-        }
-        return address
-    }
-}
-
-/// Slots on the command line.
-enum SlotsArgument {
-    static func check(_ slots: Int) throws -> Int {
-        guard (1...NodeSettings.slotLimit).contains(slots) else {
-            throw CommandFailure(.usage, "--slots \(slots): a node has 1 to \(NodeSettings.slotLimit) slots")
-        }
-        return slots
-    }
-}
-
-/// Logs of a command or daemon.
-struct LogOptions: ParsableArguments {
-    @Option(
-        name: .customLong("log-level"),
-        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
-    var logLevel: Logger.Level?
-
-    func logger(_ label: String, default level: Logger.Level) -> Logger {
-        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = logLevel ?? level
-        return logger
-    }
-}
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}
-
-/// How results are printed.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-    case text
-    case json
 }
