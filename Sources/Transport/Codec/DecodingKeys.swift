@@ -1,6 +1,6 @@
 /// The key table of a message being decoded. Keys stay bytes of the message: fields are found by comparing bytes, and
 /// only a dictionary or an error makes texts of them.
-struct DecodingKeys {
+struct DecodingKeys: ~Copyable {
     private var entries: [Entry] = []
     /// Made when a scan of `entries` would be slower than hashing.
     private var positions: [KeyBytes: Int] = [:]
@@ -8,7 +8,7 @@ struct DecodingKeys {
     private struct Entry {
         let fingerprint: KeyFingerprint
         let range: WireRange
-        /// The last container that had the key: finds duplicates without hashing.
+        /// The last container that had the key, 0 for none: finds duplicates without hashing.
         var container: UInt32 = 0
     }
 

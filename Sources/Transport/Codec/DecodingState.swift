@@ -1,13 +1,15 @@
 import NIOCore
 
 /// The bytes of a message being decoded, its key table, what has been opened, and what has been spent of the limits.
-struct DecodingState {
+struct DecodingState: ~Copyable {
     private(set) var reader = WireReader()
     private(set) var buffer: ByteBuffer?
     private(set) var limits = WireCoder.Limits()
     var keys = DecodingKeys()
     /// The keyed containers opened so far.
     var bodies: [KeyedBody] = []
+    /// How often one was opened, whether it was in order or not. Counts from 1.
+    var openedCount: UInt32 = 0
     /// Where the fields of a large container are, by key.
     var fieldIndexes: [Int: [UInt32: UInt32]] = [:]
     /// The nested values met so far, for coding paths and depths. Grows by one for a value that takes bytes. The
@@ -50,6 +52,7 @@ struct DecodingState {
         bodies.removeAll(keepingCapacity: bodies.count <= Self.idleNodeCountMax)
         nodes.removeAll(keepingCapacity: nodes.count <= Self.idleNodeCountMax)
         if !fieldIndexes.isEmpty { fieldIndexes = [:] }
+        openedCount = 0
         recursion = 0
     }
 }
@@ -82,7 +85,7 @@ extension DecodingState {
     func codingPath(of place: WirePlace) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var place = place
-        while let key = place.label.codingKey(text: text(ofKey:)) {
+        while let key = place.label.codingKey(text: { text(ofKey: $0) }) {
             path.append(key)
             place = self.place(of: place.parent)
         }

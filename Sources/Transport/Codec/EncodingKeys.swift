@@ -1,5 +1,5 @@
 /// The keys of a message being encoded, each once; fields refer to them by position.
-struct EncodingKeys {
+struct EncodingKeys: ~Copyable {
     /// The keys as they go on the wire, each behind its length.
     private(set) var bytes = TapeBytes()
     private var entries: [Entry] = []
@@ -58,10 +58,6 @@ struct EncodingKeys {
         entries.removeAll(keepingCapacity: entries.count <= Self.scanLimit)
         if !positions.isEmpty { positions = [:] }
         last = -1
-    }
-
-    func free() {
-        bytes.free()
     }
 
     @inline(__always)

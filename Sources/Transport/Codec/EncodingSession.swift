@@ -12,7 +12,6 @@ final class EncodingSession {
     }
 
     deinit {
-        tape.pointee.free()
         tape.deinitialize(count: 1)
         tape.deallocate()
     }

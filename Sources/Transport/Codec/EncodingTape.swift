@@ -6,7 +6,7 @@ import NIOCore
 /// piece behind its length. So the bytes of all containers go to one buffer as they come, each stretch of them noted
 /// as a part of its container, and `assemble(into:)` puts the parts in order at the end: flat arrays, no tree, and
 /// every length is known before it is written.
-struct EncodingTape {
+struct EncodingTape: ~Copyable {
     /// The value that is the message.
     static let root: UInt32 = 0
 
@@ -59,12 +59,6 @@ struct EncodingTape {
         asideByteCount = 0
         writer = TapePart.none
         failure = nil
-    }
-
-    /// Must be the last thing that happens to the tape.
-    func free() {
-        bytes.free()
-        keys.free()
     }
 }
 
@@ -127,7 +121,7 @@ extension EncodingTape {
         var node = node
         while node != Self.root {
             let found = nodes[Int(node)]
-            if let key = found.label.codingKey(text: keys.text(at:)) { path.append(key) }
+            if let key = found.label.codingKey(text: { keys.text(at: $0) }) { path.append(key) }
             node = found.parent
         }
         return path.reversed()

@@ -29,13 +29,13 @@ extension DecodingState {
     /// Opens the keyed container whose body is `range`, stepping over its fields once to count and check them. The
     /// result stands for it.
     mutating func openKeyed(_ range: WireRange, node: UInt32) throws -> UInt32 {
-        let container = UInt32(truncatingIfNeeded: bodies.count)
+        // A number of its own also for a container that turns out to be broken, should the type go on regardless.
+        openedCount &+= 1
         var count = 0
         var offset = range.lower
         while offset < range.upper {
             let key = try key(at: &offset, end: range.upper)
-            // Container 0 is none.
-            guard keys.mark(key, in: container + 1) else {
+            guard keys.mark(key, in: openedCount) else {
                 throw WireCodingError.duplicateKey(PeerText(text(ofKey: key)))
             }
             _ = try reader.value(at: &offset, end: range.upper)
@@ -43,7 +43,7 @@ extension DecodingState {
         }
         try enter(node, count: count)
         bodies.append(KeyedBody(range, fieldCount: count))
-        return container
+        return UInt32(truncatingIfNeeded: bodies.count - 1)
     }
 
     /// The field `text` of `container`; nil if there is none.

@@ -1,6 +1,6 @@
-/// Bytes that grow at the end: the only place of the encoder that writes through a pointer. Its memory is freed by
-/// hand, because it outlives messages; `[UInt8]` would check its owner for each of them.
-struct TapeBytes: ByteSink {
+/// Bytes that grow at the end: the only place of the encoder that writes beyond a pointer of its own. Not an array,
+/// which would check for each byte that nobody else has it.
+struct TapeBytes: ~Copyable, ByteSink {
     private var start: UnsafeMutableRawPointer
     private var capacity: Int
     private(set) var count = 0
@@ -10,6 +10,10 @@ struct TapeBytes: ByteSink {
     init() {
         capacity = Self.initialCapacity
         start = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        start.deallocate()
     }
 
     var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
@@ -47,13 +51,7 @@ struct TapeBytes: ByteSink {
     mutating func clear(capacityMax: Int) {
         count = 0
         guard capacity > capacityMax else { return }
-        free()
         self = TapeBytes()
-    }
-
-    /// Must be the last thing that happens to the value.
-    func free() {
-        start.deallocate()
     }
 
     @inline(__always)
@@ -66,7 +64,7 @@ struct TapeBytes: ByteSink {
         let larger = max(2 * capacity, count + added)
         let copy = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
         copy.copyMemory(from: start, byteCount: count)
-        free()
+        start.deallocate()
         (start, capacity) = (copy, larger)
     }
 }

@@ -8,7 +8,7 @@ struct TapeNode {
     let parent: UInt32
     let label: PathLabel
     /// Containers around it.
-    let depth: UInt16
+    let depth: UInt32
     var kind = Kind.undecided
     /// The parts of its body are a linked list in `EncodingTape.parts`.
     var firstPart = TapePart.none

@@ -8,12 +8,12 @@ enum Varint {
 }
 
 /// Where the encoder's bytes go.
-protocol ByteSink {
+protocol ByteSink: ~Copyable {
     mutating func append(_ byte: UInt8)
     mutating func append(_ bytes: UnsafeRawBufferPointer)
 }
 
-extension ByteSink {
+extension ByteSink where Self: ~Copyable {
     /// Appends a non-negative `value`.
     @inline(__always)
     mutating func appendVarint(_ value: Int) {

@@ -36,7 +36,7 @@ enum PayloadForm {
     }
 
     /// Appends them.
-    func writeHead(to bytes: inout some ByteSink) {
+    func writeHead(to bytes: inout some ByteSink & ~Copyable) {
         switch self {
         case .bytes(let count):
             bytes.append(WireTag.bytes)
