@@ -73,7 +73,8 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
             try WireCoder.encode(value, into: &buffer, limit: limit - buffer.writerIndex)
         } catch {
             buffer.moveWriterIndex(to: start)
-            throw error
+            guard case WireCodingError.limitExceeded = error else { throw error }
+            throw TransportError.tooLarge(limit: limit)
         }
         buffer.setInteger(UInt32(clamping: buffer.writerIndex - start - 4), at: start)
     }

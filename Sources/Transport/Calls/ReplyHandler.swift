@@ -21,7 +21,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
         var body = ByteBuffer()
         do {
             try WireCoder.encode(value, into: &body, limit: link.bodyLimit)
-        } catch is TransportError {
+        } catch WireCodingError.limitExceeded {
             return link.fail(call, RemoteError(.tooLarge, "a result of more than \(link.bodyLimit) bytes"))
         }
         link.answer(Frame(.reply, call: call, body: body))
