@@ -74,6 +74,10 @@ enum ClusterSession {
                 return Client(system: system, node: try await system.join(address).node)
             } catch {
                 await system.shutdown()
+                if let failure = error as? HandshakeFailure {
+                    // Something is there, so its being there is not the question.
+                    throw CommandFailure(.noCluster, "no link to \(address): \(PrintableText.of(failure.description))")
+                }
                 throw CommandFailure(
                     .noCluster,
                     "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"

@@ -22,4 +22,13 @@ package enum PeerProtocol: Hashable, Sendable {
             self = methods.contains { start.starts(with: $0.utf8.prefix(PeerProtocol.length)) } ? .http : .unknown
         }
     }
+
+    /// For a side without TLS, which took these bytes for a frame: what they are in truth; `nil` where nobody knows.
+    package var adviceWithoutTLS: String? {
+        switch self {
+        case .tls: "the other side speaks TLS; start this one with the cluster's key too (--cluster-key FILE)"
+        case .http: "the other side speaks HTTP; this port is for SkyNet nodes"
+        case .skynet, .unknown: nil
+        }
+    }
 }

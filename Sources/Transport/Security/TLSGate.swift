@@ -26,11 +26,13 @@ final class TLSGate: ChannelInboundHandler {
     private let tls: NIOSSLHandler
     private let guardian: PreAuthenticationGuard
     private let requiresIdentity: Bool
+    private let limit: TimeAmount
 
-    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool) {
+    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, limit: TimeAmount) {
         self.tls = tls
         self.guardian = guardian
         self.requiresIdentity = requiresIdentity
+        self.limit = limit
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -44,7 +46,7 @@ final class TLSGate: ChannelInboundHandler {
     private func start(_ context: ChannelHandlerContext) {
         guard case .idle = state else { return }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let timer = context.eventLoop.scheduleTask(in: TLSGate.handshakeLimit) {
+        let timer = context.eventLoop.scheduleTask(in: limit) {
             let (gate, context) = bound.value
             gate.refuse(.timedOut, context)
         }

@@ -78,6 +78,12 @@ import Testing
         #expect(PeerProtocol(firstBytes: text.utf8) == spoken)
     }
 
+    @Test func `a side without TLS learns why it cannot read`() {
+        let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
+        #expect(PeerProtocol(firstBytes: alert).adviceWithoutTLS?.contains("--cluster-key") == true)
+        #expect(PeerProtocol.skynet.adviceWithoutTLS == nil)
+    }
+
     @Test func `who does not begin with TLS is closed at once, with an alert from the server`() throws {
         let (server, note) = try channel(PreAuthenticationGuard(isClient: false))
         try server.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n"))

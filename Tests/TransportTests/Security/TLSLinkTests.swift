@@ -147,6 +147,16 @@ import Testing
         }
     }
 
+    @Test func `a peer that says nothing is let go in time`() async throws {
+        let contexts = try contexts(key)
+        let server: PipelineSetup = { try contexts.install(in: $0, isClient: false, within: .milliseconds(1)) }
+        try await SecureLoopback.run(server: server, client: SecureLoopback.plain) { server, client in
+            #expect(await server.next { _ in true } == .failed(.timedOut))
+            // At once, not after waiting for a farewell.
+            #expect(await client.next { $0 == .inactive } == .inactive)
+        }
+    }
+
     @Test func `what is sent cannot be read on the wire`() async throws {
         let secret = "M31 and the nuclear launch codes"
         let wire = Mutex<[UInt8]>([])
@@ -154,7 +164,7 @@ import Testing
         let contexts = try contexts(key, name: "telescope")
         let client: PipelineSetup = { pipeline in
             try pipeline.addHandler(WireTap { bytes in wire.withLock { $0 += bytes } })
-            try contexts.install(in: pipeline, isClient: true)
+            try contexts.install(in: pipeline, isClient: true, within: .seconds(50))
         }
         try await SecureLoopback.run(server: server, client: client) { server, client in
             try await client.untilActive()
