@@ -1,0 +1,34 @@
+public import Distributed
+public import NIOCore
+public import Transport
+
+/// The actor that is called. It does as little as an actor can, so that what is measured is the way to it and back.
+public distributed actor Echo: ClusterActor {
+    public typealias ActorSystem = ClusterSystem
+
+    public static let name = "echo"
+
+    public static let methods = MethodTable([
+        "bytes": "$s14BenchmarkNodes4EchoC5bytesySays5UInt8VGAGYaKFTE",
+        "buffer": "$s14BenchmarkNodes4EchoC6buffery7NIOCore10ByteBufferVAGYaKFTE",
+        "sleep": "$s14BenchmarkNodes4EchoC5sleepyyYaKFTE",
+    ])
+
+    /// Calls of `sleep` that have begun and not ended.
+    private var sleeping = 0
+
+    public distributed func bytes(_ bytes: [UInt8]) -> [UInt8] { bytes }
+
+    /// The same without a copy into an array on either side.
+    public distributed func buffer(_ buffer: ByteBuffer) -> ByteBuffer { buffer }
+
+    /// Ends when the call is cancelled and not before.
+    public distributed func sleep() async {
+        sleeping += 1
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+        sleeping -= 1
+    }
+
+    /// For the owner of the actor only; no peer can ask.
+    public func callsAsleep() -> Int { sleeping }
+}
