@@ -48,7 +48,7 @@ struct CoordinatorEffects: Sendable {
             await reserve(node)
             await watch(node)
         case .run(let request, let node, let stop):
-            await CallTrace.$current.withValue(request.attempt.job.rawValue) {
+            await CallTrace.withValue(request.attempt.job.rawValue) {
                 await run(request, on: node, stop: stop)
             }
         case .wake(let due, let pause):

@@ -1,15 +1,13 @@
-/// How long a remote call may take, as a task-local: it holds for every call made inside, however deep.
+/// How long a remote call may take.
 package enum CallDeadline {
-    @TaskLocal package static var current: ContinuousClock.Instant?
-
-    /// Time for calls made outside of any `withDeadline`. Status and control calls take milliseconds; whoever
-    /// waits longer on purpose says so.
-    package static let standard = Duration.seconds(15)
-
     /// What is left for a call made now.
-    package static func remaining() -> Duration {
-        guard let current else { return standard }
-        return max(.zero, ContinuousClock.now.duration(to: current))
+    ///
+    /// - Parameters:
+    ///   - standard: time for calls made outside of any `withDeadline`.
+    ///   - longest: no call waits longer, whatever its caller set.
+    package static func remaining(standard: Duration, longest: Duration) -> Duration {
+        guard let deadline = CallContext.current.deadline else { return min(standard, longest) }
+        return min(max(.zero, ContinuousClock.now.duration(to: deadline)), longest)
     }
 }
 
@@ -21,6 +19,7 @@ public func withDeadline<Result>(
     _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {
     let deadline = ContinuousClock.now + limit
-    let effective = CallDeadline.current.map { min($0, deadline) } ?? deadline
-    return try await CallDeadline.$current.withValue(effective, operation: body)
+    var context = CallContext.current
+    context.deadline = context.deadline.map { min($0, deadline) } ?? deadline
+    return try await CallContext.$current.withValue(context, operation: body)
 }

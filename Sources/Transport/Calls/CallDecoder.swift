@@ -5,19 +5,26 @@ import NIOCore
 public struct CallDecoder: DistributedTargetInvocationDecoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    private var arguments: ArraySlice<ByteBuffer>
+    private var bytes: ByteBuffer
+    private var left: Int
 
-    init(arguments: [ByteBuffer]) {
-        self.arguments = arguments[...]
+    init(_ request: CallRequest) {
+        bytes = request.arguments
+        left = request.count
     }
 
     /// Always empty: generic calls are refused by never offering a substitution.
     public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
     public mutating func decodeNextArgument<Argument: Codable & Sendable>() throws -> Argument {
-        guard let bytes = arguments.popFirst() else { throw RemoteError(.badArguments, "an argument is missing") }
+        guard left > 0 else { throw RemoteError(.badArguments, "an argument is missing") }
+        guard let length = bytes.readInteger(as: UInt32.self), let argument = bytes.readSlice(length: Int(length))
+        else { throw RemoteError(.badArguments, "an argument is cut") }
+        left -= 1
+        // The call may run for long; what was read from the socket must not be kept alive by it.
+        if left == 0 { bytes = ByteBuffer() }
         do {
-            return try WireCoder.decode(Argument.self, from: bytes)
+            return try WireCoder.decode(Argument.self, from: argument)
         } catch {
             throw RemoteError(.badArguments, "an argument could not be read: \(error)")
         }

@@ -1,7 +1,7 @@
 public import Distributed
 
 /// The methods of a distributed actor that peers may call: their names on the wire, and the compiler's names for
-/// them in this program.
+/// them in this program; and the errors of theirs that arrive as themselves.
 ///
 /// A peer's bytes choose among these and nothing else. The runtime itself does not check on Swift 6.3 that a target
 /// belongs to the actor it is run on; a foreign one reads foreign memory. It is also what keeps the wire stable: a
@@ -9,17 +9,43 @@ public import Distributed
 public struct MethodTable: Sendable {
     private let targets: [String: String]
     private let names: [String: String]
+    private let errors: [DeclaredError]
 
-    /// - Parameter targets: wire name to the compiler's mangled name, as `TransportError.undeclaredMethod` reports
-    ///   it when a method that is missing here is called.
-    public init(_ targets: [String: String]) {
+    /// - Parameters:
+    ///   - targets: wire name to the compiler's mangled name, as `TransportError.undeclaredMethod` reports it when a
+    ///     method that is missing here is called.
+    ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
+    public init(_ targets: [String: String], errors: [DeclaredError] = []) {
         self.targets = targets
+        self.errors = errors
         names = Dictionary(targets.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     func target(named name: String) -> String? { targets[name] }
 
     func name(of target: String) -> String? { names[target] }
+
+    /// What goes over the wire for a thrown error.
+    func failure(for error: any Error) -> CallFailure {
+        for declared in errors {
+            if let value = try? declared.encode(error) {
+                return CallFailure(
+                    kind: .failed, message: PrintableText.of(String(describing: error)), error: declared.name,
+                    value: value)
+            }
+        }
+        return CallFailure(ReplyHandler.describe(error))
+    }
+
+    /// What the caller throws.
+    func error(for failure: CallFailure) -> any Error {
+        if let name = failure.error, let value = failure.value,
+            let declared = errors.first(where: { $0.name == name }), let error = try? declared.decode(value)
+        {
+            return error
+        }
+        return RemoteError(failure.kind, failure.message)
+    }
 }
 
 /// A distributed actor that can be called through a `ClusterSystem`.

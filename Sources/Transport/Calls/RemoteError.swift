@@ -13,8 +13,10 @@ public struct RemoteError: Error, Hashable, Codable, Sendable, CustomStringConve
         case busy = 5
         /// The call was cancelled there.
         case cancelled = 6
-        /// The result is larger than a link carries.
-        case resultTooLarge = 7
+        /// The arguments or the result are larger than that side takes or the link carries.
+        case tooLarge = 7
+        /// The node is leaving and has not begun the call.
+        case leaving = 8
     }
 
     public var kind: Kind

@@ -1,36 +1,38 @@
 public import Distributed
-package import NIOCore
+import NIOCore
 
-/// Turns what a local actor's method returned or threw into the answer that goes back.
+/// Sends back what a local actor's method returned or threw.
 public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    package enum Answer: Sendable {
-        case reply(ByteBuffer)
-        case failure(RemoteError)
-    }
+    private let link: Link
+    private let call: UInt64
+    private let methods: MethodTable
 
-    private let answer: @Sendable (Answer) -> Void
-
-    init(answer: @escaping @Sendable (Answer) -> Void) {
-        self.answer = answer
+    init(link: Link, call: UInt64, methods: MethodTable) {
+        self.link = link
+        self.call = call
+        self.methods = methods
     }
 
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
-        let bytes = try WireCoder.encode(value)
-        if bytes.readableBytes > FrameLimits.body {
-            answer(.failure(RemoteError(.resultTooLarge, "a result of \(bytes.readableBytes) bytes")))
+        // What waits to be read by the peer is bounded; further results wait here as values, not as bytes.
+        await link.roomForAnswer()
+        let body = try WireCoder.encode(value)
+        if body.readableBytes > link.bodyLimit {
+            link.fail(call, RemoteError(.tooLarge, "a result of \(body.readableBytes) bytes"))
         } else {
-            answer(.reply(bytes))
+            link.answer(Frame(.reply, call: call, body: body))
         }
     }
 
     public func onReturnVoid() async throws {
-        answer(.reply(ByteBuffer()))
+        link.answer(Frame(.reply, call: call))
     }
 
     public func onThrow<Err: Error>(error: Err) async throws {
-        answer(.failure(ReplyHandler.describe(error)))
+        await link.roomForAnswer()
+        link.fail(call, methods.failure(for: error))
     }
 
     static func describe(_ error: any Error) -> RemoteError {

@@ -62,6 +62,17 @@ package struct Handshake {
     }
 
     private func received(_ frame: Frame) throws -> [Action] {
+        guard let versions = Handshake.versions(in: frame) else {
+            return try refuse(Refusal(.notThisProtocol, "the first frame was no hello of this protocol"))
+        }
+        // Before anything else of the hello is read: another version may say it in another way.
+        guard versions.overlaps(own.versions) else {
+            return try refuse(
+                Refusal(
+                    .version,
+                    "\(own.name) speaks protocol \(own.minimumVersion) to \(own.maximumVersion), the other side "
+                        + "\(versions.lowerBound) to \(versions.upperBound); upgrade the older one"))
+        }
         guard let peer = Handshake.hello(in: frame) else {
             return try refuse(Refusal(.notThisProtocol, "the hello could not be read"))
         }
@@ -72,12 +83,6 @@ package struct Handshake {
     }
 
     private func check(_ peer: Hello) -> Refusal? {
-        if peer.maximumVersion < own.minimumVersion || peer.minimumVersion > own.maximumVersion {
-            return Refusal(
-                .version,
-                "\(own.name) speaks protocol \(own.minimumVersion) to \(own.maximumVersion), the other side "
-                    + "\(peer.minimumVersion) to \(peer.maximumVersion); upgrade the older one")
-        }
         if peer.cluster != own.cluster {
             return Refusal(.cluster, "\(own.name) belongs to cluster \"\(own.cluster)\"")
         }
@@ -111,8 +116,11 @@ public enum HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Handshake {
+    /// A hello: the magic, oldest and newest version spoken as two UInt16, then the value. The first two never
+    /// change, so that any two versions can tell each other why they do not match.
     static func frame(_ hello: Hello) throws -> Frame {
         var body = ByteBuffer(bytes: magic)
+        body.writeMultipleIntegers(hello.minimumVersion, hello.maximumVersion)
         try WireCoder.encode(hello, into: &body)
         return Frame(.hello, body: body)
     }
@@ -121,22 +129,40 @@ extension Handshake {
         Frame(.refusal, body: try WireCoder.encode(refusal))
     }
 
-    /// The hello in a frame, or `nil` where the bytes are not one or its words are not fit to be shown.
-    static func hello(in frame: Frame) -> Hello? {
+    /// The versions that the sender of a hello speaks, or `nil` where the bytes are no hello at all.
+    static func versions(in frame: Frame) -> ClosedRange<UInt16>? {
         var body = frame.body
         guard body.readBytes(length: magic.count) == magic,
-            let hello = try? WireCoder.decode(Hello.self, from: body),
-            hello.minimumVersion <= hello.maximumVersion,
-            Hello.isValidName(hello.name), Hello.isValidName(hello.cluster)
+            let (oldest, newest) = body.readMultipleIntegers(as: (UInt16, UInt16).self), oldest <= newest
+        else { return nil }
+        return oldest...newest
+    }
+
+    /// The hello in a frame, or `nil` where the bytes are not one or its words are not fit to be shown.
+    static func hello(in frame: Frame) -> Hello? {
+        guard let versions = versions(in: frame) else { return nil }
+        var body = frame.body
+        body.moveReaderIndex(forwardBy: magic.count + 4)
+        guard let hello = try? WireCoder.decode(Hello.self, from: body), hello.versions == versions,
+            Hello.isValidName(hello.name), Hello.isValidName(hello.cluster), hello.limits.isReasonable
         else { return nil }
         if let advertised = hello.advertised, !advertised.isDialable { return nil }
         return hello
     }
 
     private static func refusal(in frame: Frame) -> Refusal {
-        guard let refusal = try? WireCoder.decode(Refusal.self, from: frame.body) else {
-            return Refusal(.notThisProtocol, "a refusal that could not be read")
+        if let refusal = try? WireCoder.decode(Refusal.self, from: frame.body) {
+            return Refusal(refusal.reason, PrintableText.of(refusal.text), by: refusal.node)
         }
-        return Refusal(refusal.reason, PrintableText.of(refusal.text), by: refusal.node)
+        // A newer version may have a reason that this one does not know; its words are for people.
+        if let words = try? WireCoder.decode(RefusalWords.self, from: frame.body) {
+            return Refusal(.other, PrintableText.of(words.text))
+        }
+        return Refusal(.notThisProtocol, "a refusal that could not be read")
     }
+}
+
+/// What every version's refusal has.
+private struct RefusalWords: Decodable {
+    var text: String
 }

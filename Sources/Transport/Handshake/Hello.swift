@@ -21,20 +21,31 @@ public struct Hello: Hashable, Codable, Sendable {
     public var role: Role
     /// Where others reach this node, if the host or the port had to be told; `nil` for clients and workers.
     public var advertised: NodeAddress?
+    /// What this side takes from the other.
+    public var limits: LinkLimits
 
-    /// The protocol this code speaks.
-    public static let currentVersion: UInt16 = 1
+    /// The newest protocol this code speaks, and the oldest. Version 1 had no window and no indices of targets.
+    public static let currentVersion: UInt16 = 2
+    public static let oldestVersion: UInt16 = 2
     /// Longest name of a node or cluster, in bytes of UTF-8: it has to fit a beacon and a line of a terminal.
     public static let nameLimit = 63
 
-    public init(cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?) {
-        minimumVersion = Hello.currentVersion
+    public init(
+        cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?, limits: LinkLimits = .init()
+    ) {
+        minimumVersion = Hello.oldestVersion
         maximumVersion = Hello.currentVersion
         self.cluster = cluster
         self.node = node
         self.name = name
         self.role = role
         self.advertised = advertised
+        self.limits = limits
+    }
+
+    /// The versions spoken; `minimumVersion` must not be above `maximumVersion`.
+    package var versions: ClosedRange<UInt16> {
+        minimumVersion...max(minimumVersion, maximumVersion)
     }
 
     /// A name that is safe to print and to send: 1 to 63 bytes, no control characters.

@@ -15,6 +15,10 @@ public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertib
         case leaving
         /// The peer is not of a kind, or not in a place, that is served here.
         case role
+        /// The peer says to be another node than its certificate says.
+        case identity
+        /// Something that this version has no name for.
+        case other
     }
 
     public var reason: Reason

@@ -1,35 +1,61 @@
-package import NIOCore
+import NIOConcurrencyHelpers
+import NIOCore
 import Synchronization
 
 /// An open, authenticated connection to one peer, and the calls under way on it in both directions.
+///
+/// What is to be sent goes into an outbox; the first of a burst wakes the event loop, which writes everything that
+/// has come together meanwhile at once.
 package final class Link: Sendable {
-    package typealias Waiter = CheckedContinuation<ByteBuffer, any Error>
-
     package let peer: Hello
     /// Whether this side opened the connection.
     package let dialled: Bool
     /// The address seen from here.
     package let remoteAddress: NodeAddress?
+    /// Longest arguments or result the other side takes.
+    let bodyLimit: Int
+    /// Calls of the peer that run here.
+    let inbound: InboundCalls
+    let metrics: TransportMetrics
     private let channel: any Channel
     private let epoch: ContinuousClock.Instant
 
-    private let calls = Mutex(CallTable<Waiter>())
-    /// Calls of the peer that run here, so that a cancel or a lost link reaches them.
-    private let running = Mutex<[UInt64: Task<Void, Never>]>([:])
-    private let queuedBytes = Atomic<Int>(0)
+    fileprivate struct State: Sendable {
+        var calls: CallTable<AnswerContinuation>
+        var outbox: Outbox
+        var targets = TargetIndex()
+        /// Whether the event loop will look at the outbox without being told again.
+        var isAwake = false
+        var isEnded = false
+        /// No calls are made on it any more; it is closed when those under way are done.
+        var isRetired = false
+        /// Tasks that have an answer and wait for room.
+        var answering: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let lastCall = Atomic<UInt64>(0)
     private let saidGoodbye = Atomic<Bool>(false)
+    private let doubted = Atomic<Bool>(false)
+    private let closesWhenDone = Atomic<Bool>(false)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
 
-    /// Calls of one peer that may run here at once; more are refused as busy. A peer's coordinator makes a call for each
-    /// of at most 1,024 slots and a few beside, so this is far above honest use.
-    static let runningLimit = 4096
-
-    init(peer: Hello, dialled: Bool, channel: any Channel, epoch: ContinuousClock.Instant) {
+    init(
+        peer: Hello, dialled: Bool, channel: any Channel, epoch: ContinuousClock.Instant, limits: LinkLimits,
+        metrics: TransportMetrics
+    ) {
         self.peer = peer
         self.dialled = dialled
         self.channel = channel
         self.epoch = epoch
+        self.metrics = metrics
+        bodyLimit = min(Int(clamping: peer.limits.body), FrameLimits.body)
+        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch)
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
+        state = NIOLockedValueBox(
+            State(
+                calls: CallTable(limit: Int(clamping: peer.limits.calls)),
+                outbox: Outbox(window: Int(clamping: peer.limits.window))))
     }
 
     var now: Duration { epoch.duration(to: .now) }
@@ -43,123 +69,273 @@ package final class Link: Sendable {
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
     var isLeaving: Bool { saidGoodbye.load(ordering: .relaxed) }
 
-    func send(_ frame: Frame) {
-        channel.writeAndFlush(frame, promise: nil)
-    }
-
     func close() {
         channel.close(promise: nil)
     }
 
-    /// Says goodbye and closes once that has left.
-    func leave() async {
-        try? await channel.writeAndFlush(Frame(.goodbye)).get()
-        try? await channel.close().get()
+    // MARK: - Sending
+
+    /// Sends a frame, or drops it where the link has ended.
+    func send(_ frame: Frame) {
+        change { state in
+            state.outbox.append(frame)
+            return true
+        }
     }
+
+    func grant(_ bytes: UInt32) {
+        change { state in
+            state.outbox.append(grant: bytes)
+            return true
+        }
+    }
+
+    /// Changes what is under way, unless the link has ended, and wakes the event loop if nobody has.
+    ///
+    /// - Parameter change: tells whether there may be something to write after it.
+    private func change(_ change: (inout State) -> Bool) {
+        let wakes = state.withLockedValue { state in
+            guard !state.isEnded, change(&state), !state.isAwake else { return false }
+            state.isAwake = true
+            return true
+        }
+        if wakes { channel.flush() }
+    }
+
+    /// Moves what may be sent now into `frames`, about `bytes` at most. Nothing moved means that the event loop has to
+    /// be woken for the next frame.
+    func takeFrames(_ frames: inout [Frame], bytes: Int) {
+        let waiters: [CheckedContinuation<Void, Never>] = state.withLockedValue { state in
+            var taken = 0
+            while taken < bytes {
+                if state.outbox.callBytes < FrameLimits.calls, let next = state.calls.nextToSend() {
+                    state.outbox.append(next)
+                }
+                guard let frame = state.outbox.next() else { break }
+                taken += 4 + frame.length
+                frames.append(frame)
+            }
+            if frames.isEmpty { state.isAwake = false }
+            guard state.outbox.answerBytes < FrameLimits.answers, !state.answering.isEmpty else { return [] }
+            defer { state.answering = [] }
+            return state.answering
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Bytes that wait to be written.
+    var queuedBytes: Int { state.withLockedValue { $0.outbox.queuedBytes } }
+
+    /// Control frames that wait to be written.
+    var queuedControlFrames: Int { state.withLockedValue { $0.outbox.controlCount } }
 
     // MARK: - Calls made from here
 
     /// Sends a call and waits for its answer, its deadline, the caller's cancellation or the end of the link.
     ///
-    /// - Throws: `RemoteError`, `TransportError` or `CancellationError`.
-    func call(_ request: CallRequest) async throws -> ByteBuffer {
-        let body = request.encoded()
-        if body.readableBytes > FrameLimits.body {
-            throw TransportError.tooLarge(bytes: body.readableBytes, limit: FrameLimits.body)
-        }
-        if queuedBytes.load(ordering: .relaxed) + body.readableBytes > FrameLimits.outbox {
-            throw TransportError.congested
-        }
-        let opened = Mutex<UInt64?>(nil)
+    /// - Parameter body: the body of the call frame but for its target.
+    /// - Throws: `TransportError` or `CancellationError`.
+    func call(_ target: CallTarget, body: ByteBuffer, remaining: Duration) async throws -> CallAnswer {
+        let call = lastCall.add(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: Waiter) in
-                let id = calls.withLock { $0.open(waiter, deadline: now + request.remaining) }
-                guard let id else {
-                    waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: false))
-                    return
+            try await withAnswerContinuation { waiter in
+                if let error = open(call, target, body, deadline: now + remaining, waiter) {
+                    waiter.resume(throwing: error)
+                } else if Task.isCancelled {
+                    // Cancelled before the handler below could find the call.
+                    abandon(call, with: CancellationError())
                 }
-                opened.withLock { $0 = id }
-                send(Frame(.call, call: id, body: body))
-                // Cancelled before the id was known to the handler below.
-                if Task.isCancelled { abandon(id, with: CancellationError()) }
             }
         } onCancel: {
-            if let id = opened.withLock({ $0 }) { abandon(id, with: CancellationError()) }
+            abandon(call, with: CancellationError())
         }
+    }
+
+    private func open(
+        _ call: UInt64, _ target: CallTarget, _ body: ByteBuffer, deadline: Duration, _ waiter: AnswerContinuation
+    ) -> TransportError? {
+        var body = body
+        var error: TransportError? = .connectionLost(mayHaveRun: false)
+        change { state in
+            guard !state.isRetired else {
+                error = .notConnected(peer.node)
+                return false
+            }
+            error = nil
+            let (index, declaration) = state.targets.index(of: target)
+            if let declaration { state.outbox.append(declaration) }
+            CallEncoder.set(target, index: index, in: &body)
+            let frame = Frame(.call, call: call, body: body)
+            let hasRoom = state.outbox.callBytes < FrameLimits.calls
+            switch state.calls.open(call, waiter, deadline: deadline, frame: frame, hasRoom: hasRoom) {
+            case .send: state.outbox.append(frame)
+            case .wait: break
+            case .closed: error = .connectionLost(mayHaveRun: false)
+            case .congested: error = .congested
+            }
+            return true
+        }
+        return error
     }
 
     /// Gives up waiting and tells the other side, which may still be working on it.
     private func abandon(_ call: UInt64, with error: any Error) {
-        guard let waiter = calls.withLock({ $0.take(call) }) else { return }
-        send(Frame(.cancel, call: call))
-        waiter.resume(throwing: error)
+        var waiter: AnswerContinuation?
+        change { state in
+            guard let (found, wasSent) = state.calls.take(call) else { return false }
+            waiter = found
+            if wasSent { state.outbox.append(Frame(.cancel, call: call)) }
+            return wasSent
+        }
+        waiter?.resume(throwing: error)
     }
 
     /// When `expireCalls` is due next.
     func nextDeadline() -> Duration? {
-        calls.withLock { $0.nextDeadline() }
+        let own = state.withLockedValue { $0.calls.nextDeadline() }
+        let theirs = inbound.nextDeadline()
+        return if let own, let theirs { min(own, theirs) } else { own ?? theirs }
     }
 
     func expireCalls() {
-        let expired = calls.withLock { $0.expire(at: now) }
-        for (call, waiter) in expired {
-            send(Frame(.cancel, call: call))
-            waiter.resume(throwing: TransportError.deadlineExceeded)
+        var expired: [(call: UInt64, waiter: AnswerContinuation, wasSent: Bool)] = []
+        change { state in
+            expired = state.calls.expire(at: now)
+            for (call, _, wasSent) in expired where wasSent { state.outbox.append(Frame(.cancel, call: call)) }
+            return !expired.isEmpty
         }
+        for (_, waiter, _) in expired { waiter.resume(throwing: TransportError.deadlineExceeded) }
+        inbound.expire()
     }
 
     /// An answer came in; a late one finds nobody and is dropped.
-    func answered(_ frame: Frame) {
-        guard let waiter = calls.withLock({ $0.take(frame.call) }) else { return }
-        if frame.kind == .reply {
-            waiter.resume(returning: frame.body)
-        } else if let error = try? WireCoder.decode(RemoteError.self, from: frame.body) {
-            waiter.resume(throwing: RemoteError(error.kind, error.message))
-        } else {
-            waiter.resume(throwing: RemoteError(.failed, "the other side failed with an error that cannot be read"))
+    func answered(_ call: UInt64, _ answer: CallAnswer) {
+        var waiter: AnswerContinuation?
+        change { state in
+            waiter = state.calls.take(call)?.waiter
+            return state.calls.hasWaiting
         }
+        waiter?.resume(returning: answer)
     }
 
-    // MARK: - Calls of the peer
+    // MARK: - Answers to the peer
 
-    /// Runs `operation` as a task that belongs to this link: it is cancelled when the peer says so or the link ends.
-    func run(_ call: UInt64, _ operation: @escaping @Sendable () async -> Void) {
-        let isFull = running.withLock { tasks in
-            if tasks.count >= Link.runningLimit || tasks[call] != nil { return true }
-            tasks[call] = Task {
-                await operation()
-                self.running.withLock { _ = $0.removeValue(forKey: call) }
+    /// Waits while more answers than a bound wait to be read by the peer.
+    func roomForAnswer() async {
+        // Woken together, each looks again: the first of them may have filled the room.
+        while state.withLockedValue({ $0.isFull }) {
+            await withCheckedContinuation { waiter in
+                let isFull = state.withLockedValue { state in
+                    if state.isFull { state.answering.append(waiter) }
+                    return state.isFull
+                }
+                if !isFull { waiter.resume() }
             }
-            return false
         }
-        if isFull { fail(call, RemoteError(.busy, "too many calls at once")) }
     }
 
-    func cancelRunning(_ call: UInt64) {
-        running.withLock { $0[call] }?.cancel()
+    func answer(_ frame: Frame) {
+        send(frame)
     }
 
     func fail(_ call: UInt64, _ error: RemoteError) {
-        guard let body = try? WireCoder.encode(error) else { return }
-        send(Frame(.failure, call: call, body: body))
+        fail(call, CallFailure(error))
     }
+
+    func fail(_ call: UInt64, _ failure: CallFailure) {
+        send(Frame(.failure, call: call, body: failure.encoded(limit: bodyLimit)))
+    }
+
+    /// Answers that wait to be written.
+    var unanswered: Int { state.withLockedValue { $0.outbox.answerCount } }
 
     // MARK: - What the handler reports
 
-    func queued(bytes: Int) { queuedBytes.store(bytes, ordering: .relaxed) }
+    /// The other side takes so many bytes more; `false` where that cannot be meant.
+    func granted(_ bytes: UInt32) -> Bool {
+        var isSane = true
+        change { state in
+            isSane = state.outbox.granted(bytes)
+            return true
+        }
+        return isSane
+    }
 
-    func peerSaidGoodbye() { saidGoodbye.store(true, ordering: .relaxed) }
+    func peerSaidGoodbye() {
+        saidGoodbye.store(true, ordering: .relaxed)
+        state.withLockedValue { $0.isRetired = true }
+    }
+
+    /// Another node has appeared where this peer was.
+    func doubt() { doubted.store(true, ordering: .relaxed) }
+
+    /// Whether somebody doubts that the peer lives, told once.
+    func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
     func measured(roundTrip: Duration) {
         let (seconds, attoseconds) = roundTrip.components
-        roundTripNanoseconds.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        roundTripNanoseconds.store(nanoseconds, ordering: .relaxed)
+        metrics.measured(roundTripNanoseconds: nanoseconds)
     }
 
     /// The connection has ended: nobody waits any longer, nothing runs for the peer any longer.
     func ended() {
-        for waiter in calls.withLock({ $0.close() }) {
-            waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: true))
+        let (calls, unsent, answering) = state.withLockedValue { state in
+            state.isEnded = true
+            let unsent = state.outbox.unsentCalls
+            let answering = state.answering
+            state.answering = []
+            state.outbox = Outbox(window: 0)
+            return (state.calls.close(), unsent, answering)
         }
-        for task in running.withLock({ $0.values.map(\.self) }) { task.cancel() }
+        for (call, waiter, wasSent) in calls {
+            let mayHaveRun = wasSent && !unsent.contains(call)
+            waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: mayHaveRun))
+        }
+        for waiter in answering { waiter.resume() }
+        inbound.cancelAll()
     }
+
+    // MARK: - Leaving
+
+    /// Makes no calls on this link any more and closes it when those under way in both directions are done, at the
+    /// latest after `limit`.
+    ///
+    /// - Parameter goodbye: whether the peer is told that this node leaves.
+    func retire(within limit: Duration, goodbye: Bool) {
+        inbound.retire()
+        closesWhenDone.store(true, ordering: .sequentiallyConsistent)
+        let closing = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in
+            channel.close(promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in closing.cancel() }
+        change { state in
+            state.isRetired = true
+            if goodbye { state.outbox.append(Frame(.goodbye)) }
+            return true
+        }
+        look()
+    }
+
+    /// Makes the event loop see to the link.
+    func look() {
+        channel.flush()
+    }
+
+    /// Whether the link has been retired and nothing is left to be done on it.
+    var isDone: Bool {
+        guard closesWhenDone.load(ordering: .sequentiallyConsistent), inbound.count == 0 else { return false }
+        return state.withLockedValue { $0.calls.count == 0 && $0.outbox.isEmpty }
+    }
+
+    /// Returns when the connection is closed.
+    func untilClosed() async {
+        try? await channel.closeFuture.get()
+    }
+}
+
+extension Link.State {
+    /// Whether further answers have to wait for room.
+    fileprivate var isFull: Bool { !isEnded && outbox.answerBytes >= FrameLimits.answers }
 }

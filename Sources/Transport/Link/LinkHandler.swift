@@ -2,14 +2,15 @@ import Logging
 import NIOCore
 
 /// The channel handler of one connection: runs the handshake, cuts bytes into frames and frames into bytes, keeps
-/// watch over the peer. Decides nothing itself; `Handshake`, `FrameDecoder`, `Outbox`, `BodyAssembler` and
+/// watch over the peer. Decides nothing itself; `Handshake`, `FrameDecoder`, `BodyAssembler`, `ReceiveWindow` and
 /// `Liveness` do. Lives on its channel's event loop.
 final class LinkHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
-    typealias OutboundIn = Frame
+    /// Nobody writes through the pipeline: frames go to the link's outbox, and a flush makes this handler look there.
+    typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    /// Time for the whole handshake; a LAN needs a few milliseconds.
+    /// Time for the whole handshake, that of TLS included; a LAN needs a few milliseconds.
     static let handshakeLimit = TimeAmount.seconds(5)
 
     private let system: ClusterSystem
@@ -19,8 +20,9 @@ final class LinkHandler: ChannelDuplexHandler {
 
     private var handshake: Handshake
     private var decoder = FrameDecoder()
-    private var assembler = BodyAssembler()
-    private var outbox = Outbox()
+    private var assembler: BodyAssembler
+    private var window: ReceiveWindow
+    private var targets = DeclaredTargets()
     private var liveness: Liveness
     private var link: Link?
     private var failure: HandshakeFailure?
@@ -28,7 +30,12 @@ final class LinkHandler: ChannelDuplexHandler {
     private var livenessTimer: RepeatedTask?
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     private var pingSentAt: Duration?
+    private var writer = FrameWriter()
+    /// Whether bytes are being taken in, so that what they cause is written together at the end.
+    private var isReading = false
     private var isPumping = false
+    /// Bytes taken in that are not granted again while too much waits to be decoded.
+    private var ungranted = 0
 
     init(system: ClusterSystem, dialled: Bool, established: EventLoopPromise<Link>?) {
         self.system = system
@@ -36,6 +43,9 @@ final class LinkHandler: ChannelDuplexHandler {
         self.established = established
         handshake = Handshake(own: system.hello, dialled: dialled) { system.admit($0, dialled: dialled) }
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
+        let limits = system.settings.limits
+        assembler = BodyAssembler(bodyLimit: Int(clamping: limits.body))
+        window = ReceiveWindow(size: Int(clamping: limits.window))
     }
 
     // MARK: - Life of the channel
@@ -67,6 +77,7 @@ final class LinkHandler: ChannelDuplexHandler {
             link.ended()
             system.ended(link)
         } else {
+            system.metrics.handshakeFailed()
             established?.fail(failure ?? .broken("the connection was closed before the handshake was done"))
         }
         context.fireChannelInactive()
@@ -81,8 +92,13 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if let link, liveness.heard(at: system.now) { system.revived(link) }
-        decoder.append(unwrapInboundIn(data))
+        let bytes = unwrapInboundIn(data)
+        isReading = true
+        if let link {
+            system.metrics.read(bytes: bytes.readableBytes)
+            if liveness.heard(at: system.now) { system.revived(link) }
+        }
+        decoder.append(bytes)
         do {
             while failure == nil, let frame = try decoder.next() {
                 if let link {
@@ -99,23 +115,29 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        pump(context)
+        context.fireChannelReadComplete()
+    }
+
     private func received(_ frame: Frame, on link: Link, _ context: ChannelHandlerContext) throws {
         switch frame.kind {
         case .ping:
-            enqueue(Frame(.pong), context)
+            link.send(Frame(.pong))
         case .pong:
             if let sent = pingSentAt { link.measured(roundTrip: system.now - sent) }
             pingSentAt = nil
         case .call, .reply, .failure:
-            guard let whole = try assembler.add(frame) else { return }
-            if whole.kind == .call {
-                system.received(call: whole, on: link)
-            } else {
-                link.answered(whole)
-            }
+            try received(data: frame, on: link)
         case .cancel:
             assembler.forget(call: frame.call)
-            link.cancelRunning(frame.call)
+            link.inbound.cancel(frame.call)
+        case .declare:
+            try targets.declare(frame.body)
+        case .grant:
+            guard let bytes = frame.body.getInteger(at: frame.body.readerIndex, as: UInt32.self), link.granted(bytes)
+            else { throw HandshakeFailure.broken("a grant that cannot be meant") }
         case .peers:
             system.received(peers: frame.body, from: link)
         case .goodbye:
@@ -128,11 +150,40 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    private func received(data frame: Frame, on link: Link) throws {
+        try window.received(frame.length)
+        switch try assembler.add(frame) {
+        case .whole(let whole): try take(whole, on: link)
+        case .incomplete: break
+        case .tooLong(.call, let call):
+            link.fail(call, RemoteError(.tooLarge, "arguments of more than \(system.settings.limits.body) bytes"))
+        case .tooLong(_, let call):
+            let error = RemoteError(.tooLarge, "a result of more than \(system.settings.limits.body) bytes")
+            link.answered(call, .failure(CallFailure(error)))
+        }
+        ungranted += frame.length
+        grantWhatWasTaken(link)
+    }
+
+    private func take(_ frame: Frame, on link: Link) throws {
+        switch frame.kind {
+        case .call: try system.received(call: frame, on: link, targets)
+        case .reply: link.answered(frame.call, .reply(frame.body))
+        default: link.answered(frame.call, .failure(CallFailure(reading: frame.body)))
+        }
+    }
+
+    private func grantWhatWasTaken(_ link: Link) {
+        guard ungranted > 0, !link.inbound.isFull else { return }
+        if let grant = window.consumed(ungranted) { link.grant(grant) }
+        ungranted = 0
+    }
+
     private func advance(_ event: Handshake.Event, _ context: ChannelHandlerContext) {
         do {
             for action in try handshake.handle(event) {
                 switch action {
-                case .send(let frame): enqueue(frame, context)
+                case .send(let frame): writeAlone(frame, context)
                 case .establish(let peer, version: _): establish(peer, context)
                 case .close(let reason): close(reason, context)
                 }
@@ -145,7 +196,9 @@ final class LinkHandler: ChannelDuplexHandler {
     private func establish(_ peer: Hello, _ context: ChannelHandlerContext) {
         handshakeTimer?.cancel()
         decoder.limit = FrameLimits.data
-        let link = Link(peer: peer, dialled: dialled, channel: context.channel, epoch: system.epoch)
+        let link = Link(
+            peer: peer, dialled: dialled, channel: context.channel, epoch: system.epoch,
+            limits: system.settings.limits, metrics: system.metrics)
         self.link = link
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -159,9 +212,10 @@ final class LinkHandler: ChannelDuplexHandler {
             context.close(promise: nil)
             return
         }
+        system.authenticated(context.channel)
         // The first round trip is known at once, not only when the link falls idle.
         pingSentAt = system.now
-        enqueue(Frame(.ping), context)
+        link.send(Frame(.ping))
         established?.succeed(link)
     }
 
@@ -178,13 +232,15 @@ final class LinkHandler: ChannelDuplexHandler {
 
     private func watch(_ context: ChannelHandlerContext) {
         guard let link else { return }
+        system.metrics.queued(bytes: link.queuedBytes)
+        if link.isDoubted() { liveness.doubt(at: system.now) }
         switch liveness.tick(at: system.now) {
         case .ping:
             if pingSentAt == nil { pingSentAt = system.now }
-            enqueue(Frame(.ping), context)
+            link.send(Frame(.ping))
         case .suspect:
             system.suspected(link)
-            enqueue(Frame(.ping), context)
+            link.send(Frame(.ping))
         case .lost:
             system.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
             context.close(promise: nil)
@@ -195,63 +251,59 @@ final class LinkHandler: ChannelDuplexHandler {
 
     // MARK: - Outbound
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let frame = unwrapOutboundIn(data)
-        outbox.append(frame)
-        if frame.kind == .call { armDeadline(context) }
-        pump(context, promise)
-    }
-
+    /// The link's outbox has something, or may have.
     func flush(context: ChannelHandlerContext) {
-        context.flush()
+        // What comes of a read is written at its end, all together.
+        if !isReading { pump(context) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        pump(context, nil)
-        context.flush()
+        pump(context)
         context.fireChannelWritabilityChanged()
     }
 
-    private func enqueue(_ frame: Frame, _ context: ChannelHandlerContext) {
-        outbox.append(frame)
-        pump(context, nil)
-        context.flush()
+    /// Writes a frame of the handshake, when there is no link yet.
+    private func writeAlone(_ frame: Frame, _ context: ChannelHandlerContext) {
+        var bytes = ByteBuffer()
+        frame.write(into: &bytes)
+        context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
     /// Writes while the channel takes it. What it does not take stays in the outbox, where control frames can still
     /// overtake.
-    private func pump(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        guard !isPumping else {
-            promise?.succeed()
-            return
-        }
+    private func pump(_ context: ChannelHandlerContext) {
+        guard let link, !isPumping else { return }
         isPumping = true
         defer { isPumping = false }
-        var last: EventLoopFuture<Void>?
-        while context.channel.isWritable, let frame = outbox.next() {
-            var bytes = context.channel.allocator.buffer(capacity: 4 + Frame.headerSize + frame.body.readableBytes)
-            frame.write(into: &bytes)
-            if promise != nil, outbox.isEmpty {
-                last = context.write(wrapOutboundOut(bytes))
-            } else {
-                context.write(wrapOutboundOut(bytes), promise: nil)
+        grantWhatWasTaken(link)
+        while true {
+            var written = 0
+            while context.channel.isWritable {
+                let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
+                if count == 0 { break }
+                written += count
             }
+            if written == 0 { break }
+            system.metrics.wrote(bytes: written)
+            // May make the channel writable again at once, and says so while this loop still runs.
+            context.flush()
         }
-        link?.queued(bytes: outbox.queuedBytes)
-        if outbox.queuedBytes > FrameLimits.outbox + FrameLimits.body || outbox.count > FrameLimits.outboxFrames {
+        armDeadline(context)
+        if link.queuedControlFrames > FrameLimits.controlFrames {
             // A peer that asks and does not read: our memory is not its buffer.
             system.logger.warning(
                 "closing a link whose peer does not read", metadata: ["peer": "\(peerDescription(context))"])
             context.close(promise: nil)
+        } else if link.isDone {
+            context.close(promise: nil)
         }
-        if let last { last.cascade(to: promise) } else { promise?.succeed() }
     }
 
     // MARK: - Deadlines
 
     /// One timer a link, set to the earliest deadline of all its calls.
     private func armDeadline(_ context: ChannelHandlerContext) {
-        guard let link, let due = link.nextDeadline() else { return }
+        guard let due = link?.nextDeadline() else { return }
         if let deadlineTimer, deadlineTimer.due <= due { return }
         deadlineTimer?.task.cancel()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

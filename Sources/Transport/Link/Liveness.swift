@@ -36,6 +36,12 @@ package struct Liveness {
         return suspected
     }
 
+    /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
+    /// two intervals to show that it is not.
+    package mutating func doubt(at now: Duration) {
+        lastHeard = min(lastHeard, now + interval * 2 - lostAfter)
+    }
+
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - lastTick - interval
         lastTick = now

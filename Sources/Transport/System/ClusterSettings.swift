@@ -21,6 +21,18 @@ public struct ClusterSettings: Sendable {
     public var isLoopbackOnly = false
     /// Silence after which a link is given up; it is suspected at a little more than half of it.
     public var silenceLimit = Duration.seconds(3)
+    /// Time for calls made outside of any `withDeadline`. Status and control calls take milliseconds; whoever waits
+    /// longer on purpose says so.
+    public var standardDeadline = Duration.seconds(15)
+    /// No call waits longer, whatever its caller set: a day, which no task of a night's frames takes.
+    public var longestDeadline = Duration.seconds(86_400)
+    /// How long calls under way may go on when the system shuts down or a link is replaced.
+    public var closingLimit = Duration.seconds(2)
+    /// What this node takes from each peer.
+    public var limits = LinkLimits()
+    /// Connections that have not finished their handshake, at once. A hundred nodes that start together fit; of more,
+    /// the oldest give way.
+    public var pendingConnections = 256
     public var logger = Logger(label: "skynet.transport")
     /// Threads for the sockets.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton

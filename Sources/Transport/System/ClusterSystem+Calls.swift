@@ -47,7 +47,7 @@ extension ClusterSystem {
         returning: Res.Type
     ) async throws -> Res
     where Act: DistributedActor, Act.ID == ActorID, Err: Error, Res: Codable & Sendable {
-        let reply = try await call(Act.self, actor.id, target.identifier, invocation.arguments)
+        let reply = try await call(Act.self, actor.id, target.identifier, &invocation)
         return try WireCoder.decode(Res.self, from: reply)
     }
 
@@ -55,65 +55,101 @@ extension ClusterSystem {
         on actor: Act, target: RemoteCallTarget, invocation: inout CallEncoder, throwing: Err.Type
     ) async throws
     where Act: DistributedActor, Act.ID == ActorID, Err: Error {
-        _ = try await call(Act.self, actor.id, target.identifier, invocation.arguments)
+        _ = try await call(Act.self, actor.id, target.identifier, &invocation)
     }
 
     private func call<Act: DistributedActor>(
-        _ type: Act.Type, _ id: ActorID, _ target: String, _ arguments: [ByteBuffer]
+        _ type: Act.Type, _ id: ActorID, _ target: String, _ invocation: inout CallEncoder
     ) async throws -> ByteBuffer {
-        guard let method = (type as? any ClusterActor.Type)?.methods.name(of: target) else {
+        guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: target) else {
             throw TransportError.undeclaredMethod(target)
         }
         guard let link = link(to: id.node) else { throw TransportError.notConnected(id.node) }
-        let remaining = CallDeadline.remaining()
+        let remaining = CallDeadline.remaining(standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
-        return try await link.call(
-            CallRequest(
-                remaining: remaining, trace: CallTrace.current, actor: id.name, method: method, arguments: arguments))
+        let body = invocation.takeBody(remaining: remaining, trace: CallTrace.current)
+        if body.readableBytes > link.bodyLimit {
+            throw TransportError.tooLarge(bytes: body.readableBytes, limit: link.bodyLimit)
+        }
+        metrics.madeCall()
+        let start = ContinuousClock.now
+        do {
+            let answer = try await link.call(
+                CallTarget(actor: id.name, method: method), body: body, remaining: remaining)
+            metrics.callEnded(after: start.duration(to: .now))
+            switch answer {
+            case .reply(let reply): return reply
+            case .failure(let failure): throw methods.error(for: failure)
+            }
+        } catch {
+            metrics.ownCallFailed()
+            logger.debug("a call failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
+            throw error
+        }
     }
 
     // MARK: - Inbound
 
     /// Runs a peer's call on a local actor, after checking that actor and method belong together.
-    func received(call frame: Frame, on link: Link) {
+    ///
+    /// - Throws: what ends the link: a call of a target that was not declared, calls far beyond the limit.
+    func received(call frame: Frame, on link: Link, _ targets: DeclaredTargets) throws {
+        metrics.received()
         guard let request = CallRequest(frame.body) else {
-            link.fail(frame.call, RemoteError(.badArguments, "the call could not be read"))
-            return
+            return refuse(frame.call, RemoteError(.badArguments, "the call could not be read"), on: link)
         }
-        guard let actor = actors.actor(named: request.actor) else {
-            link.fail(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(name)"))
-            return
+        let name: CallTarget
+        switch request.target {
+        case .named(let target): name = target
+        case .index(let index):
+            guard let target = targets.target(index) else {
+                throw HandshakeFailure.broken("a call of a target that was not declared")
+            }
+            name = target
         }
-        guard let target = type(of: actor).methods.target(named: request.method) else {
+        guard let actor = actors.actor(named: name.actor) else {
+            return refuse(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(self.name)"), on: link)
+        }
+        let methods = type(of: actor).methods
+        guard let target = methods.target(named: name.method) else {
             logger.warning(
                 "refused a call of a method that the actor does not have", metadata: ["peer": "\(link.peer.name)"])
-            link.fail(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"))
-            return
+            return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"), on: link)
         }
-        link.run(frame.call) { [self] in
-            await run(request, target: target, on: actor, call: frame.call, link: link)
+        switch link.inbound.admit(frame.call, remaining: request.remaining, unanswered: link.unanswered) {
+        case .run: break
+        case .busy:
+            return refuse(frame.call, RemoteError(.busy, "\(self.name) runs too many calls of this peer"), on: link)
+        case .abuse: throw HandshakeFailure.broken("far more calls at once than allowed")
+        case nil: return refuse(frame.call, RemoteError(.leaving, "\(self.name) is leaving"), on: link)
+        }
+        link.inbound.start(
+            frame.call, actor: name.actor, size: frame.body.readableBytes, changed: { [weak link] in link?.look() }
+        ) { [self] in
+            await run(request, target: target, on: actor, methods, call: frame.call, link: link)
         }
     }
 
+    private func refuse(_ call: UInt64, _ error: RemoteError, on link: Link) {
+        metrics.theirCallFailed()
+        link.fail(call, error)
+    }
+
     private func run(
-        _ request: CallRequest, target: String, on actor: any ClusterActor, call: UInt64, link: Link
+        _ request: CallRequest, target: String, on actor: any ClusterActor, _ methods: MethodTable, call: UInt64,
+        link: Link
     ) async {
-        let handler = ReplyHandler { answer in
-            switch answer {
-            case .reply(let body): link.send(Frame(.reply, call: call, body: body))
-            case .failure(let error): link.fail(call, error)
+        let handler = ReplyHandler(link: link, call: call, methods: methods)
+        let context = CallContext(
+            deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
+        await CallContext.$current.withValue(context) {
+            do {
+                try await execute(target, on: actor, CallDecoder(request), handler)
+            } catch {
+                metrics.theirCallFailed()
+                logger.debug("a call of a peer failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
+                link.fail(call, ReplyHandler.describe(error))
             }
-        }
-        do {
-            try await CallTrace.$current.withValue(request.trace) {
-                try await CallOrigin.$peer.withValue(link.peer.node) {
-                    try await withDeadline(request.remaining) {
-                        try await execute(target, on: actor, CallDecoder(arguments: request.arguments), handler)
-                    }
-                }
-            }
-        } catch {
-            link.fail(call, ReplyHandler.describe(error))
         }
     }
 

@@ -1,8 +1,8 @@
 public import Distributed
 package import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// A distributed actor system over TCP: every node has one, and a link to every other node it knows.
 ///
@@ -23,6 +23,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     let eventLoopGroup: any EventLoopGroup
     let epoch = ContinuousClock.now
     let actors = ActorDirectory()
+    let metrics = TransportMetrics()
 
     private struct State {
         var links: [NodeID: Link] = [:]
@@ -31,19 +32,23 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var dialer: Dialer?
         var listening: NodeAddress?
         var isStopping = false
+        var pending: PendingConnections
         /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
         var logged: Set<String> = []
     }
 
-    private let state = Mutex(State())
+    private let state: NIOLockedValueBox<State>
     private let feed = MembershipFeed()
 
     public init(_ settings: ClusterSettings) {
         self.settings = settings
+        state = NIOLockedValueBox(State(pending: PendingConnections(limit: settings.pendingConnections)))
         node = .random()
         name = settings.name
         eventLoopGroup = settings.eventLoopGroup
         var logger = settings.logger
+        logger.handler.metadataProvider =
+            .multiplex([logger.metadataProvider, CallTrace.metadataProvider].compactMap(\.self))
         logger[metadataKey: "node"] = "\(settings.name)"
         self.logger = logger
     }
@@ -52,7 +57,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     package var now: Duration { epoch.duration(to: .now) }
 
     /// The address accepted on, with the port that was chosen; `nil` before `start()` and where none was asked for.
-    public var listeningAddress: NodeAddress? { state.withLock { $0.listening } }
+    public var listeningAddress: NodeAddress? { state.withLockedValue { $0.listening } }
 
     // MARK: - Life
 
@@ -63,17 +68,17 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         if let listen = settings.listen {
             let server = try await bind(listen)
             let bound = server.localAddress.flatMap(NodeAddress.init) ?? listen
-            state.withLock {
+            state.withLockedValue {
                 $0.server = server
                 $0.listening = bound
             }
         }
         let dialer = Dialer(system: self)
-        state.withLock { $0.dialer = dialer }
+        state.withLockedValue { $0.dialer = dialer }
         for seed in settings.join { dialer.seed(seed) }
         if let multicast = settings.multicast, settings.role == .node {
             let discovery = Discovery(settings: multicast, system: self)
-            state.withLock { $0.discovery = discovery }
+            state.withLockedValue { $0.discovery = discovery }
             do {
                 try await discovery.start()
             } catch let error as NetworkInterfaceError {
@@ -84,20 +89,24 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Says goodbye to everybody and closes all sockets. Calls under way fail with `connectionLost`.
-    public func shutdown() async {
-        let (server, discovery, dialer, links) = state.withLock { state in
+    /// Says goodbye to everybody, lets calls under way in both directions finish, and closes all sockets.
+    ///
+    /// - Parameter limit: time for those calls, `ClusterSettings.closingLimit` by default. What is not done by then fails
+    ///   with `connectionLost`.
+    public func shutdown(within limit: Duration? = nil) async {
+        let (server, discovery, dialer, links) = state.withLockedValue { state in
             state.isStopping = true
             return (state.server, state.discovery, state.dialer, Array(state.links.values))
         }
         dialer?.stop()
         await discovery?.stop()
         try? await server?.close().get()
-        await withTaskGroup(of: Void.self) { group in
-            for link in links { group.addTask { await link.leave() } }
-        }
+        let pending = state.withLockedValue { $0.pending.removeAll() }
+        for channel in pending { channel.close(promise: nil) }
+        for link in links { link.retire(within: limit ?? settings.closingLimit, goodbye: true) }
+        for link in links { await link.untilClosed() }
         feed.finish()
-        state.withLock {
+        state.withLockedValue {
             $0.server = nil
             $0.discovery = nil
             $0.dialer = nil
@@ -123,9 +132,35 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             if channel.localAddress?.port != nil || channel.remoteAddress?.port != nil || dialled {
                 try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
             }
+            if !dialled { try accept(channel) }
             let handler = LinkHandler(system: self, dialled: dialled, established: established)
             try channel.pipeline.syncOperations.addHandler(handler)
         }
+    }
+
+    /// Counts a connection that somebody opened among those that have not said who they are.
+    private func accept(_ channel: any Channel) throws {
+        // Its bytes are read in small portions until it has.
+        try channel.syncOptions?.setOption(
+            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: FrameLimits.handshake))
+        let (isStopping, crowdedOut) = state.withLockedValue { state in
+            (state.isStopping, state.pending.add(channel, from: channel.remoteAddress?.ipAddress ?? ""))
+        }
+        if isStopping { channel.close(promise: nil) }
+        crowdedOut?.close(promise: nil)
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLockedValue { $0.pending.remove(channel) }
+        }
+    }
+
+    /// The handshake of a connection is done.
+    func authenticated(_ channel: any Channel) {
+        state.withLockedValue { $0.pending.remove(channel) }
+        // From now on there is much to read.
+        try? channel.syncOptions?.setOption(
+            .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 16_384, maximum: 262_144))
+        try? channel.syncOptions?.setOption(
+            .writeBufferWaterMark, value: .init(low: FrameLimits.piece, high: 2 * FrameLimits.piece))
     }
 
     /// Dials once. The future fails with `HandshakeFailure` or an error of the system.
@@ -165,32 +200,34 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Round trip of the last ping to a node; `nil` before the first.
     public func roundTrip(to node: NodeID) -> Duration? {
-        state.withLock { $0.links[node] }?.roundTrip
+        state.withLockedValue { $0.links[node] }?.roundTrip
     }
 
     /// The peers of every role.
-    package var peers: [Hello] { state.withLock { $0.links.values.map(\.peer) } }
+    package var peers: [Hello] { state.withLockedValue { $0.links.values.map(\.peer) } }
 
     /// Whether there is a link to that node.
     package func isLinked(_ node: NodeID) -> Bool {
-        state.withLock { $0.links[node] != nil }
+        state.withLockedValue { $0.links[node] != nil }
     }
 
     func link(to node: NodeID) -> Link? {
-        state.withLock { $0.links[node] }
+        state.withLockedValue { $0.links[node] }
     }
 
     /// Somebody may be at `address`: from a beacon or another member.
     func suggest(_ address: NodeAddress, node: NodeID) {
         if settings.isLoopbackOnly, !address.isLoopback { return }
-        let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
+        let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
         dialer?.suggest(address, node: node)
     }
 
     // MARK: - Links, as their handlers report them
 
     var hello: Hello {
-        Hello(cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised)
+        Hello(
+            cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
+            limits: settings.limits)
     }
 
     /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
@@ -208,7 +245,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     func admit(_ peer: Hello, dialled: Bool) -> Refusal? {
-        state.withLock { objection(to: peer, dialled: dialled, in: $0) }
+        state.withLockedValue { objection(to: peer, dialled: dialled, in: $0) }
     }
 
     /// Why a link to this peer is not wanted now.
@@ -231,7 +268,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
         // new one could be told in the wrong order.
-        let (refusal, replaced): (Refusal?, Link?) = state.withLock { state in
+        let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
             if let objection = objection(to: peer, dialled: link.dialled, in: state) { return (objection, nil) }
             let old = state.links.updateValue(link, forKey: peer.node)
             if peer.role == .node {
@@ -242,22 +279,36 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             return (nil, old)
         }
         if let refusal { return refusal }
-        replaced?.close()
+        metrics.linked(count: state.withLockedValue { $0.links.count })
+        // What is under way on the other link may finish there.
+        replaced?.retire(within: settings.closingLimit, goodbye: false)
+        superseded(by: link)
         if peer.role == .node { introduce(link) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
         return nil
     }
 
+    /// Another node at the address of an older one: the older has been restarted, or two were told to advertise one
+    /// address. The older gets a short time to show that it lives, instead of the usual one.
+    private func superseded(by link: Link) {
+        guard link.peer.role == .node, let address = address(of: link) else { return }
+        let others = state.withLockedValue { Array($0.links.values) }
+        for other in others where other !== link && other.peer.node != link.peer.node {
+            if other.peer.role == .node, self.address(of: other) == address { other.doubt() }
+        }
+    }
+
     func ended(_ link: Link) {
         let peer = link.peer
-        let wasCurrent = state.withLock { state in
+        let wasCurrent = state.withLockedValue { state in
             guard state.links[peer.node] === link else { return false }
             state.links[peer.node] = nil
             if peer.role == .node { feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) } }
             return true
         }
+        metrics.linked(count: state.withLockedValue { $0.links.count })
         guard wasCurrent, peer.role == .node else { return }
-        let dialer = state.withLock { $0.isStopping ? nil : $0.dialer }
+        let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
         dialer?.lost(peer.node, saidGoodbye: link.isLeaving)
     }
 
@@ -285,7 +336,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Whether this has not been logged before. Bounded: whoever scans our port must not fill memory or log.
     private func isNews(_ text: String) -> Bool {
-        state.withLock { $0.logged.count < 1000 && $0.logged.insert(text).inserted }
+        state.withLockedValue { $0.logged.count < 1000 && $0.logged.insert(text).inserted }
     }
 
     /// Where the other nodes reach the peer of this link.

@@ -21,9 +21,13 @@ package struct Frame: Equatable, Sendable {
         case cancel = 8
         case peers = 9
         case goodbye = 10
+        /// Gives a target an index for the rest of the link.
+        case declare = 11
+        /// Lets the other side send more data.
+        case grant = 12
 
         /// Control frames overtake data: a heartbeat never waits behind a picture.
-        var isControl: Bool {
+        package var isControl: Bool {
             switch self {
             case .call, .reply, .failure: false
             default: true
@@ -39,7 +43,7 @@ package struct Frame: Equatable, Sendable {
         }
 
         /// More pieces of this body follow under the same call id.
-        static let more = Flags(rawValue: 1)
+        package static let more = Flags(rawValue: 1)
     }
 
     package var kind: Kind
@@ -57,13 +61,17 @@ package struct Frame: Equatable, Sendable {
     /// Bytes of `kind`, `flags` and `call`, which `length` counts too.
     static let headerSize = 10
 
+    /// What `length` says, and what counts against a window.
+    var length: Int { Frame.headerSize + body.readableBytes }
+
     /// Appends the frame as it goes over the wire.
     package func write(into buffer: inout ByteBuffer) {
-        buffer.reserveCapacity(minimumWritableBytes: 4 + Frame.headerSize + body.readableBytes)
-        buffer.writeInteger(UInt32(truncatingIfNeeded: Frame.headerSize + body.readableBytes))
-        buffer.writeInteger(kind.rawValue)
-        buffer.writeInteger(flags.rawValue)
-        buffer.writeInteger(call)
+        writeHeader(into: &buffer)
         buffer.writeImmutableBuffer(body)
+    }
+
+    /// Appends everything before the body, as one store.
+    func writeHeader(into buffer: inout ByteBuffer) {
+        buffer.writeMultipleIntegers(UInt32(truncatingIfNeeded: length), kind.rawValue, flags.rawValue, call)
     }
 }

@@ -27,13 +27,21 @@ package struct FrameDecoder {
 
     /// Takes in what arrived.
     package mutating func append(_ bytes: ByteBuffer) {
-        var bytes = bytes
-        if buffer.readableBytes == 0 {
+        guard buffer.readableBytes > 0 else {
             buffer = bytes
-        } else {
-            buffer.discardReadBytes()
-            buffer.writeBuffer(&bytes)
+            return
         }
+        // The rest of a frame goes to memory of its own that has room for the whole frame: what it stands in is
+        // shared with the frames before it, and would be copied whole.
+        if buffer.readerIndex > 0 || buffer.writableBytes < bytes.readableBytes {
+            let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self).map(Int.init) ?? 0
+            let expected = 4 + min(length, limit)
+            var whole = ByteBuffer()
+            whole.reserveCapacity(max(expected, buffer.readableBytes + bytes.readableBytes))
+            whole.writeBuffer(&buffer)
+            buffer = whole
+        }
+        buffer.writeImmutableBuffer(bytes)
     }
 
     /// The next whole frame, or `nil` until more arrives.
@@ -45,9 +53,8 @@ package struct FrameDecoder {
         if length > limit { throw .tooLong(length: length, limit: limit) }
         if length < Frame.headerSize { throw .tooShort(length: length) }
         guard buffer.readableBytes >= 4 + length else { return nil }
-        buffer.moveReaderIndex(forwardBy: 4)
-        guard let rawKind = buffer.readInteger(as: UInt8.self), let flags = buffer.readInteger(as: UInt8.self),
-            let call = buffer.readInteger(as: UInt64.self),
+        guard
+            let (_, rawKind, flags, call) = buffer.readMultipleIntegers(as: (UInt32, UInt8, UInt8, UInt64).self),
             let body = buffer.readSlice(length: length - Frame.headerSize)
         else { throw .tooShort(length: length) }
         guard let kind = Frame.Kind(rawValue: rawKind) else { throw .unknownKind(rawKind) }

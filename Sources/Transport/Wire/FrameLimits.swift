@@ -15,8 +15,14 @@ package enum FrameLimits {
     package static let assembly = 2 * body
     /// Unfinished bodies of one link; more than a node has slots and callers.
     package static let unfinishedBodies = 4096
-    /// Frames that may wait on one link before it is given up.
-    package static let outboxFrames = 65_536
-    /// Bytes that wait to be written on one link before new calls on it are refused.
-    package static let outbox = 2 * body
+    /// Bytes of answers that wait to be written on one link before further answers wait to be encoded.
+    package static let answers = 16 * 1024 * 1024
+    /// Bytes of arguments that wait to be written on one link before further calls wait at the gate.
+    package static let calls = 16 * 1024 * 1024
+    /// Calls that may wait on one link for a place; beyond that even waiting is refused.
+    package static let waitingCalls = 65_536
+    /// Targets that one side may give an index on one link. A node has a few tens; the rest goes by name.
+    package static let targets = 1024
+    /// Control frames that wait to be written before the link is given up: the peer makes us answer and reads nothing.
+    package static let controlFrames = 16_384
 }

@@ -1,30 +1,49 @@
+import Distributed
 import NIOCore
 import Testing
 
 @testable import Transport
 
 @Suite struct CallRequestTests {
-    private let request = CallRequest(
-        remaining: .milliseconds(1500), trace: 9, actor: "scan", method: "run",
-        arguments: [ByteBuffer(string: "one"), ByteBuffer()])
+    private let target = CallTarget(actor: "scan", method: "run")
 
-    @Test func `a call survives the wire`() {
-        #expect(CallRequest(request.encoded()) == request)
+    @Test(arguments: [0, 7] as [UInt32])
+    func `a call survives the wire, by name and by index`(index: UInt32) throws {
+        let body = try CallBody.make(
+            target, index: index, remaining: .milliseconds(1500), trace: 9, arguments: ["one", ""])
+        let request = try #require(CallRequest(body))
+        #expect(request.remaining == .milliseconds(1500))
+        #expect(request.trace == 9)
+        #expect(request.target == (index == 0 ? .named(target) : .index(index)))
+        var decoder = CallDecoder(request)
+        #expect(try decoder.decodeNextArgument() as String == "one")
+        #expect(try decoder.decodeNextArgument() as String == "")
+        #expect(throws: RemoteError.self) { try decoder.decodeNextArgument() as String }
     }
 
-    @Test func `a cut or lengthened call is no call`() {
-        let whole = request.encoded()
+    @Test func `a cut call is no call, or has cut arguments`() throws {
+        let whole = try CallBody.make(target, arguments: ["one", "two"])
         for length in 0..<whole.readableBytes {
-            #expect(CallRequest(ByteBuffer(bytes: whole.readableBytesView.prefix(length))) == nil)
+            guard let request = CallRequest(ByteBuffer(bytes: whole.readableBytesView.prefix(length))) else { continue }
+            var decoder = CallDecoder(request)
+            #expect(throws: RemoteError.self) {
+                _ = try decoder.decodeNextArgument() as String
+                _ = try decoder.decodeNextArgument() as String
+            }
         }
-        #expect(CallRequest(ByteBuffer(bytes: Array(whole.readableBytesView) + [0])) == nil)
+        let empty = try CallBody.make(target)
+        #expect(CallRequest(ByteBuffer(bytes: Array(empty.readableBytesView) + [0])) == nil)
     }
 
-    @Test func `very long times are clamped, not trapped on`() {
-        var request = request
-        request.remaining = .seconds(Int64.max / 2)
-        #expect(CallRequest(request.encoded()) != nil)
-        request.remaining = .seconds(-5)
-        #expect(CallRequest(request.encoded())?.remaining == .zero)
+    @Test func `very long times are clamped, not trapped on`() throws {
+        let long = try CallBody.make(target, remaining: .seconds(Int64.max / 2))
+        #expect(CallRequest(long)?.remaining == .milliseconds(UInt32.max))
+        #expect(CallRequest(try CallBody.make(target, remaining: .seconds(-5)))?.remaining == .zero)
+        let short = try CallBody.make(target, remaining: .nanoseconds(1))
+        #expect(CallRequest(short)?.remaining == .milliseconds(1), "time that is left is not rounded away")
+    }
+
+    @Test func `more arguments than a call may have are refused where they are made`() {
+        #expect(throws: RemoteError.self) { try CallBody.make(target, arguments: Array(repeating: "x", count: 17)) }
     }
 }

@@ -1,19 +1,28 @@
+import NIOCore
 import Testing
 
 @testable import Transport
 
 @Suite struct CallTableTests {
+    /// Opens a call that has room, and tells whether it is to be sent.
+    private func open<Waiter>(
+        _ table: inout CallTable<Waiter>, _ call: UInt64, _ waiter: Waiter, deadline: Duration = .seconds(1),
+        hasRoom: Bool = true
+    ) -> CallTable<Waiter>.Admission {
+        table.open(call, waiter, deadline: deadline, frame: Frame(.call, call: call), hasRoom: hasRoom)
+    }
+
     @Test func `an answer finds its caller once`() {
-        var table = CallTable<String>()
-        let call = table.open("a", deadline: .seconds(1)) ?? 0
-        #expect(table.take(call) == "a")
-        #expect(table.take(call) == nil, "a late or repeated answer is dropped")
+        var table = CallTable<String>(limit: 10)
+        #expect(open(&table, 1, "a") == .send)
+        #expect(table.take(1)?.waiter == "a")
+        #expect(table.take(1) == nil, "a late or repeated answer is dropped")
     }
 
     @Test func `deadlines pass in their order, whatever the order of the calls`() {
-        var table = CallTable<String>()
-        _ = table.open("slow", deadline: .seconds(9))
-        _ = table.open("fast", deadline: .seconds(1))
+        var table = CallTable<String>(limit: 10)
+        _ = open(&table, 1, "slow", deadline: .seconds(9))
+        _ = open(&table, 2, "fast", deadline: .seconds(1))
         #expect(table.nextDeadline() == .seconds(1))
         #expect(table.expire(at: .milliseconds(999)).isEmpty)
         #expect(table.expire(at: .seconds(1)).map(\.waiter) == ["fast"])
@@ -23,31 +32,62 @@ import Testing
     }
 
     @Test func `an answered call does not expire`() {
-        var table = CallTable<Int>()
-        let call = table.open(1, deadline: .seconds(1)) ?? 0
-        _ = table.take(call)
+        var table = CallTable<Int>(limit: 10)
+        _ = open(&table, 1, 1)
+        _ = table.take(1)
         #expect(table.nextDeadline() == nil)
         #expect(table.expire(at: .seconds(2)).isEmpty)
     }
 
     @Test func `a lost link takes all calls with it and lets no more in`() {
-        var table = CallTable<Int>()
-        for number in 0..<3 { _ = table.open(number, deadline: .seconds(1)) }
-        #expect(table.close().sorted() == [0, 1, 2])
-        #expect(table.open(4, deadline: .seconds(1)) == nil)
-        #expect(table.count == 0)
+        var table = CallTable<Int>(limit: 2)
+        for call in 1...3 { _ = open(&table, UInt64(call), call) }
+        let closed = table.close()
+        #expect(closed.map(\.waiter).sorted() == [1, 2, 3])
+        #expect(closed.filter { !$0.wasSent }.map(\.call) == [3], "the third cannot have run")
+        #expect(open(&table, 4, 4) == .closed)
+        #expect(table.count == 0 && !table.hasWaiting)
+    }
+
+    @Test func `calls beyond the other side's limit wait and go in order as others end`() {
+        var table = CallTable<Int>(limit: 2)
+        let admissions = (1...5).map { open(&table, $0, Int($0)) }
+        #expect(admissions == [.send, .send, .wait, .wait, .wait])
+        #expect(table.nextToSend() == nil)
+        #expect(table.take(4)?.wasSent == false, "a call that is cancelled while it waits")
+        _ = table.take(1)
+        #expect(table.nextToSend()?.call == 3)
+        #expect(table.nextToSend() == nil)
+        _ = table.take(2)
+        _ = table.take(3)
+        #expect(table.nextToSend()?.call == 5)
+        #expect(!table.hasWaiting)
+    }
+
+    @Test func `a new call does not overtake those that wait`() {
+        var table = CallTable<Int>(limit: 9)
+        #expect(open(&table, 1, 1, hasRoom: false) == .wait)
+        #expect(open(&table, 2, 2, hasRoom: true) == .wait)
+        #expect(table.nextToSend()?.call == 1)
+        #expect(table.nextToSend()?.call == 2)
+    }
+
+    @Test func `waiting has an end too`() {
+        var table = CallTable<Int>(limit: 1)
+        for call in 0...UInt64(FrameLimits.waitingCalls) { _ = open(&table, call, 0) }
+        #expect(open(&table, .max, 0) == .congested)
     }
 
     @Test func `a hundred thousand answered calls leave nothing behind`() {
-        var table = CallTable<Int>()
-        let waiting = table.open(-1, deadline: .seconds(5)) ?? 0
-        for number in 0..<100_000 {
-            let call = table.open(number, deadline: .seconds(30)) ?? 0
-            #expect(table.take(call) == number)
+        var table = CallTable<Int>(limit: 10)
+        _ = open(&table, 0, -1, deadline: .seconds(5))
+        for call in 1...100_000 {
+            _ = open(&table, UInt64(call), call, deadline: .seconds(30))
+            #expect(table.take(UInt64(call))?.waiter == call)
         }
         #expect(table.count == 1)
         #expect(table.pendingDeadlines <= 65)
         #expect(table.nextDeadline() == .seconds(5))
-        #expect(table.take(waiting) == -1)
+        #expect(table.take(0)?.waiter == -1)
     }
 }

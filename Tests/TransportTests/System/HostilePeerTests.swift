@@ -48,9 +48,8 @@ import Testing
         }
     }
 
-    private func call(_ method: String, on actor: String) -> Frame {
-        let request = CallRequest(remaining: .seconds(5), trace: 0, actor: actor, method: method, arguments: [])
-        return Frame(.call, call: 1, body: request.encoded())
+    private func call(_ method: String, on actor: String) throws -> Frame {
+        Frame(.call, call: 1, body: try CallBody.make(CallTarget(actor: actor, method: method)))
     }
 
     @Test(arguments: [
@@ -64,13 +63,13 @@ import Testing
             try await withRawPeer(of: systems[0]) { inbound, outbound in
                 var inbound = inbound
                 var decoder = FrameDecoder(limit: FrameLimits.data)
-                try await outbound.write(bytes(call(method, on: "echo")))
+                try await outbound.write(bytes(try call(method, on: "echo")))
                 let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
                 #expect(answer.kind == .failure)
-                #expect(try WireCoder.decode(RemoteError.self, from: answer.body).kind == .noSuchMethod)
+                #expect(try WireCoder.decode(CallFailure.self, from: answer.body).kind == .noSuchMethod)
 
                 // The same link still serves an honest call.
-                try await outbound.write(bytes(call("secret", on: "vault")))
+                try await outbound.write(bytes(try call("secret", on: "vault")))
                 let honest = try #require(try await next([.failure, .reply], &inbound, &decoder))
                 #expect(try WireCoder.decode(String.self, from: honest.body) == "nobody may read this")
             }
@@ -84,9 +83,9 @@ import Testing
             try await withRawPeer(of: systems[0]) { inbound, outbound in
                 var inbound = inbound
                 var decoder = FrameDecoder(limit: FrameLimits.data)
-                try await outbound.write(bytes(call("echo", on: "echo")))
+                try await outbound.write(bytes(try call("echo", on: "echo")))
                 let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
-                #expect(try WireCoder.decode(RemoteError.self, from: answer.body).kind == .badArguments)
+                #expect(try WireCoder.decode(CallFailure.self, from: answer.body).kind == .badArguments)
             }
             withExtendedLifetime(echo) {}
         }

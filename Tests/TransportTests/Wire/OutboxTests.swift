@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct OutboxTests {
     @Test func `a ping overtakes a picture`() {
-        var outbox = Outbox()
+        var outbox = Outbox(window: 1 << 30)
         outbox.append(Frame(.reply, call: 1, body: ByteBuffer(repeating: 1, count: 3 * FrameLimits.piece)))
         #expect(outbox.next()?.kind == .reply)
         outbox.append(Frame(.ping))
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `long bodies are cut into pieces that take turns`() {
-        var outbox = Outbox()
+        var outbox = Outbox(window: 1 << 30)
         for call: UInt64 in [1, 2] {
             outbox.append(Frame(.call, call: call, body: ByteBuffer(repeating: 0, count: FrameLimits.piece + 1)))
         }
@@ -30,13 +30,13 @@ import Testing
     @Test func `what goes out in pieces comes in whole`() throws {
         var body = ByteBuffer()
         for number in 0..<300_000 { body.writeInteger(UInt32(number)) }
-        var outbox = Outbox()
+        var outbox = Outbox(window: 1 << 30)
         outbox.append(Frame(.reply, call: 5, body: body))
         outbox.append(Frame(.reply, call: 6, body: ByteBuffer(string: "short")))
         var assembler = BodyAssembler()
         var whole: [Frame] = []
         while let piece = outbox.next() {
-            if let frame = try assembler.add(piece) { whole.append(frame) }
+            if case .whole(let frame) = try assembler.add(piece) { whole.append(frame) }
         }
         #expect(whole.map(\.call) == [6, 5])
         #expect(whole.last?.body == body)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `a call that is cancelled before it has left is not made`() {
-        var outbox = Outbox()
+        var outbox = Outbox(window: 1 << 30)
         outbox.append(Frame(.call, call: 1, body: ByteBuffer(repeating: 0, count: 2 * FrameLimits.piece)))
         outbox.append(Frame(.call, call: 2))
         #expect(outbox.next()?.call == 1, "its first piece has left")
@@ -61,14 +61,57 @@ import Testing
         #expect(assembler.heldBytes == 0)
     }
 
-    @Test func `a body beyond the limit is refused while it comes in`() throws {
-        var assembler = BodyAssembler()
-        let piece = ByteBuffer(repeating: 0, count: FrameLimits.data)
-        var refused = false
-        for _ in 0...(FrameLimits.body / FrameLimits.data) + 1 where !refused {
-            do { _ = try assembler.add(Frame(.reply, flags: .more, call: 1, body: piece)) } catch { refused = true }
+    @Test func `a body beyond the limit is refused once and the rest of it dropped`() throws {
+        var assembler = BodyAssembler(bodyLimit: 1000)
+        let piece = ByteBuffer(repeating: 0, count: 400)
+        func add(_ flags: Frame.Flags) throws -> BodyAssembler.Result {
+            try assembler.add(Frame(.call, flags: flags, call: 1, body: piece))
         }
-        #expect(refused)
+        let first = try [add(.more), add(.more), add(.more)]
+        #expect(first == [.incomplete, .incomplete, .tooLong(.call, call: 1)])
+        #expect(assembler.heldBytes == 0)
+        for _ in 0..<10_000 { #expect(try add(.more) == .incomplete) }
+        #expect(try add([]) == .incomplete)
+        #expect(assembler.heldBytes == 0)
+        guard case .whole = try add([]) else { return #expect(Bool(false), "the next body is a new one") }
+    }
+
+    @Test func `data waits for credit and control frames do not`() {
+        var outbox = Outbox(window: 100)
+        outbox.append(Frame(.call, call: 1, body: ByteBuffer(repeating: 0, count: 60)))
+        outbox.append(Frame(.call, call: 2, body: ByteBuffer(repeating: 0, count: 60)))
+        #expect(outbox.next()?.call == 1)
+        #expect(outbox.next() == nil)
+        outbox.append(Frame(.ping))
+        outbox.append(grant: 5)
+        outbox.append(grant: 6)
+        #expect(outbox.next()?.body == ByteBuffer(integer: UInt32(11)), "grants are added up")
+        #expect(outbox.next()?.kind == .ping)
+        #expect(outbox.next() == nil)
+        #expect(outbox.unsentCalls == [2])
+        #expect(outbox.granted(40) == true)
+        #expect(outbox.next()?.call == 2)
+        #expect(outbox.isEmpty)
+    }
+
+    @Test func `a flood of pings makes one answer`() {
+        var outbox = Outbox(window: 100)
+        for _ in 0..<1000 { outbox.append(Frame(.pong)) }
+        #expect(outbox.controlCount == 1)
+    }
+
+    @Test func `no more long bodies are under way than the other side puts together`() throws {
+        var outbox = Outbox(window: 1 << 30)
+        var assembler = BodyAssembler()
+        for call: UInt64 in 1...5 {
+            outbox.append(Frame(.call, call: call, body: ByteBuffer(repeating: 0, count: FrameLimits.body - 1)))
+        }
+        var whole: [UInt64] = []
+        while let piece = outbox.next() {
+            if case .whole(let frame) = try assembler.add(piece) { whole.append(frame.call) }
+        }
+        #expect(whole.sorted() == [1, 2, 3, 4, 5])
+        #expect(outbox.isEmpty && outbox.queuedBytes == 0)
     }
 
     @Test func `empty pieces cannot fill the memory with entries`() {

@@ -1,0 +1,35 @@
+package import NIOCore
+
+/// The value of a failure frame: what every caller understands, and for a declared error that error too.
+package struct CallFailure: Codable, Sendable {
+    package var kind: RemoteError.Kind
+    package var message: String
+    /// Wire name of a declared error; `nil` for all others.
+    package var error: String?
+    /// Its value encoding.
+    package var value: ByteBuffer?
+
+    init(kind: RemoteError.Kind, message: String, error: String? = nil, value: ByteBuffer? = nil) {
+        self.kind = kind
+        self.message = message
+        self.error = error
+        self.value = value
+    }
+
+    init(_ error: RemoteError) {
+        self.init(kind: error.kind, message: error.message)
+    }
+
+    /// Reads the body of a failure frame, whatever it holds.
+    init(reading body: ByteBuffer) {
+        self =
+            (try? WireCoder.decode(CallFailure.self, from: body))
+            ?? CallFailure(kind: .failed, message: "the other side failed with an error that cannot be read")
+    }
+
+    /// The body of a failure frame. A declared error too large to be carried is told by its words alone.
+    func encoded(limit: Int) -> ByteBuffer {
+        if let body = try? WireCoder.encode(self), body.readableBytes <= limit { return body }
+        return (try? WireCoder.encode(CallFailure(kind: kind, message: message))) ?? ByteBuffer()
+    }
+}

@@ -1,0 +1,131 @@
+import DequeModule
+import NIOConcurrencyHelpers
+import Synchronization
+
+/// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel,
+/// a deadline or a lost link reaches them. Owns their tasks.
+final class InboundCalls: Sendable {
+    typealias Operation = @Sendable () async -> Void
+
+    /// Arguments up to this size are decoded on the event loop, where a call starts without another change of
+    /// threads. Longer ones would hold up the other links of that loop.
+    static let inlineSize = 32 * 1024
+    /// Bytes of arguments that may wait to be decoded before the peer is granted no more.
+    static let waitingLimit = FrameLimits.body
+
+    private struct Waiting: Sendable {
+        var call: UInt64
+        var size: Int
+        var operation: Operation
+    }
+
+    private struct State: Sendable {
+        var running: RunningCalls<Task<Void, Never>>
+        /// Calls with long arguments, and those behind them, by actor. A queue exists while a task works it off.
+        var queues: [String: Deque<Waiting>] = [:]
+        var waitingBytes = 0
+        var isRetired = false
+    }
+
+    private let epoch: ContinuousClock.Instant
+    private let state: NIOLockedValueBox<State>
+
+    init(limit: Int, epoch: ContinuousClock.Instant) {
+        self.epoch = epoch
+        state = NIOLockedValueBox(State(running: RunningCalls(limit: limit)))
+    }
+
+    /// Whether a call may run. `nil` once the link has been retired.
+    func admit(_ call: UInt64, remaining: Duration, unanswered: Int) -> RunningCalls<Task<Void, Never>>.Admission? {
+        let deadline = epoch.duration(to: .now) + remaining
+        return state.withLockedValue { state in
+            state.isRetired ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
+        }
+    }
+
+    /// Starts an admitted call, behind those for the same actor that came before it. To be called on the event loop.
+    ///
+    /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
+    /// that is what keeps the order. No method runs on the event loop itself.
+    ///
+    /// - Parameter changed: told when there is room again, and when a call has ended after the link was retired.
+    func start(
+        _ call: UInt64, actor: String, size: Int, changed: @escaping @Sendable () -> Void,
+        _ operation: @escaping Operation
+    ) {
+        let waiting = Waiting(call: call, size: size) { [self] in
+            await operation()
+            if finished(call) { changed() }
+        }
+        let (startsNow, startsQueue) = state.withLockedValue { state in
+            if state.queues[actor] == nil, size <= InboundCalls.inlineSize { return (true, false) }
+            state.waitingBytes += size
+            state.queues[actor, default: []].append(waiting)
+            return (false, state.queues[actor]?.count == 1)
+        }
+        if startsNow { begin(waiting) }
+        if startsQueue {
+            // Owned by this object; ends with the queue.
+            Task { self.workOff(actor, changed) }
+        }
+    }
+
+    private func begin(_ waiting: Waiting) {
+        let task = Task.immediate { await waiting.operation() }
+        let cancelled = state.withLockedValue { $0.running.started(waiting.call, task) }
+        cancelled?.cancel()
+    }
+
+    /// Starts the calls of one actor's queue until it is empty. The first stays in the queue while it is started, so
+    /// that those that come in meanwhile get behind it.
+    private func workOff(_ actor: String, _ changed: @Sendable () -> Void) {
+        while let next = state.withLockedValue({ $0.queues[actor]?.first }) {
+            begin(next)
+            let hasRoomAgain = state.withLockedValue { state in
+                let wasFull = state.waitingBytes > InboundCalls.waitingLimit
+                state.waitingBytes -= next.size
+                state.queues[actor]?.removeFirst()
+                if state.queues[actor]?.isEmpty == true { state.queues[actor] = nil }
+                return wasFull && state.waitingBytes <= InboundCalls.waitingLimit
+            }
+            if hasRoomAgain { changed() }
+        }
+    }
+
+    /// `true` where the link is retired and may wait for this.
+    private func finished(_ call: UInt64) -> Bool {
+        state.withLockedValue { state in
+            state.running.finished(call)
+            return state.isRetired
+        }
+    }
+
+    /// Whether so much waits to be decoded that the peer should send no more for now.
+    var isFull: Bool { state.withLockedValue { $0.waitingBytes > InboundCalls.waitingLimit } }
+
+    /// Calls admitted and not finished.
+    var count: Int { state.withLockedValue { $0.running.count } }
+
+    func cancel(_ call: UInt64) {
+        state.withLockedValue { $0.running.cancel(call) }?.cancel()
+    }
+
+    func nextDeadline() -> Duration? {
+        state.withLockedValue { $0.running.nextDeadline() }
+    }
+
+    /// Cancels the calls whose callers have given up by now.
+    func expire() {
+        let now = epoch.duration(to: .now)
+        for task in state.withLockedValue({ $0.running.expire(at: now) }) { task.cancel() }
+    }
+
+    func cancelAll() {
+        for task in state.withLockedValue({ $0.running.cancelAll() }) { task.cancel() }
+    }
+
+    /// Admits no further calls.
+    func retire() {
+        state.withLockedValue { $0.isRetired = true }
+    }
+}

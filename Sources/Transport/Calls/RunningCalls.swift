@@ -1,0 +1,83 @@
+/// The calls of one peer that run on this side, as a value: how many at once, which of them are to be cancelled and
+/// when their time is over. `Handle` is whatever cancels one.
+package struct RunningCalls<Handle> {
+    package enum Admission: Equatable {
+        case run
+        /// The peer makes more calls than it was told: an error reply.
+        case busy
+        /// It makes far more, or one twice: not worth a reply.
+        case abuse
+    }
+
+    fileprivate enum Entry {
+        /// Admitted; its handle is not known yet.
+        case starting(isCancelled: Bool)
+        case running(Handle)
+    }
+
+    private let limit: Int
+    private var entries: [UInt64: Entry] = [:]
+    private var deadlines = DeadlineQueue()
+
+    /// - Parameter limit: calls at once; the peer was told.
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    package var count: Int { entries.count }
+
+    /// - Parameter unanswered: answers to this peer that wait to be written. They count against a second limit, so
+    ///   that calling without reading the answers ends somewhere.
+    package mutating func begin(_ call: UInt64, deadline: Duration, unanswered: Int) -> Admission {
+        guard entries[call] == nil, entries.count + unanswered < 2 * limit + 64 else { return .abuse }
+        // Cancelled calls still run here for a moment after the peer has made others in their place.
+        guard entries.count < limit + limit / 2 + 1 else { return .busy }
+        entries[call] = .starting(isCancelled: false)
+        deadlines.insert(call, at: deadline)
+        return .run
+    }
+
+    /// The call has been started. The result is `handle` where it has to be cancelled at once.
+    package mutating func started(_ call: UInt64, _ handle: Handle) -> Handle? {
+        guard case .starting(let isCancelled) = entries[call] else { return nil }
+        entries[call] = .running(handle)
+        return isCancelled ? handle : nil
+    }
+
+    /// Gives what cancels the call, if it runs.
+    package mutating func cancel(_ call: UInt64) -> Handle? {
+        switch entries[call] {
+        case .running(let handle): return handle
+        case .starting:
+            entries[call] = .starting(isCancelled: true)
+            return nil
+        case nil: return nil
+        }
+    }
+
+    package mutating func finished(_ call: UInt64) {
+        entries[call] = nil
+        deadlines.forgetDead(living: entries.count) { entries[$0] != nil }
+    }
+
+    /// The calls whose time is over: their callers have given up.
+    package mutating func expire(at now: Duration) -> [Handle] {
+        var handles: [Handle] = []
+        while let call = deadlines.popDue(at: now) {
+            if let handle = cancel(call) { handles.append(handle) }
+        }
+        return handles
+    }
+
+    package mutating func nextDeadline() -> Duration? {
+        deadlines.next { entries[$0] != nil }
+    }
+
+    /// The link is gone: everything is to be cancelled.
+    package mutating func cancelAll() -> [Handle] {
+        entries.keys.compactMap { cancel($0) }
+    }
+}
+
+extension RunningCalls: Sendable where Handle: Sendable {}
+extension RunningCalls.Entry: Sendable where Handle: Sendable {}

@@ -1,0 +1,44 @@
+import NIOCore
+
+/// Turns what waits on a link into as few writes as make sense: small frames share a buffer, long bodies are written
+/// as they are, without a copy.
+struct FrameWriter {
+    /// Bytes taken from the outbox at once. A control frame that comes in meanwhile waits for no more than this.
+    static let batchSize = 256 * 1024
+    /// Bodies up to this size are copied behind their header: a copy of a few kilobytes is cheaper than a write.
+    static let copyLimit = 8 * 1024
+
+    private var frames: [Frame] = []
+
+    /// Writes one batch, in order.
+    ///
+    /// - Returns: how many bytes it had; 0 where nothing can be sent now.
+    mutating func write(from link: Link, _ write: (ByteBuffer) -> Void) -> Int {
+        link.takeFrames(&frames, bytes: FrameWriter.batchSize)
+        guard !frames.isEmpty else { return 0 }
+        defer { frames.removeAll(keepingCapacity: true) }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(copiedSize)
+        var count = 0
+        for frame in frames {
+            count += 4 + frame.length
+            if frame.body.readableBytes <= FrameWriter.copyLimit {
+                frame.write(into: &bytes)
+            } else {
+                frame.writeHeader(into: &bytes)
+                write(bytes)
+                write(frame.body)
+                bytes = ByteBuffer()
+            }
+        }
+        if bytes.readableBytes > 0 { write(bytes) }
+        return count
+    }
+
+    private var copiedSize: Int {
+        frames.reduce(0) { size, frame in
+            let body = frame.body.readableBytes
+            return size + 4 + Frame.headerSize + (body <= FrameWriter.copyLimit ? body : 0)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CoreMetrics
+import Metrics
+
+/// What the transport counts, through swift-metrics. Without a bootstrapped backend all of it does nothing.
+///
+/// Counters end in `_total`, timers are in nanoseconds. The names and dimensions are part of the interface.
+final class TransportMetrics: Sendable {
+    /// Calls made to peers, and calls of peers, whatever became of them.
+    private let callsOut, callsIn: Counter
+    /// Those that ended with an error of any kind.
+    private let errorsOut, errorsIn: Counter
+    /// From making a call to its answer or error.
+    private let callDuration: Timer
+    /// Bytes given to and taken from connections, before encryption.
+    private let bytesOut, bytesIn: Counter
+    /// Bytes that wait to be written on a link, noted when the loop looks after the link.
+    private let queueBytes: Recorder
+    /// Round trip of pings.
+    private let roundTrip: Timer
+    /// Links up now.
+    private let links: Gauge
+    /// Handshakes that failed or were refused, in either direction.
+    private let handshakeFailures: Counter
+
+    init() {
+        let out = [("direction", "out")]
+        let incoming = [("direction", "in")]
+        callsOut = Counter(label: "transport_calls_total", dimensions: out)
+        callsIn = Counter(label: "transport_calls_total", dimensions: incoming)
+        errorsOut = Counter(label: "transport_call_errors_total", dimensions: out)
+        errorsIn = Counter(label: "transport_call_errors_total", dimensions: incoming)
+        callDuration = Timer(label: "transport_call_duration")
+        bytesOut = Counter(label: "transport_bytes_total", dimensions: out)
+        bytesIn = Counter(label: "transport_bytes_total", dimensions: incoming)
+        queueBytes = Recorder(label: "transport_queue_bytes")
+        roundTrip = Timer(label: "transport_round_trip")
+        links = Gauge(label: "transport_links")
+        handshakeFailures = Counter(label: "transport_handshake_failures_total")
+    }
+
+    func madeCall() { callsOut.increment() }
+
+    func callEnded(after duration: Duration) { callDuration.record(duration: duration) }
+
+    func ownCallFailed() { errorsOut.increment() }
+
+    func received() { callsIn.increment() }
+
+    func theirCallFailed() { errorsIn.increment() }
+
+    func wrote(bytes: Int) { bytesOut.increment(by: bytes) }
+
+    func read(bytes: Int) { bytesIn.increment(by: bytes) }
+
+    func queued(bytes: Int) { queueBytes.record(bytes) }
+
+    func measured(roundTripNanoseconds: Int64) { roundTrip.recordNanoseconds(roundTripNanoseconds) }
+
+    func linked(count: Int) { links.record(count) }
+
+    func handshakeFailed() { handshakeFailures.increment() }
+}
