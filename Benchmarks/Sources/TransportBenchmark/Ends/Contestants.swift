@@ -1,5 +1,4 @@
 import BenchmarkNodes
-import NIOCore
 import NIOPosix
 import Transport
 
@@ -7,10 +6,9 @@ import Transport
 struct Contestants: Sendable {
     /// In the order in which they take their turns.
     let all: [any Contestant]
-    private let group: MultiThreadedEventLoopGroup
 
     init(_ ports: Ports, keyPath: String) async throws {
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var all: [any Contestant] = [
             try await RawEcho(port: ports.raw, on: group),
             try GRPCEcho(port: ports.grpc, on: group, coalesces: true),
@@ -29,8 +27,8 @@ struct Contestants: Sendable {
         self.all = all
     }
 
+    /// Leaves the event loop running, as `Servers` does.
     func close() async throws {
         for contestant in all { try await contestant.close() }
-        try await group.shutdownGracefully()
     }
 }
