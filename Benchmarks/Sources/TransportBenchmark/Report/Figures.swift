@@ -32,16 +32,28 @@ extension Figures {
         }
     }
 
-    /// The median of each figure by itself. A round that another program disturbed moves it little, whichever way.
+    /// The best of each figure by itself: what there is when no other program has the processor.
+    init(bestOf rounds: [Figures]) {
+        self.init(rounds, high: { $0.max() ?? 0 }, low: { $0.min() ?? 0 })
+    }
+
+    /// The median of each figure by itself.
     init(medianOf rounds: [Figures]) {
-        callsPerSecond = rounds.map(\.callsPerSecond).median
-        mebibytesPerSecond = rounds.map(\.mebibytesPerSecond).median
-        processorTime = rounds.map(\.processorTime).median
+        self.init(rounds, high: \.median, low: \.median)
+    }
+
+    /// - Parameters:
+    ///   - high: makes one of figures that are better when higher.
+    ///   - low: of those that are better when lower.
+    private init(_ rounds: [Figures], high: ([Double]) -> Double, low: ([Double]) -> Double) {
+        callsPerSecond = high(rounds.map(\.callsPerSecond))
+        mebibytesPerSecond = high(rounds.map(\.mebibytesPerSecond))
+        processorTime = low(rounds.map(\.processorTime))
         let latencies = rounds.compactMap(\.latency)
         if !latencies.isEmpty {
             latency = Latency(
-                mean: latencies.map(\.mean).median, p50: latencies.map(\.p50).median,
-                p99: latencies.map(\.p99).median, p999: latencies.map(\.p999).median)
+                mean: low(latencies.map(\.mean)), p50: low(latencies.map(\.p50)), p99: low(latencies.map(\.p99)),
+                p999: low(latencies.map(\.p999)))
         }
     }
 }

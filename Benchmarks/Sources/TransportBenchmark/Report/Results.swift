@@ -8,6 +8,7 @@ struct Results: Codable, Sendable {
         /// Calls of the allocator for each call, of this process.
         var allocations: Double?
 
+        var best: Figures { Figures(bestOf: rounds) }
         var median: Figures { Figures(medianOf: rounds) }
     }
 
