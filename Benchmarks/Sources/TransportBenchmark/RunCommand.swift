@@ -85,7 +85,8 @@ struct RunCommand: AsyncParsableCommand {
         if let allocationLimit, let allocations = results.row(Names.array, .latency)?.allocations,
             allocations > allocationLimit
         {
-            print("\(allocations) allocations per call, where at most \(allocationLimit) are allowed")
+            print(
+                String(format: "%.1f allocations per call, where at most %g are allowed", allocations, allocationLimit))
             throw ExitCode.failure
         }
     }

@@ -6,7 +6,7 @@ struct Report {
 
     var text: String {
         let tables = Load.all.compactMap(table)
-        return (tables + [targets]).joined(separator: "\n\n")
+        return (tables + [targets].compactMap(\.self)).joined(separator: "\n\n")
     }
 
     private func table(_ load: Load) -> String? {
@@ -30,7 +30,8 @@ struct Report {
         return table.text
     }
 
-    private var targets: String {
+    /// `nil` where nothing was measured that could be compared.
+    private var targets: String? {
         var table = TextTable(title: "ratio", head: ["best", "median", "target", ""])
         for target in Target.all {
             guard let best = target.value(in: results, of: \.best),
@@ -45,7 +46,7 @@ struct Report {
             cells.append(target.goal == nil ? "" : target.isMissed(in: results) ? "MISSED" : "met")
             table.rows.append(cells)
         }
-        return table.text
+        return table.rows.isEmpty ? nil : table.text
     }
 
     private func number(_ value: Double, _ digits: Int) -> String {
