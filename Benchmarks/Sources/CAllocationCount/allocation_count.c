@@ -34,6 +34,11 @@ int64_t allocation_count_live(void) {
     return atomic_load(&allocations) - atomic_load(&releases);
 }
 
+void allocation_keep(void) {
+    mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);  // The largest that glibc takes (mallopt(3)).
+    mallopt(M_TRIM_THRESHOLD, 256 * 1024 * 1024);
+}
+
 void allocation_trim(void) {
     malloc_trim(0);
 }

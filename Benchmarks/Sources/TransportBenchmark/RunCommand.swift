@@ -1,5 +1,6 @@
 import ArgumentParser
 import BenchmarkNodes
+import CAllocationCount
 import Foundation
 
 /// Measures and prints.
@@ -14,6 +15,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @Flag(help: "Let the other end be a process of its own.")
     var processes = false
+
+    @Flag(help: "Let the allocator keep released memory, for everybody; only of the process of this end.")
+    var keepMemory = false
 
     @Option(help: "Only contestants whose name contains this, without regard to case.")
     var contestant: String?
@@ -48,6 +52,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if keepMemory { allocation_keep() }
         let keyPath = FileManager.default.temporaryDirectory
             .appendingPathComponent("transport-benchmark-\(ProcessInfo.processInfo.processIdentifier).key").path
         if BenchmarkSecurity.isAvailable { try BenchmarkSecurity.writeKey(to: keyPath) }
