@@ -2,8 +2,10 @@
 
 SWIFT ?= swift
 IMAGE ?=
+OPTIONS ?=
+FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test demo headline format lint clean
+.PHONY: all setup build release test demo headline benchmark soak format lint clean
 
 all: build
 
@@ -32,11 +34,18 @@ demo: release
 headline: release
 	@deploy/demo/headline.sh
 
+# make benchmark, or make benchmark OPTIONS="--rounds 15 --check"; Benchmarks/README.md says what it measures.
+benchmark: setup
+	@$(SWIFT) run --package-path Benchmarks -c release transport-benchmark $(OPTIONS)
+
+soak: setup
+	@$(SWIFT) run --package-path Benchmarks -c release transport-soak $(OPTIONS)
+
 format:
-	@$(SWIFT) format --in-place --recursive --configuration .swift-format Package.swift Sources Tests
+	@$(SWIFT) format --in-place --recursive --configuration .swift-format $(FORMATTED)
 
 lint:
-	@$(SWIFT) format lint --strict --recursive --configuration .swift-format Package.swift Sources Tests
+	@$(SWIFT) format lint --strict --recursive --configuration .swift-format $(FORMATTED)
 
 clean:
-	@rm -rf .build demo-output
+	@rm -rf .build Benchmarks/.build demo-output
