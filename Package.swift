@@ -86,6 +86,8 @@ let package = Package(
             name: "TransportTests",
             dependencies: [
                 "Transport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio + security,
             swiftSettings: strict

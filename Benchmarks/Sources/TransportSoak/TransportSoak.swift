@@ -12,6 +12,7 @@ import NIOPosix
 
     @Option(help: "Calls.") var calls = 1_000_000
     @Option(help: "Clients that come, call once and go.") var reconnects = 10_000
+    @Option(help: "Bodies of 64 MiB there and back, with short calls beside them.") var longBodies = 10
     @Option(help: "Calls that are cancelled while the other side sleeps in them.") var cancellations = 1_000
     @Option(help: "Most that resident memory may grow in a phase, in KiB.") var memoryLimit = 4096
     @Option(help: "Most that the allocator's blocks in use may grow in a phase.") var blockLimit = 500
@@ -36,12 +37,14 @@ import NIOPosix
         try await work.calls(max(1, min(50_000, calls / 10)))
         try await work.reconnects(max(1, min(500, reconnects / 10)))
         try await work.cancellations(max(1, min(100, cancellations / 10)))
+        try await work.longBodies(2)
         allocation_count_start()
         let bounds = Bounds(memory: memoryLimit * 1024, blocks: blockLimit)
         let phases: [Phase] = [
             Phase(title: "calls", count: calls, run: work.calls),
             Phase(title: "reconnects", count: reconnects, run: work.reconnects),
             Phase(title: "cancellations", count: cancellations, run: work.cancellations),
+            Phase(title: "long bodies", count: longBodies, run: work.longBodies),
         ]
         var passed = true
         for phase in phases { passed = try await phase.pass(work, bounds) && passed }

@@ -1,5 +1,6 @@
 import BenchmarkNodes
 import Distributed
+import NIOCore
 import NIOPosix
 import Transport
 
@@ -84,6 +85,42 @@ struct Work: Sendable {
             try await untilAsleep(0)
         }
         await client.shutdown()
+    }
+
+    /// Bodies of 64 MiB there and back, and short calls on the same link meanwhile, none of which may take long.
+    func longBodies(_ count: Int) async throws {
+        let (client, remote) = try await BenchmarkNode.client(settings, to: address)
+        census.add(client)
+        // A little less than the longest body, for the header.
+        let body = ByteBuffer(repeating: 7, count: 64 * 1024 * 1024 - 1024)
+        var worst = Duration.zero
+        for _ in 0..<count {
+            worst = max(
+                worst,
+                try await withThrowingTaskGroup(of: Duration.self) { group in
+                    group.addTask { try await pinging(remote) }
+                    _ = try await withDeadline(.seconds(120)) { try await remote.buffer(body) }
+                    group.cancelAll()
+                    return try await group.next() ?? .zero
+                })
+        }
+        print("  longest short call meanwhile: \(worst / .milliseconds(1)) ms")
+        guard worst < Work.shortCallLimit else { throw SoakFailure("a short call waited for long bodies") }
+        await client.shutdown()
+    }
+
+    /// How long a short call may take beside a long one.
+    private static let shortCallLimit = Duration.milliseconds(50)
+
+    /// Makes short calls until cancelled and tells how long the longest took.
+    private func pinging(_ remote: Echo) async throws -> Duration {
+        let clock = ContinuousClock()
+        var worst = Duration.zero
+        while !Task.isCancelled {
+            let time = await clock.measure { _ = try? await remote.bytes([1, 2, 3]) }
+            if !Task.isCancelled { worst = max(worst, time) }
+        }
+        return worst
     }
 
     /// Waits until so many calls sleep in the actor.

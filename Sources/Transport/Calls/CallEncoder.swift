@@ -17,8 +17,14 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     private var buffer: ByteBuffer
     private var count: UInt8 = 0
-    /// Writes the arguments that were put off. Once one is, all later ones are.
-    private var late: [@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void] = []
+    /// The arguments that were put off. Once one is, all later ones are.
+    private var late: [LateArgument] = []
+
+    private enum LateArgument: Sendable {
+        case value(@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void)
+        /// Bytes that need not be copied where they are the last.
+        case payload(ByteBuffer)
+    }
 
     init() {
         buffer = ByteBuffer()
@@ -37,6 +43,10 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
         }
         count += 1
         let value = argument.value
+        if let payload = WireCoder.payload(of: value) {
+            late.append(.payload(payload))
+            return
+        }
         if late.isEmpty {
             do {
                 return try CallEncoder.write(value, into: &buffer, limit: CallEncoder.earlyLimit)
@@ -44,7 +54,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
                 // Too long to be encoded now.
             }
         }
-        late.append { buffer, limit in try CallEncoder.write(value, into: &buffer, limit: limit) }
+        late.append(.value { buffer, limit in try CallEncoder.write(value, into: &buffer, limit: limit) })
     }
 
     public mutating func recordReturnType<R: Codable & Sendable>(_ type: R.Type) throws {}
@@ -53,16 +63,31 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     public mutating func doneRecording() throws {}
 
-    /// Gives away the body of the call frame, complete but for its target.
+    /// Gives away the call frame, complete but for its number and its target.
     ///
-    /// - Throws: `TransportError.tooLarge` where it would exceed `limit`, before memory is spent on it.
-    mutating func takeBody(remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body) throws -> ByteBuffer {
-        for write in late { try write(&buffer, limit) }
+    /// - Throws: `TransportError.tooLarge` where its body would exceed `limit`, before memory is spent on it.
+    mutating func takeFrame(remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body) throws -> Frame {
+        var frame = Frame(.call)
+        for (index, argument) in late.enumerated() {
+            switch argument {
+            case .value(let write): try write(&buffer, limit)
+            case .payload(let payload) where index == late.count - 1:
+                let start = buffer.writerIndex
+                buffer.writeInteger(UInt32(0))
+                WireCoder.writeHead(ofPayload: payload, into: &buffer)
+                let length = buffer.writerIndex - start - 4 + payload.readableBytes
+                guard buffer.readableBytes + payload.readableBytes <= limit else {
+                    throw TransportError.tooLarge(limit: limit)
+                }
+                buffer.setInteger(UInt32(clamping: length), at: start)
+                frame.tail = payload
+            case .payload(let payload): try CallEncoder.write(payload, into: &buffer, limit: limit)
+            }
+        }
         late = []
-        var body = ByteBuffer()
-        swap(&body, &buffer)
-        body.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
-        return body
+        swap(&frame.body, &buffer)
+        frame.body.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        return frame
     }
 
     /// Writes one argument, leaving `buffer` as it was where that would make it longer than `limit`.

@@ -18,13 +18,23 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
         // What waits to be read by the peer is bounded; further results wait here as values, not as bytes.
         await link.roomForAnswer()
-        var body = ByteBuffer()
-        do {
-            try WireCoder.encode(value, into: &body, limit: link.bodyLimit)
-        } catch WireCodingError.limitExceeded {
-            return link.fail(call, RemoteError(.tooLarge, "a result of more than \(link.bodyLimit) bytes"))
+        var frame = Frame(.reply, call: call)
+        if let payload = WireCoder.payload(of: value) {
+            WireCoder.writeHead(ofPayload: payload, into: &frame.body)
+            frame.tail = payload
+            guard frame.bodySize <= link.bodyLimit else { return refuseResult() }
+        } else {
+            do {
+                try WireCoder.encode(value, into: &frame.body, limit: link.bodyLimit)
+            } catch WireCodingError.limitExceeded {
+                return refuseResult()
+            }
         }
-        link.answer(Frame(.reply, call: call, body: body))
+        link.answer(frame)
+    }
+
+    private func refuseResult() {
+        link.fail(call, RemoteError(.tooLarge, "a result of more than \(link.bodyLimit) bytes"))
     }
 
     public func onReturnVoid() async throws {
@@ -33,6 +43,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
 
     public func onThrow<Err: Error>(error: Err) async throws {
         await link.roomForAnswer()
+        link.metrics.theirCallFailed()
         link.fail(call, methods.failure(for: error))
     }
 

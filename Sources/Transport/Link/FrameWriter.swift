@@ -22,23 +22,28 @@ struct FrameWriter {
         var count = 0
         for frame in frames {
             count += 4 + frame.length
-            if frame.body.readableBytes <= FrameWriter.copyLimit {
-                frame.write(into: &bytes)
-            } else {
-                frame.writeHeader(into: &bytes)
-                write(bytes)
-                write(frame.body)
-                bytes = ByteBuffer()
-            }
+            frame.writeHeader(into: &bytes)
+            FrameWriter.put(frame.body, behind: &bytes, write)
+            if frame.tail.readableBytes > 0 { FrameWriter.put(frame.tail, behind: &bytes, write) }
         }
         if bytes.readableBytes > 0 { write(bytes) }
         return count
     }
 
+    private static func put(_ part: ByteBuffer, behind bytes: inout ByteBuffer, _ write: (ByteBuffer) -> Void) {
+        if part.readableBytes <= copyLimit {
+            bytes.writeImmutableBuffer(part)
+        } else {
+            if bytes.readableBytes > 0 { write(bytes) }
+            write(part)
+            bytes = ByteBuffer()
+        }
+    }
+
     private var copiedSize: Int {
         frames.reduce(0) { size, frame in
             let body = frame.body.readableBytes
-            return size + 4 + Frame.headerSize + (body <= FrameWriter.copyLimit ? body : 0)
+            return size + 4 + Frame.longestHeader + (body <= FrameWriter.copyLimit ? body : 0)
         }
     }
 }

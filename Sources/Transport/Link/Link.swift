@@ -138,19 +138,24 @@ package final class Link: Sendable {
     ) async throws -> CallAnswer {
         let call = lastCall.add(1, ordering: .relaxed).newValue
         let deadline = now + remaining
-        let waited = try enter() == .wait
+        let (admission, index) = try enter(target)
+        let waited = admission == .wait
         if waited { try await waitForTurn(call, deadline: deadline) }
-        let body: ByteBuffer
+        let frame: Frame
         do {
             let left = waited ? deadline - now : remaining
-            body = try invocation.takeBody(remaining: left, trace: trace, limit: bodyLimit)
+            var whole = try invocation.takeFrame(remaining: left, trace: trace, limit: bodyLimit)
+            // Here it is held by nobody else, so that this copies nothing.
+            CallEncoder.set(target, index: index, in: &whole.body)
+            whole.call = call
+            frame = whole
         } catch {
             leaveSlot(waited: waited)
             throw error
         }
         return try await withTaskCancellationHandler {
             try await withAnswerContinuation { waiter in
-                if !open(call, target, body, deadline: deadline, waiter, waited: waited) {
+                if !open(frame, deadline: deadline, waiter, waited: waited) {
                     waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: false))
                 } else if Task.isCancelled {
                     // Cancelled before the handler below could find the call.
@@ -162,13 +167,18 @@ package final class Link: Sendable {
         }
     }
 
-    private func enter() throws -> CallTable<AnswerContinuation>.Admission {
-        let admission = try state.withLockedValue { state in
+    /// - Returns: also the target's index, or 0 where it goes by name. Its declaration leaves before the call.
+    private func enter(
+        _ target: CallTarget
+    ) throws -> (admission: CallTable<AnswerContinuation>.Admission, index: UInt32) {
+        let (admission, index) = try state.withLockedValue { state in
             if state.isRetired { throw TransportError.notConnected(peer.node) }
-            return state.calls.enter(hasRoom: state.hasRoom)
+            let (index, declaration) = state.targets.index(of: target)
+            if let declaration { state.outbox.append(declaration) }
+            return (state.calls.enter(hasRoom: state.hasRoom), index)
         }
         switch admission {
-        case .go, .wait: return admission
+        case .go, .wait: return (admission, index)
         case .closed: throw TransportError.connectionLost(mayHaveRun: false)
         case .congested: throw TransportError.congested
         }
@@ -203,17 +213,12 @@ package final class Link: Sendable {
     }
 
     private func open(
-        _ call: UInt64, _ target: CallTarget, _ body: ByteBuffer, deadline: Duration, _ waiter: AnswerContinuation,
-        waited: Bool
+        _ frame: Frame, deadline: Duration, _ waiter: AnswerContinuation, waited: Bool
     ) -> Bool {
         var isOpen = false
         change { state in
-            isOpen = state.calls.open(call, waiter, deadline: deadline, waited: waited)
+            isOpen = state.calls.open(frame.call, waiter, deadline: deadline, waited: waited)
             guard isOpen else { return false }
-            let (index, declaration) = state.targets.index(of: target)
-            if let declaration { state.outbox.append(declaration) }
-            var frame = Frame(.call, call: call, body: body)
-            CallEncoder.set(target, index: index, in: &frame.body)
             state.outbox.append(frame)
             return true
         }

@@ -123,8 +123,10 @@ final class LinkHandler: ChannelDuplexHandler {
             }
         } catch {
             // After bytes that are no frame there is no way to find the next one.
-            failure = .broken(String(describing: error))
-            system.broke(String(describing: error), peer: peerDescription(context))
+            let advice = link == nil ? PeerProtocol(firstBytes: bytes.readableBytesView).adviceWithoutTLS : nil
+            let reason = advice ?? String(describing: error)
+            failure = .broken(reason)
+            system.broke(reason, peer: peerDescription(context))
             context.close(promise: nil)
         }
     }

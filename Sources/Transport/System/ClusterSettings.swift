@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Logging
 public import NIOCore
 import NIOPosix
@@ -36,6 +37,8 @@ public struct ClusterSettings: Sendable {
     /// the oldest give way.
     public var pendingConnections = 256
     public var logger = Logger(label: "skynet.transport")
+    /// Where counters and timers go; `nil` takes the process's own backend (`MetricsSystem`).
+    public var metrics: (any MetricsFactory)?
     /// Threads for the sockets.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 

@@ -68,6 +68,7 @@ extension ClusterSystem {
         let remaining = CallDeadline.remaining(standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
         metrics.madeCall()
+        logger.trace("calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(method)"])
         let start = ContinuousClock.now
         do {
             let answer = try await link.call(
@@ -141,6 +142,8 @@ extension ClusterSystem {
         let context = CallContext(
             deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
         await CallContext.$current.withValue(context) {
+            // By the table's name, never by the peer's text.
+            logger.trace("called", metadata: ["peer": "\(link.peer.name)", "method": "\(method.name)"])
             do {
                 if let direct = method.direct {
                     try await direct(actor, CallDecoder(request), handler)

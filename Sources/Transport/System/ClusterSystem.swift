@@ -1,3 +1,4 @@
+import CoreMetrics
 public import Distributed
 package import Logging
 import NIOConcurrencyHelpers
@@ -23,7 +24,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     let eventLoopGroup: any EventLoopGroup
     let epoch = ContinuousClock.now
     let actors = ActorDirectory()
-    let metrics = TransportMetrics()
+    let metrics: TransportMetrics
 
     private struct State {
         var links: [NodeID: Link] = [:]
@@ -45,6 +46,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     public init(_ settings: ClusterSettings) {
         self.settings = settings
         state = NIOLockedValueBox(State(pending: PendingConnections(limit: settings.pendingConnections)))
+        metrics = TransportMetrics(settings.metrics ?? MetricsSystem.factory)
         node = .random()
         name = settings.name
         eventLoopGroup = settings.eventLoopGroup
@@ -203,6 +205,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     public func join(_ address: NodeAddress) async throws -> Hello {
         try await connect(to: address).get().peer
     }
+
+    /// Accepted connections whose handshake is not done.
+    var pendingConnections: Int { state.withLockedValue { $0.pending.count } }
 
     // MARK: - Membership
 

@@ -22,20 +22,20 @@ final class TransportMetrics: Sendable {
     /// Handshakes that failed or were refused, in either direction.
     private let handshakeFailures: Counter
 
-    init() {
+    init(_ factory: any MetricsFactory) {
         let out = [("direction", "out")]
         let incoming = [("direction", "in")]
-        callsOut = Counter(label: "transport_calls_total", dimensions: out)
-        callsIn = Counter(label: "transport_calls_total", dimensions: incoming)
-        errorsOut = Counter(label: "transport_call_errors_total", dimensions: out)
-        errorsIn = Counter(label: "transport_call_errors_total", dimensions: incoming)
-        callDuration = Timer(label: "transport_call_duration")
-        bytesOut = Counter(label: "transport_bytes_total", dimensions: out)
-        bytesIn = Counter(label: "transport_bytes_total", dimensions: incoming)
-        queueBytes = Recorder(label: "transport_queue_bytes")
-        roundTrip = Timer(label: "transport_round_trip")
-        links = Gauge(label: "transport_links")
-        handshakeFailures = Counter(label: "transport_handshake_failures_total")
+        callsOut = Counter(label: "transport_calls_total", dimensions: out, factory: factory)
+        callsIn = Counter(label: "transport_calls_total", dimensions: incoming, factory: factory)
+        errorsOut = Counter(label: "transport_call_errors_total", dimensions: out, factory: factory)
+        errorsIn = Counter(label: "transport_call_errors_total", dimensions: incoming, factory: factory)
+        callDuration = Timer(label: "transport_call_duration", dimensions: [], factory: factory)
+        bytesOut = Counter(label: "transport_bytes_total", dimensions: out, factory: factory)
+        bytesIn = Counter(label: "transport_bytes_total", dimensions: incoming, factory: factory)
+        queueBytes = Recorder(label: "transport_queue_bytes", dimensions: [], factory: factory)
+        roundTrip = Timer(label: "transport_round_trip", dimensions: [], factory: factory)
+        links = Gauge(label: "transport_links", dimensions: [], factory: factory)
+        handshakeFailures = Counter(label: "transport_handshake_failures_total", dimensions: [], factory: factory)
     }
 
     func madeCall() { callsOut.increment() }

@@ -59,6 +59,9 @@ package struct Frame: Equatable, Sendable {
     /// Length of the whole body; 0 where it is not said.
     package var total: UInt32 = 0
     package var body: ByteBuffer
+    /// What follows `body` in the body of a frame that is sent: a long payload that stands in memory of its own and
+    /// need not be copied. Empty in frames that were received.
+    package var tail = ByteBuffer()
 
     package init(_ kind: Kind, flags: Flags = [], call: UInt64 = 0, body: ByteBuffer = ByteBuffer()) {
         self.kind = kind
@@ -74,14 +77,31 @@ package struct Frame: Equatable, Sendable {
 
     /// What `length` says, and what counts against a window.
     var length: Int {
-        if flags.contains(.continued) { return body.readableBytes }
-        return (flags.contains(.sized) ? Frame.longestHeader : Frame.headerSize) + body.readableBytes
+        if flags.contains(.continued) { return bodySize }
+        return (flags.contains(.sized) ? Frame.longestHeader : Frame.headerSize) + bodySize
+    }
+
+    var bodySize: Int { body.readableBytes + tail.readableBytes }
+
+    /// Takes the first `size` bytes out of the body, of which there are as many.
+    mutating func takePiece(_ size: Int) -> Frame {
+        var piece = Frame(kind, flags: .more, call: call)
+        let fromBody = min(size, body.readableBytes)
+        piece.body = body.readSlice(length: fromBody) ?? ByteBuffer()
+        piece.tail = tail.readSlice(length: size - fromBody) ?? ByteBuffer()
+        if total > 0 {
+            piece.flags.insert(.sized)
+            piece.total = total
+            total = 0
+        }
+        return piece
     }
 
     /// Appends the frame as it goes over the wire.
     package func write(into buffer: inout ByteBuffer) {
         writeHeader(into: &buffer)
         buffer.writeImmutableBuffer(body)
+        buffer.writeImmutableBuffer(tail)
     }
 
     /// Appends everything before the body, as one store.

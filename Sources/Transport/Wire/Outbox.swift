@@ -47,10 +47,10 @@ package struct Outbox: Sendable {
     package mutating func append(_ frame: Frame) {
         switch frame.kind {
         case .call:
-            callBytes += frame.body.readableBytes
+            callBytes += frame.bodySize
             admit(frame)
         case .reply, .failure:
-            answerBytes += frame.body.readableBytes
+            answerBytes += frame.bodySize
             answerCount += 1
             admit(frame)
         case .cancel:
@@ -66,7 +66,7 @@ package struct Outbox: Sendable {
     }
 
     private mutating func admit(_ frame: Frame) {
-        let length = frame.body.readableBytes
+        let length = frame.bodySize
         guard length > FrameLimits.piece else { return data.append(frame) }
         guard held.isEmpty, assembling == 0 || assembling + length <= FrameLimits.assembly else {
             return held.append(frame)
@@ -75,10 +75,10 @@ package struct Outbox: Sendable {
     }
 
     private mutating func begin(_ frame: Frame) {
-        assembling += frame.body.readableBytes
-        lengths[Key(kind: frame.kind, call: frame.call)] = frame.body.readableBytes
+        assembling += frame.bodySize
+        lengths[Key(kind: frame.kind, call: frame.call)] = frame.bodySize
         var frame = frame
-        frame.total = UInt32(clamping: frame.body.readableBytes)
+        frame.total = UInt32(clamping: frame.bodySize)
         data.append(frame)
     }
 
@@ -86,7 +86,7 @@ package struct Outbox: Sendable {
     private mutating func ended(_ kind: Frame.Kind, _ call: UInt64) {
         guard !lengths.isEmpty, let length = lengths.removeValue(forKey: Key(kind: kind, call: call)) else { return }
         assembling -= length
-        while let next = held.first, assembling == 0 || assembling + next.body.readableBytes <= FrameLimits.assembly {
+        while let next = held.first, assembling == 0 || assembling + next.bodySize <= FrameLimits.assembly {
             held.removeFirst()
             begin(next)
         }
@@ -94,10 +94,10 @@ package struct Outbox: Sendable {
 
     private mutating func drop(call: UInt64) {
         if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
-            callBytes -= data.remove(at: index).body.readableBytes
+            callBytes -= data.remove(at: index).bodySize
             ended(.call, call)
         } else if let index = held.firstIndex(where: { $0.kind == .call && $0.call == call }) {
-            callBytes -= held.remove(at: index).body.readableBytes
+            callBytes -= held.remove(at: index).bodySize
         }
     }
 
@@ -125,27 +125,22 @@ package struct Outbox: Sendable {
         }
         if let frame = control.popFirst() { return frame }
         guard let first = data.first else { return nil }
-        let size = min(first.body.readableBytes, FrameLimits.piece)
+        let size = min(first.bodySize, FrameLimits.piece)
         // Asked for as if the header were the longest.
         guard Frame.longestHeader + size <= credit else { return nil }
         let isCall = first.kind == .call
         if isCall { callBytes -= size } else { answerBytes -= size }
-        guard first.body.readableBytes > size, var rest = data.popFirst(), let piece = rest.body.readSlice(length: size)
-        else {
+        guard first.bodySize > size else {
             if !isCall { answerCount -= 1 }
             data.removeFirst()
             credit -= first.length
             ended(first.kind, first.call)
             return first
         }
-        var frame = Frame(rest.kind, flags: .more, call: rest.call, body: piece)
-        if rest.total > 0 {
-            frame.flags.insert(.sized)
-            frame.total = rest.total
-            rest.total = 0
-        }
-        credit -= frame.length
+        var rest = data.removeFirst()
+        let piece = rest.takePiece(size)
+        credit -= piece.length
         data.append(rest)
-        return frame
+        return piece
     }
 }

@@ -41,7 +41,9 @@ enum TestCluster {
 
 extension ClusterSystem {
     /// Waits for a membership event, ten seconds at most.
-    func hears(_ wanted: @escaping @Sendable (MembershipEvent) -> Bool) async throws {
+    func hears(
+        within limit: Duration = .seconds(10), _ wanted: @escaping @Sendable (MembershipEvent) -> Bool
+    ) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             let events = membershipEvents()
             group.addTask {
@@ -49,7 +51,7 @@ extension ClusterSystem {
                 return false
             }
             group.addTask {
-                try await Task.sleep(for: .seconds(10))
+                try await Task.sleep(for: limit)
                 return false
             }
             let heard = try await group.next()

@@ -1,0 +1,152 @@
+import Distributed
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import Transport
+
+/// Slow and greedy peers: they are slowed down themselves, and nobody else is.
+@Suite(.timeLimit(.minutes(2))) struct BackPressureTests {
+    private func fill(_ count: Int, call: UInt64) throws -> ByteBuffer {
+        var encoder = CallEncoder()
+        try encoder.recordArgument(RemoteCallArgument(label: nil, name: "_", value: count))
+        var body = try encoder.takeFrame(remaining: .seconds(60), trace: 0).body
+        CallEncoder.set(CallTarget(actor: "ledger", method: "fill"), index: 0, in: &body)
+        return RawPeer.bytes(Frame(.call, call: call, body: body))
+    }
+
+    @Test func `a peer that asks for a gigabyte and reads nothing gets no more than a bound of memory`() async throws {
+        try await TestCluster.pair { server, client in
+            let (local, remote) = try Ledger.pair(server, client)
+            let hello = RawPeer.hello()
+            try await RawPeer.run(to: server, hello: hello) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
+                for call in 1...1000 { try await outbound.write(try fill(1 << 20, call: UInt64(call))) }
+                // All calls have been taken in when this later one of somebody else has been answered often enough.
+                let link = try #require(server.link(to: hello.node))
+                var most = 0
+                var calls = 0
+                while calls < 200 || link.inbound.count == 0 {
+                    #expect(try await remote.numbers() == [])
+                    most = max(most, link.queuedBytes)
+                    calls += 1
+                }
+                #expect(most > 0, "the answers wait")
+                #expect(most <= FrameLimits.answers + 4 << 20, "and only so many of them")
+            }
+            withExtendedLifetime(local) {}
+        }
+    }
+
+    @Test func `callers of a peer that reads nothing wait, with their arguments not encoded`() async throws {
+        try await TestCluster.run([TestCluster.settings("server"), TestCluster.settings("other")]) { systems in
+            let server = systems[0]
+            let hello = RawPeer.hello()
+            try await RawPeer.run(to: server, hello: hello) { peer, inbound, _ in
+                _ = try await peer.next([.hello], &inbound)
+                while server.link(to: hello.node) == nil { await Task.yield() }
+                let link = try #require(server.link(to: hello.node))
+                let mute = try Ledger.resolve(id: ActorAddress(node: hello.node, name: "ledger"), using: server)
+                let ballast = ByteBuffer(repeating: 1, count: 1 << 20)
+                let calls = (0..<500).map { number in Task.immediate { try await mute.note(number, ballast) } }
+                #expect(link.queuedBytes <= FrameLimits.calls + 2 << 20, "500 MiB are not in the outbox")
+
+                // Another link is not held up.
+                try await systems[1].join(try #require(server.listeningAddress))
+                let (local, remote) = try Ledger.pair(server, systems[1])
+                #expect(try await remote.numbers() == [])
+                for call in calls { call.cancel() }
+                for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }
+                #expect(link.queuedBytes == 0, "nothing of them is left")
+                withExtendedLifetime(local) {}
+            }
+        }
+    }
+
+    @Test func `a peer that sends more than its window is cut off`() async throws {
+        var settings = TestCluster.settings("server")
+        settings.limits.window = 512 * 1024
+        try await TestCluster.run([settings]) { systems in
+            try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
+                // Pieces of bodies that never end are put away at once and granted again, so this is 64 MiB too much only
+                // together with what is waiting; a call that cannot be granted is the honest case.
+                let piece = ByteBuffer(repeating: 0, count: FrameLimits.piece)
+                var writes = 0
+                do {
+                    for call in 1...600 {
+                        try await outbound.write(
+                            RawPeer.bytes(Frame(.call, flags: .more, call: UInt64(call), body: piece)))
+                        writes += 1
+                    }
+                } catch {}
+                #expect(await peer.isClosed(&inbound))
+            }
+            #expect(systems[0].peers.isEmpty)
+        }
+    }
+
+    @Test func `a gigabyte is refused where it is passed, before memory is spent on it`() async throws {
+        try await TestCluster.pair { server, client in
+            let (local, remote) = try Ledger.pair(server, client)
+            let gigabyte = ByteBuffer(repeating: 0, count: 1 << 30)
+            await #expect(throws: TransportError.tooLarge(limit: 64 << 20)) { try await remote.note(1, gigabyte) }
+            await #expect {
+                _ = try await remote.fill(1 << 30)
+            } throws: {
+                ($0 as? RemoteError)?.kind == .tooLarge
+            }
+            #expect(try await remote.numbers() == [], "the link lives")
+            withExtendedLifetime(local) {}
+        }
+    }
+
+    @Test func `a body that grows beyond the limit on the wire is refused, and the link lives`() async throws {
+        var settings = TestCluster.settings("server")
+        settings.limits.body = UInt32(FrameLimits.piece)
+        try await TestCluster.run([settings]) { systems in
+            let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
+            try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
+                let piece = ByteBuffer(repeating: 0, count: FrameLimits.piece)
+                for _ in 0..<2 {
+                    try await outbound.write(RawPeer.bytes(Frame(.call, flags: .more, call: 1, body: piece)))
+                }
+                let answer = try #require(try await peer.next([.failure], &inbound))
+                #expect(CallFailure(reading: answer.body).kind == .tooLarge)
+                try await outbound.write(RawPeer.bytes(Frame(.call, call: 1, body: piece)))
+                let body = try CallBody.make(CallTarget(actor: "echo", method: "echo"), arguments: ["on"])
+                try await outbound.write(RawPeer.bytes(Frame(.call, call: 2, body: body)))
+                let next = try #require(try await peer.next([.reply, .failure], &inbound))
+                #expect(next.kind == .reply && next.call == 2)
+            }
+            withExtendedLifetime(echo) {}
+        }
+    }
+
+    @Test func `short calls get through while sixty-four megabytes are under way`() async throws {
+        var settings = TestCluster.settings("client")
+        settings.limits.window = 512 * 1024
+        try await TestCluster.run([TestCluster.settings("server"), settings]) { systems in
+            try await systems[1].join(try #require(systems[0].listeningAddress))
+            let (local, remote) = try Ledger.pair(systems[0], systems[1])
+            // A small window makes the transfer take many round trips; a call that waited for it would see it done.
+            let isDone = Atomic<Bool>(false)
+            let long = Task.immediate {
+                defer { isDone.store(true, ordering: .sequentiallyConsistent) }
+                return try await withDeadline(.seconds(100)) { try await remote.fill(FrameLimits.body - 100) }
+            }
+            var meanwhile = 0
+            while true {
+                _ = try await remote.numbers()
+                if isDone.load(ordering: .sequentiallyConsistent) { break }
+                meanwhile += 1
+            }
+            #expect(try await long.value.readableBytes == FrameLimits.body - 100)
+            // How long each takes is for a quiet machine to say: `make soak` holds pings to 50 ms.
+            #expect(meanwhile >= 3)
+            withExtendedLifetime(local) {}
+        }
+    }
+}
