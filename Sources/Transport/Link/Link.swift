@@ -383,8 +383,8 @@ package final class Link: Sendable {
 
 extension Link.State {
     /// Whether the arguments of another call may be encoded.
-    fileprivate var hasRoom: Bool { outbox.callBytes < FrameLimits.calls }
+    fileprivate var hasRoom: Bool { outbox.calls.hasRoom }
 
     /// Whether further answers have to wait for room.
-    fileprivate var isFull: Bool { !isEnded && outbox.answerBytes >= FrameLimits.answers }
+    fileprivate var isFull: Bool { !isEnded && !outbox.answers.hasRoom }
 }

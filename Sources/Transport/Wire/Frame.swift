@@ -62,6 +62,8 @@ package struct Frame: Equatable, Sendable {
     /// What follows `body` in the body of a frame that is sent: a long payload that stands in memory of its own and
     /// need not be copied. Empty in frames that were received.
     package var tail = ByteBuffer()
+    /// Whether the body is sent in pieces; the outbox decides.
+    var isCut = false
 
     package init(_ kind: Kind, flags: Flags = [], call: UInt64 = 0, body: ByteBuffer = ByteBuffer()) {
         self.kind = kind

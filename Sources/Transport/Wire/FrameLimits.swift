@@ -15,10 +15,10 @@ package enum FrameLimits {
     package static let assembly = 2 * body
     /// Unfinished bodies of one link; more than a node has slots and callers.
     package static let unfinishedBodies = 4096
-    /// Bytes of answers that wait to be written on one link before further answers wait to be encoded.
-    package static let answers = 16 * 1024 * 1024
-    /// Bytes of arguments that wait to be written on one link before further calls wait at the gate.
-    package static let calls = 16 * 1024 * 1024
+    /// Bytes of arguments, or of answers, that wait to be written on one link before further ones wait to be encoded:
+    /// in bodies that go in one piece, and in longer ones, of which the longest alone may fill it.
+    package static let uncutWaiting = 16 * 1024 * 1024
+    package static let cutWaiting = body
     /// Calls that may wait on one link for a place; beyond that even waiting is refused.
     package static let waitingCalls = 65_536
     /// Targets that one side may give an index on one link. A node has a few tens; the rest goes by name.

@@ -15,10 +15,10 @@ package struct Outbox: Sendable {
     private var lengths: [Key: Int] = [:]
     /// Bytes of data frames that the other side still takes.
     private var credit: Int
-    /// Bytes of the bodies of calls that wait.
-    package private(set) var callBytes = 0
-    /// Bytes of the bodies of replies and failures that wait.
-    package private(set) var answerBytes = 0
+    /// The bodies of calls that wait.
+    package private(set) var calls = OutboxLoad()
+    /// The bodies of replies and failures that wait.
+    package private(set) var answers = OutboxLoad()
     /// Replies and failures that wait, wholly or in part.
     package private(set) var answerCount = 0
     /// A grant that is to be sent; further ones are added to it.
@@ -42,16 +42,15 @@ package struct Outbox: Sendable {
     /// Control frames that wait.
     package var controlCount: Int { control.count }
 
-    package var queuedBytes: Int { callBytes + answerBytes }
+    package var queuedBytes: Int { calls.bytes + answers.bytes }
 
     package mutating func append(_ frame: Frame) {
         switch frame.kind {
-        case .call:
-            callBytes += frame.bodySize
-            admit(frame)
-        case .reply, .failure:
-            answerBytes += frame.bodySize
-            answerCount += 1
+        case .call, .reply, .failure:
+            var frame = frame
+            frame.isCut = frame.bodySize > FrameLimits.piece
+            count(frame, frame.bodySize)
+            if frame.kind != .call { answerCount += 1 }
             admit(frame)
         case .cancel:
             // A call that still waits here is simply not made; the control frame would overtake it.
@@ -65,10 +64,18 @@ package struct Outbox: Sendable {
         }
     }
 
+    /// `bytes` of a frame's body begin to wait, or cease to.
+    private mutating func count(_ frame: Frame, _ bytes: Int) {
+        if frame.kind == .call {
+            calls.add(bytes, isCut: frame.isCut)
+        } else {
+            answers.add(bytes, isCut: frame.isCut)
+        }
+    }
+
     private mutating func admit(_ frame: Frame) {
-        let length = frame.bodySize
-        guard length > FrameLimits.piece else { return data.append(frame) }
-        guard held.isEmpty, assembling == 0 || assembling + length <= FrameLimits.assembly else {
+        guard frame.isCut else { return data.append(frame) }
+        guard held.isEmpty, assembling == 0 || assembling + frame.bodySize <= FrameLimits.assembly else {
             return held.append(frame)
         }
         begin(frame)
@@ -94,10 +101,12 @@ package struct Outbox: Sendable {
 
     private mutating func drop(call: UInt64) {
         if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
-            callBytes -= data.remove(at: index).bodySize
+            let frame = data.remove(at: index)
+            count(frame, -frame.bodySize)
             ended(.call, call)
         } else if let index = held.firstIndex(where: { $0.kind == .call && $0.call == call }) {
-            callBytes -= held.remove(at: index).bodySize
+            let frame = held.remove(at: index)
+            count(frame, -frame.bodySize)
         }
     }
 
@@ -128,10 +137,9 @@ package struct Outbox: Sendable {
         let size = min(first.bodySize, FrameLimits.piece)
         // Asked for as if the header were the longest.
         guard Frame.longestHeader + size <= credit else { return nil }
-        let isCall = first.kind == .call
-        if isCall { callBytes -= size } else { answerBytes -= size }
+        count(first, -size)
         guard first.bodySize > size else {
-            if !isCall { answerCount -= 1 }
+            if first.kind != .call { answerCount -= 1 }
             data.removeFirst()
             credit -= first.length
             ended(first.kind, first.call)

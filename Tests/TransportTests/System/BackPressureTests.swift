@@ -33,7 +33,7 @@ import Testing
                     calls += 1
                 }
                 #expect(most > 0, "the answers wait")
-                #expect(most <= FrameLimits.answers + 4 << 20, "and only so many of them")
+                #expect(most <= FrameLimits.cutWaiting + 4 << 20, "and only so many of them")
             }
             withExtendedLifetime(local) {}
         }
@@ -50,7 +50,7 @@ import Testing
                 let mute = try Ledger.resolve(id: ActorAddress(node: hello.node, name: "ledger"), using: server)
                 let ballast = ByteBuffer(repeating: 1, count: 1 << 20)
                 let calls = (0..<500).map { number in Task.immediate { try await mute.note(number, ballast) } }
-                #expect(link.queuedBytes <= FrameLimits.calls + 2 << 20, "500 MiB are not in the outbox")
+                #expect(link.queuedBytes <= FrameLimits.cutWaiting + 2 << 20, "500 MiB are not in the outbox")
 
                 // Another link is not held up.
                 try await systems[1].join(try #require(server.listeningAddress))

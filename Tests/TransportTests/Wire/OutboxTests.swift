@@ -100,6 +100,42 @@ import Testing
         #expect(outbox.controlCount == 1)
     }
 
+    @Test func `a long body leaves room for short ones, and many short ones for none`() {
+        var outbox = Outbox(window: 0)
+        outbox.append(Frame(.call, call: 1, body: ByteBuffer(repeating: 0, count: FrameLimits.body - 1)))
+        #expect(outbox.calls.hasRoom && outbox.answers.hasRoom)
+        outbox.append(Frame(.call, call: 2, body: ByteBuffer(repeating: 0, count: FrameLimits.piece + 1)))
+        #expect(!outbox.calls.hasRoom)
+        outbox.append(Frame(.cancel, call: 1))
+        #expect(outbox.calls.hasRoom)
+        for call in 3...(3 + FrameLimits.uncutWaiting / FrameLimits.piece) {
+            outbox.append(Frame(.reply, call: UInt64(call), body: ByteBuffer(repeating: 0, count: FrameLimits.piece)))
+        }
+        #expect(outbox.calls.hasRoom && !outbox.answers.hasRoom)
+    }
+
+    @Test func `a payload apart goes out behind its head, whole and in pieces`() throws {
+        for size in [10, FrameLimits.piece - 3, FrameLimits.piece, 3 * FrameLimits.piece + 7] {
+            var frame = Frame(.reply, call: 1, body: ByteBuffer(string: "head"))
+            frame.tail = ByteBuffer(bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+            var expected = frame.body
+            expected.writeImmutableBuffer(frame.tail)
+            var outbox = Outbox(window: 1 << 30)
+            outbox.append(frame)
+            var wire = ByteBuffer()
+            while let piece = outbox.next() { piece.write(into: &wire) }
+            var decoder = FrameDecoder(limit: FrameLimits.data)
+            var assembler = BodyAssembler()
+            decoder.append(wire)
+            var whole: Frame?
+            while let piece = try decoder.next() {
+                if case .whole(let frame) = try assembler.add(piece) { whole = frame }
+            }
+            #expect(whole?.body == expected)
+            #expect(outbox.queuedBytes == 0)
+        }
+    }
+
     @Test func `no more long bodies are under way than the other side puts together`() throws {
         var outbox = Outbox(window: 1 << 30)
         var assembler = BodyAssembler()
