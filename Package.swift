@@ -14,6 +14,10 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
+/// `make fuzz` builds the fuzz targets, and `Transport` with libFuzzer's counters. Nothing of that is in other builds.
+let isFuzzing = Context.environment["SKYNET_FUZZ"] != nil
+let counted: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 let package = Package(
     name: "SkyNet",
     products: [
@@ -46,7 +50,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + counted
         ),
         .target(
             name: "SkyCore",
@@ -87,3 +91,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzing {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["Transport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Fuzzing",
+            exclude: ["Corpus", "fuzz.sh"],
+            swiftSettings: strict + counted,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+        ))
+}

@@ -1,0 +1,111 @@
+import NIOCore
+
+@testable import Transport
+
+/// A stream of bytes cut into frames: the same frames and the same failure however the bytes come in, and together
+/// exactly the bytes that were taken.
+enum FrameTarget: FuzzTarget {
+    static let name = "frames"
+
+    private struct Outcome: Equatable {
+        var frames: [Frame] = []
+        var failure: FrameDecoder.Failure?
+    }
+
+    static func run(_ input: FuzzInput) {
+        var input = input
+        let limit = input.choice(of: [FrameLimits.handshake, 10, 64, FrameLimits.data])
+        let raised = input.bool() ? FrameLimits.data : limit
+        var cuts = CutPoints(seed: input.byte())
+        let stream = input.rest()
+
+        let whole = decode([ByteBuffer(bytes: stream)], limit: limit, raised: raised, drainsLate: false)
+        let pieces = cuts.cut(stream)
+        for drainsLate in [false, true] {
+            let cut = decode(pieces, limit: limit, raised: raised, drainsLate: drainsLate)
+            require(cut == whole, "cut into \(pieces.map(\.readableBytes)): \(cut), whole: \(whole)")
+        }
+        check(whole, stream, limit: limit, raised: raised)
+    }
+
+    private static func decode(_ pieces: [ByteBuffer], limit: Int, raised: Int, drainsLate: Bool) -> Outcome {
+        var decoder = FrameDecoder(limit: limit)
+        var outcome = Outcome()
+        func drain() {
+            do {
+                while let frame = try decoder.next() {
+                    outcome.frames.append(frame)
+                    // What a link does after the hello.
+                    decoder.limit = raised
+                }
+            } catch {
+                outcome.failure = error
+            }
+        }
+        for piece in pieces {
+            decoder.append(piece)
+            if !drainsLate { drain() }
+            if outcome.failure != nil { return outcome }
+        }
+        drain()
+        return outcome
+    }
+
+    private static func check(_ outcome: Outcome, _ stream: [UInt8], limit: Int, raised: Int) {
+        var written = ByteBuffer()
+        for (index, frame) in outcome.frames.enumerated() {
+            let kindLimit = frame.kind.isControl ? FrameLimits.control : FrameLimits.data
+            require(frame.length <= min(kindLimit, index == 0 ? limit : raised), "a frame within its limit")
+            frame.write(into: &written)
+        }
+        require(stream.starts(with: written.readableBytesView), "the frames are the bytes that were taken")
+        guard outcome.failure == nil else { return }
+        let rest = stream.dropFirst(written.readableBytes)
+        guard rest.count >= 4 else { return }
+        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        require(rest.count < 4 + length, "no whole frame is held back")
+    }
+
+    static func seeds() throws -> [[UInt8]] {
+        var hello = ByteBuffer()
+        try Handshake.frame(Samples.hello).write(into: &hello)
+        var stream = hello
+        for frame in try Samples.callFrames() { frame.write(into: &stream) }
+        var pieces = hello
+        Frame(.reply, flags: .more, call: 3, body: ByteBuffer(repeating: 1, count: 20)).write(into: &pieces)
+        Frame(.ping).write(into: &pieces)
+        Frame(.reply, call: 3, body: ByteBuffer(repeating: 2, count: 30)).write(into: &pieces)
+        return [hello, stream, pieces].flatMap { bytes in
+            [[0, 1, 0], [3, 0, 7], [2, 1, 255]].map { $0 + bytes.array }
+        }
+    }
+}
+
+/// Where a stream is cut: the same places for the same seed.
+struct CutPoints {
+    private var state: UInt64
+
+    init(seed: UInt8) {
+        state = UInt64(seed)
+    }
+
+    mutating func cut(_ stream: [UInt8]) -> [ByteBuffer] {
+        let whole = ByteBuffer(bytes: stream)
+        var pieces: [ByteBuffer] = []
+        var start = 0
+        while start < stream.count {
+            // Knuth's generator (The Art of Computer Programming 2, 3.3.4).
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let bits = state >> 33
+            let count = min(stream.count - start, 1 + Int(bits & 1 == 0 ? bits >> 1 & 7 : bits >> 1 & 127))
+            // Now a slice of memory that others hold too, now memory of its own.
+            if bits & 512 == 0 {
+                pieces.append(ByteBuffer(bytes: stream[start..<start + count]))
+            } else if let slice = whole.getSlice(at: start, length: count) {
+                pieces.append(slice)
+            }
+            start += count
+        }
+        return pieces
+    }
+}
