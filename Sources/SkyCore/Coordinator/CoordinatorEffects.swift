@@ -137,11 +137,12 @@ struct CoordinatorEffects: Sendable {
         } catch is CancellationError {
             return .ended(.refused("stopped"))
         } catch let error as RemoteError {
-            return .ended(error.kind == .busy ? .refused(error.message) : .fault(error.message))
+            let isRefusal = error.kind == .busy || error.kind == .leaving
+            return .ended(isRefusal ? .refused(error.message) : .fault(error.message))
         } catch TransportError.notConnected, TransportError.congested {
             return .ended(.refused("no link to the node"))
-        } catch TransportError.tooLarge(let bytes, let limit) {
-            return .ended(.badInput("its input of \(bytes) bytes is more than the \(limit) that a link carries"))
+        } catch TransportError.tooLarge(let limit) {
+            return .ended(.badInput("its input is more than the \(limit) bytes that a link carries"))
         } catch let error as TransportError {
             return .lost(String(describing: error))
         } catch {

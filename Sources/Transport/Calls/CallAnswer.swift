@@ -2,6 +2,8 @@ package import NIOCore
 
 /// How a call ended, as it comes over the link.
 package enum CallAnswer: Sendable {
+    /// Not an end: it may be made now.
+    case turn
     case reply(ByteBuffer)
     case failure(CallFailure)
 }

@@ -4,35 +4,47 @@ import NIOCore
 /// Collects the arguments of a remote call, behind room for the header that is filled in when the call is made: the
 /// body of the call frame is made in one piece. Generic distributed methods are not supported: a peer must never be
 /// able to name a type.
+///
+/// Short arguments are encoded at once. A long one is kept as the value that it is and encoded when the link has room
+/// for it, so that a thousand callers of a slow link hold a thousand values and not their bytes too.
 public struct CallEncoder: DistributedTargetInvocationEncoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
     /// Bytes of `remaining`, `trace` and `target`.
     static let headerSize = 16
+    /// Arguments of up to so many bytes, all together, are encoded at once.
+    static let earlyLimit = 4 * 1024
 
     private var buffer: ByteBuffer
     private var count: UInt8 = 0
+    /// Writes the arguments that were put off. Once one is, all later ones are.
+    private var late: [@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void] = []
 
     init() {
         buffer = ByteBuffer()
-        buffer.reserveCapacity(256)
-        buffer.writeRepeatingByte(0, count: CallEncoder.headerSize + 1)
+        buffer.reserveCapacity(128)
+        buffer.writeMultipleIntegers(UInt64(0), UInt64(0), UInt8(0))
     }
 
     public mutating func recordGenericSubstitution<T>(_ type: T.Type) throws {
         throw RemoteError(.noSuchMethod, "generic distributed methods are not supported")
     }
 
-    /// - Throws: `EncodingError`, or `TransportError.tooLarge` before memory is spent on what no link carries.
+    /// - Throws: `EncodingError` for what the coder cannot hold.
     public mutating func recordArgument<Value: Codable & Sendable>(_ argument: RemoteCallArgument<Value>) throws {
         guard count < CallRequest.argumentLimit else {
             throw RemoteError(.badArguments, "more than \(CallRequest.argumentLimit) arguments")
         }
         count += 1
-        let start = buffer.writerIndex
-        buffer.writeInteger(UInt32(0))
-        try WireCoder.encode(argument.value, into: &buffer)
-        buffer.setInteger(UInt32(clamping: buffer.writerIndex - start - 4), at: start)
+        let value = argument.value
+        if late.isEmpty {
+            do {
+                return try CallEncoder.write(value, into: &buffer, limit: CallEncoder.earlyLimit)
+            } catch is TransportError {
+                // Too long to be encoded now.
+            }
+        }
+        late.append { buffer, limit in try CallEncoder.write(value, into: &buffer, limit: limit) }
     }
 
     public mutating func recordReturnType<R: Codable & Sendable>(_ type: R.Type) throws {}
@@ -42,13 +54,29 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     public mutating func doneRecording() throws {}
 
     /// Gives away the body of the call frame, complete but for its target.
-    mutating func takeBody(remaining: Duration, trace: UInt64) -> ByteBuffer {
+    ///
+    /// - Throws: `TransportError.tooLarge` where it would exceed `limit`, before memory is spent on it.
+    mutating func takeBody(remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body) throws -> ByteBuffer {
+        for write in late { try write(&buffer, limit) }
+        late = []
         var body = ByteBuffer()
         swap(&body, &buffer)
-        body.setInteger(CallEncoder.milliseconds(remaining), at: 0)
-        body.setInteger(trace, at: 4)
-        body.setInteger(count, at: CallEncoder.headerSize)
+        body.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
         return body
+    }
+
+    /// Writes one argument, leaving `buffer` as it was where that would make it longer than `limit`.
+    private static func write(_ value: some Encodable, into buffer: inout ByteBuffer, limit: Int) throws {
+        let start = buffer.writerIndex
+        buffer.writeInteger(UInt32(0))
+        do {
+            try WireCoder.encode(value, into: &buffer, limit: limit - buffer.writerIndex)
+        } catch {
+            buffer.moveWriterIndex(to: start)
+            guard case WireCodingError.limitExceeded = error else { throw error }
+            throw TransportError.tooLarge(limit: limit)
+        }
+        buffer.setInteger(UInt32(clamping: buffer.writerIndex - start - 4), at: start)
     }
 
     /// Fills in the target of a body: its index on the link, or its names where it has none (0).

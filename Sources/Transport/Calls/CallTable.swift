@@ -1,14 +1,18 @@
 import DequeModule
 
-/// The calls one side of a link has made and not yet seen answered. Keeps the other side's limit of calls at once:
-/// what exceeds it waits here, in order. Holds no clock: every method that needs the time takes it, counted from the
-/// owner's start.
+/// The calls one side of a link has made and not yet seen answered, and those that wait for their turn because the
+/// other side runs as many as it allows, or because too many bytes wait to be written. Holds no clock: every method
+/// that needs the time takes it, counted from the owner's start.
+///
+/// A call first takes a slot, by `enter` or, after waiting, by `nextTurn`. Then its arguments are encoded, and `open`
+/// or `giveBack` follows. Waiting calls get their turns one after the other, each when the one before has been
+/// opened: that keeps their order.
 package struct CallTable<Waiter> {
     /// What becomes of a new call.
     package enum Admission: Equatable {
-        /// Send its frame now.
-        case send
-        /// It waits its turn; `nextToSend` gives its frame.
+        /// It has a slot.
+        case go
+        /// It waits its turn.
         case wait
         /// The link is gone.
         case closed
@@ -16,18 +20,29 @@ package struct CallTable<Waiter> {
         case congested
     }
 
+    /// A call that is taken out of the table.
+    package struct Taken {
+        package var call: UInt64
+        package var waiter: Waiter
+        /// Whether the other side may know of it; otherwise it still waited for its turn.
+        package var wasOpen: Bool
+    }
+
     fileprivate struct Entry {
         var waiter: Waiter
-        var isSent: Bool
+        var isOpen: Bool
     }
 
     private let limit: Int
     private var entries: [UInt64: Entry] = [:]
     private var deadlines = DeadlineQueue()
-    /// Frames that wait, by call, and their order. The order may name calls that are gone.
-    private var frames: [UInt64: Frame] = [:]
+    /// Calls that wait for their turn, in order; some may be gone already.
     private var order: Deque<UInt64> = []
-    private var sentCount = 0
+    private var waitingCount = 0
+    /// Slots taken: open calls, and those that are about to be.
+    private var slots = 0
+    /// Whether a call that waited has its slot and has not been opened yet.
+    private var isHandingOver = false
     private var isClosed = false
 
     /// - Parameter limit: how many calls the other side runs at once.
@@ -35,65 +50,87 @@ package struct CallTable<Waiter> {
         self.limit = limit
     }
 
-    /// Calls that wait for their answers or for their turn.
-    package var count: Int { entries.count }
+    /// Calls that wait for their answers or for their turn, and those about to be opened.
+    package var count: Int { slots + waitingCount }
 
     /// Whether calls wait for their turn.
-    package var hasWaiting: Bool { !frames.isEmpty }
+    package var hasWaiting: Bool { waitingCount > 0 }
 
     /// Deadlines held, those of answered calls included; for the test that they do not pile up.
     var pendingDeadlines: Int { deadlines.count }
 
-    /// Enters a call.
+    /// Takes a slot if there is one and nobody waits for it.
     ///
     /// - Parameter hasRoom: whether the outbox takes another body now.
-    package mutating func open(_ call: UInt64, _ waiter: Waiter, deadline: Duration, frame: Frame, hasRoom: Bool)
-        -> Admission
-    {
-        guard !isClosed else { return .closed }
-        guard frames.count < FrameLimits.waitingCalls else { return .congested }
-        deadlines.insert(call, at: deadline)
-        let sends = frames.isEmpty && hasRoom && sentCount < limit
-        entries[call] = Entry(waiter: waiter, isSent: sends)
-        if sends {
-            sentCount += 1
-            return .send
-        }
-        frames[call] = frame
-        order.append(call)
-        return .wait
+    package mutating func enter(hasRoom: Bool) -> Admission {
+        if isClosed { return .closed }
+        if waitingCount >= FrameLimits.waitingCalls { return .congested }
+        guard waitingCount == 0, !isHandingOver, hasRoom, slots < limit else { return .wait }
+        slots += 1
+        return .go
     }
 
-    /// The frame whose turn it is, as long as the other side runs fewer calls than it allows.
-    package mutating func nextToSend() -> Frame? {
-        while sentCount < limit, let call = order.popFirst() {
-            guard let frame = frames.removeValue(forKey: call) else { continue }
-            entries[call]?.isSent = true
-            sentCount += 1
-            return frame
+    /// Lets a call wait for its turn; `false` where the link has gone.
+    package mutating func wait(_ call: UInt64, _ waiter: Waiter, deadline: Duration) -> Bool {
+        guard !isClosed else { return false }
+        entries[call] = Entry(waiter: waiter, isOpen: false)
+        deadlines.insert(call, at: deadline)
+        order.append(call)
+        waitingCount += 1
+        return true
+    }
+
+    /// Whoever is next now has a slot; `nil` where nobody waits or there is none.
+    package mutating func nextTurn(hasRoom: Bool) -> Waiter? {
+        guard waitingCount > 0, !isHandingOver, hasRoom, slots < limit else { return nil }
+        while let call = order.popFirst() {
+            guard let entry = entries.removeValue(forKey: call) else { continue }
+            waitingCount -= 1
+            slots += 1
+            isHandingOver = true
+            return entry.waiter
         }
         return nil
     }
 
-    /// Takes out the call that was answered or cancelled, and tells whether it had been sent; `nil` for a late or
-    /// unknown answer, which is dropped.
-    package mutating func take(_ call: UInt64) -> (waiter: Waiter, wasSent: Bool)? {
+    /// The call with the slot is made. `false` where the link has gone meanwhile.
+    package mutating func open(_ call: UInt64, _ waiter: Waiter, deadline: Duration, waited: Bool) -> Bool {
+        if waited { isHandingOver = false }
+        guard !isClosed else { return false }
+        entries[call] = Entry(waiter: waiter, isOpen: true)
+        deadlines.insert(call, at: deadline)
+        return true
+    }
+
+    /// The call with the slot is not made after all.
+    package mutating func giveBack(waited: Bool) {
+        if waited { isHandingOver = false }
+        if !isClosed { slots -= 1 }
+    }
+
+    /// Takes out the call that was answered or cancelled; `nil` for a late or unknown answer, which is dropped.
+    package mutating func take(_ call: UInt64) -> Taken? {
         guard let entry = entries.removeValue(forKey: call) else { return nil }
-        if entry.isSent {
-            sentCount -= 1
+        if entry.isOpen {
+            slots -= 1
         } else {
-            frames[call] = nil
-            if order.count > 64, order.count > 4 * frames.count { order.removeAll { frames[$0] == nil } }
+            waitingCount -= 1
+            if order.count > 64, order.count > 4 * waitingCount { order.removeAll { entries[$0]?.isOpen != false } }
         }
         deadlines.forgetDead(living: entries.count) { entries[$0] != nil }
-        return (entry.waiter, entry.isSent)
+        return Taken(call: call, waiter: entry.waiter, wasOpen: entry.isOpen)
+    }
+
+    /// The same for an answer, which only an open call can have.
+    package mutating func answer(_ call: UInt64) -> Waiter? {
+        entries[call]?.isOpen == true ? take(call)?.waiter : nil
     }
 
     /// Takes out every call whose time is over.
-    package mutating func expire(at now: Duration) -> [(call: UInt64, waiter: Waiter, wasSent: Bool)] {
-        var expired: [(call: UInt64, waiter: Waiter, wasSent: Bool)] = []
+    package mutating func expire(at now: Duration) -> [Taken] {
+        var expired: [Taken] = []
         while let call = deadlines.popDue(at: now) {
-            if let (waiter, wasSent) = take(call) { expired.append((call, waiter, wasSent)) }
+            if let taken = take(call) { expired.append(taken) }
         }
         return expired
     }
@@ -104,18 +141,19 @@ package struct CallTable<Waiter> {
     }
 
     /// The link is gone: takes out everything and lets nothing in any more.
-    package mutating func close() -> [(call: UInt64, waiter: Waiter, wasSent: Bool)] {
+    package mutating func close() -> [Taken] {
         isClosed = true
         defer {
             entries = [:]
-            frames = [:]
             order = []
             deadlines = DeadlineQueue()
-            sentCount = 0
+            slots = 0
+            waitingCount = 0
         }
-        return entries.map { ($0.key, $0.value.waiter, $0.value.isSent) }
+        return entries.map { Taken(call: $0.key, waiter: $0.value.waiter, wasOpen: $0.value.isOpen) }
     }
 }
 
 extension CallTable: Sendable where Waiter: Sendable {}
 extension CallTable.Entry: Sendable where Waiter: Sendable {}
+extension CallTable.Taken: Sendable where Waiter: Sendable {}

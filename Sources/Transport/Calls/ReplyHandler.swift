@@ -18,12 +18,13 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
         // What waits to be read by the peer is bounded; further results wait here as values, not as bytes.
         await link.roomForAnswer()
-        let body = try WireCoder.encode(value)
-        if body.readableBytes > link.bodyLimit {
-            link.fail(call, RemoteError(.tooLarge, "a result of \(body.readableBytes) bytes"))
-        } else {
-            link.answer(Frame(.reply, call: call, body: body))
+        var body = ByteBuffer()
+        do {
+            try WireCoder.encode(value, into: &body, limit: link.bodyLimit)
+        } catch WireCodingError.limitExceeded {
+            return link.fail(call, RemoteError(.tooLarge, "a result of more than \(link.bodyLimit) bytes"))
         }
+        link.answer(Frame(.reply, call: call, body: body))
     }
 
     public func onReturnVoid() async throws {

@@ -10,7 +10,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The method is not in its actor's `methods`.
     case undeclaredMethod(String)
     /// The arguments or the result are larger than a link carries.
-    case tooLarge(bytes: Int, limit: Int)
+    case tooLarge(limit: Int)
     /// So much waits on this link already that another call would only make it worse.
     case congested
     /// This system has been shut down, or not been started.
@@ -25,7 +25,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
             mayHaveRun ? "the connection was lost while waiting for the answer" : "the connection was lost"
         case .deadlineExceeded: "no answer in time"
         case .undeclaredMethod(let target): "the method is missing from its actor's `methods`: \(target)"
-        case .tooLarge(let bytes, let limit): "a message of \(bytes) bytes, where at most \(limit) are carried"
+        case .tooLarge(let limit): "a message of more than the \(limit) bytes that are carried"
         case .congested: "too much waits to be sent to that node"
         case .notRunning: "this node's actor system is not running"
         case .noSuchActor(let name): "there is no actor named \(name) here"

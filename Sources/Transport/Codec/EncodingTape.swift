@@ -6,88 +6,123 @@ import NIOCore
 /// piece behind its length. So the bytes of all containers go to one buffer as they come, each stretch of them noted
 /// as a part of its container, and `assemble(into:)` puts the parts in order at the end: flat arrays, no tree, and
 /// every length is known before it is written.
-struct EncodingTape {
+struct EncodingTape: ~Copyable {
     /// The value that is the message.
-    static let root = 0
+    static let root: UInt32 = 0
 
     /// The scalars, keys and small payloads of all containers.
-    private(set) var bytes: [UInt8] = []
-    /// Byte payloads too long to copy twice.
-    private(set) var payloads: [ByteBuffer] = []
+    private(set) var bytes = TapeBytes()
+    /// Payloads too long to copy twice.
+    private(set) var payloads: [TapePayload] = []
     private(set) var parts: [TapePart] = []
-    var nodes: [TapeNode] = [TapeNode(parent: -1, label: .root, depth: 0)]
-    private(set) var keys = KeyTable()
-    /// Bytes of the key table.
-    private(set) var keyByteCount = 0
+    var nodes = [TapeNode.root]
+    private(set) var keys = EncodingKeys()
+    /// The longest message to make.
+    var limit = WireReader.messageLimit
+    /// Bytes of the message that are not in `bytes`, as far as they are known: payloads and keys.
+    private var asideByteCount = 0
     /// The fields beyond a node's bit mask, to find a key used twice.
     private var fields: Set<FieldID> = []
     /// The node whose part is the last and may grow.
-    private var writer = -1
+    private var writer = TapePart.none
     /// The first error, kept because a type may swallow it and `nestedContainer` cannot throw it.
     private(set) var failure: (any Error)?
 
     private struct FieldID: Hashable {
-        let node: Int
+        let node: UInt32
         let key: Int
+    }
+
+    /// A payload and what it was found to be when it was written.
+    struct TapePayload {
+        let value: any WirePayload
+        let form: PayloadForm
     }
 
     /// Longer payloads than this are kept by reference: below it a copy is cheaper.
     private static let copyLimit = 4096
+    /// Memory kept for the next message: enough for the small ones that come by the thousand.
+    private static let idleByteCountMax = 16 * 1024
+    private static let idleNodeCountMax = 256
+
+    /// Makes ready for another message.
+    mutating func clear() {
+        bytes.clear(capacityMax: Self.idleByteCountMax)
+        keys.clear(capacityMax: Self.idleByteCountMax)
+        let keepsCapacity = nodes.count <= Self.idleNodeCountMax
+        parts.removeAll(keepingCapacity: keepsCapacity)
+        nodes.removeAll(keepingCapacity: keepsCapacity)
+        nodes.append(.root)
+        if !payloads.isEmpty { payloads = [] }
+        if !fields.isEmpty { fields = [] }
+        limit = WireReader.messageLimit
+        asideByteCount = 0
+        writer = TapePart.none
+        failure = nil
+    }
 }
 
 // MARK: - Nodes
 
 extension EncodingTape {
     /// Makes room for a value inside `parent`, to be filled now or later.
-    mutating func addChild(of parent: Int, label: PathLabel) -> Int {
-        let child = nodes.count
-        nodes.append(TapeNode(parent: parent, label: label, depth: nodes[parent].depth + 1))
+    mutating func addChild(of parent: UInt32, label: PathLabel) -> UInt32 {
+        let child = UInt32(truncatingIfNeeded: nodes.count)
+        nodes.append(TapeNode(parent: parent, label: label, depth: nodes[Int(parent)].depth + 1))
         link(.child(child), to: parent)
-        writer = -1
+        writer = TapePart.none
         return child
     }
 
     /// The same for a value that encodes itself, which may go on for ever.
-    mutating func addCheckedChild(of parent: Int, label: PathLabel) throws -> Int {
+    mutating func addCheckedChild(of parent: UInt32, label: PathLabel) throws -> UInt32 {
         let child = addChild(of: parent, label: label)
         try check(child)
         return child
     }
 
     /// Decides what `node` is. A type may ask for the same kind of container again, not for another.
-    mutating func settle(_ node: Int, as kind: TapeNode.Kind) {
-        if nodes[node].kind == .undecided {
-            nodes[node].kind = kind
-        } else if nodes[node].kind != kind || kind == .single {
+    mutating func settle(_ node: UInt32, as kind: TapeNode.Kind) {
+        let found = nodes[Int(node)].kind
+        if found == .undecided {
+            nodes[Int(node)].kind = kind
+        } else if found != kind || kind == .single {
             fail(node, "A value asked for two containers of different kinds, or wrote two values where one goes")
         }
-        if kind != .single, nodes[node].depth >= WireCoder.Limits().depth {
-            fail(node, "Containers nest deeper than \(WireCoder.Limits().depth)")
+        if kind != .single, nodes[Int(node)].depth >= WireCoder.depthLimit {
+            fail(node, "Containers nest deeper than \(WireCoder.depthLimit)")
         }
     }
 
     /// Throws what went wrong earlier, or when a child of `node` would be too deep: a cycle of classes has no end.
-    mutating func check(_ node: Int) throws {
-        if let failure { throw failure }
-        guard nodes[node].depth <= WireCoder.Limits().depth else {
-            fail(node, "Values nest deeper than \(WireCoder.Limits().depth) containers")
-            return try check(node)
+    mutating func check(_ node: UInt32) throws {
+        if nodes[Int(node)].depth > WireCoder.depthLimit {
+            fail(node, "Values nest deeper than \(WireCoder.depthLimit) containers")
         }
+        // Each of them is at least a byte of the message.
+        if nodes.count > limit { exceed() }
+        if let failure { throw failure }
     }
 
     /// Remembers that the value at `node` cannot be encoded.
-    mutating func fail(_ node: Int, _ reason: String) {
+    mutating func fail(_ node: UInt32, _ reason: String) {
         guard failure == nil else { return }
         failure = EncodingError.invalidValue(
             reason, EncodingError.Context(codingPath: codingPath(of: node), debugDescription: reason))
     }
 
-    func codingPath(of node: Int) -> [any CodingKey] {
+    /// Remembers that the message is too long.
+    mutating func exceed() {
+        failure = failure ?? WireCodingError.limitExceeded("message bytes", limit: limit)
+    }
+
+    func codingPath(of node: UInt32) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var node = node
-        while node > Self.root {
-            if let key = nodes[node].label.codingKey(in: keys) { path.append(key) }
-            node = nodes[node].parent
+        while node != Self.root {
+            let found = nodes[Int(node)]
+            if let key = found.label.codingKey(text: { keys.text(at: $0) }) { path.append(key) }
+            node = found.parent
         }
         return path.reversed()
     }
@@ -97,111 +132,96 @@ extension EncodingTape {
 
 extension EncodingTape {
     /// Begins a field of the keyed container `node`; its value comes next. The result labels that value.
-    mutating func writeKey(_ text: String, to node: Int) throws -> PathLabel {
+    @inline(__always)
+    mutating func beginField(_ text: String, in node: UInt32) throws -> PathLabel {
         if let failure { throw failure }
-        let key = try keyPosition(text, in: node)
-        let isNew =
-            if key < UInt64.bitWidth {
-                nodes[node].fields & (1 << UInt64(key)) == 0
-            } else {
-                fields.insert(FieldID(node: node, key: key)).inserted
-            }
-        guard isNew else {
+        let keyByteCount = keys.bytes.count
+        let key = keys.position(of: text)
+        if keys.bytes.count != keyByteCount { asideByteCount += keys.bytes.count - keyByteCount }
+        guard isNewField(key, in: node) else {
             fail(node, "Key \"\(text)\" is written twice")
             try check(node)
-            return .key(UInt32(truncatingIfNeeded: key))
+            return .root
         }
-        if key < UInt64.bitWidth { nodes[node].fields |= 1 << UInt64(key) }
         beginPart(of: node)
         bytes.appendVarint(key)
         return .key(UInt32(truncatingIfNeeded: key))
     }
 
     /// Counts an element of the unkeyed container `node`; its value comes next. The result labels that value.
-    mutating func writeElement(to node: Int) throws -> PathLabel {
+    @inline(__always)
+    mutating func beginElement(in node: UInt32) throws -> PathLabel {
         if let failure { throw failure }
-        defer { nodes[node].count += 1 }
-        return .index(UInt32(truncatingIfNeeded: nodes[node].count))
+        let index = nodes[Int(node)].count
+        nodes[Int(node)].count = index &+ 1
+        return .index(index)
     }
 
     /// Writes a scalar where the value of `node`'s current field, element or own value goes.
     @inline(__always)
-    mutating func write<Value: WirePrimitive>(_ value: Value, to node: Int) throws {
-        try makeRoom(for: value.byteCountBound, in: node)
+    mutating func write(_ scalar: WireScalar, to node: UInt32) throws {
         beginPart(of: node)
-        value.write(to: &bytes)
+        bytes.append(scalar)
+        if bytes.count > limit - asideByteCount { try refuse() }
     }
 
-    /// Writes bytes there.
-    mutating func write(payload: ByteBuffer, to node: Int) throws {
-        let count = payload.readableBytes
-        try makeRoom(for: 16 + count, in: node)
-        beginPart(of: node)
-        bytes.append(WireTag.bytes)
-        bytes.appendVarint(count)
-        if count <= Self.copyLimit {
-            bytes.append(contentsOf: payload.readableBytesView)
-        } else {
-            link(.payload(payloads.count), to: node)
-            payloads.append(payload)
-            writer = -1
-        }
-    }
-
-    /// Lets `write` append the `count` bytes of one value there.
-    mutating func write(count: Int, to node: Int, with write: (inout [UInt8]) -> Void) throws {
-        try makeRoom(for: count, in: node)
-        beginPart(of: node)
-        write(&bytes)
-    }
-
-    private mutating func keyPosition(_ text: String, in node: Int) throws -> Int {
-        if let key = keys.position(of: text) { return key }
+    /// Writes text there.
+    mutating func write(_ text: String, to node: UInt32) throws {
         let count = text.utf8.count
-        try makeRoom(for: count, in: node)
-        keyByteCount += Varint.size(count) + count
-        keys.append(text)
-        return keys.count - 1
+        guard count <= limit - asideByteCount - bytes.count else { return try refuse() }
+        beginPart(of: node)
+        bytes.appendString(text, byteCount: count)
     }
 
-    /// `ByteBuffer` traps at 4 GiB; no message comes near it.
-    private mutating func makeRoom(for count: Int, in node: Int) throws {
-        guard count <= WireReader.messageLimit - bytes.count else {
-            fail(node, "Message is longer than \(WireReader.messageLimit) bytes")
-            return try check(node)
-        }
-    }
-
-    private mutating func beginPart(of node: Int) {
-        if node != writer {
-            link(.bytes, to: node)
-            writer = node
-        }
-    }
-
-    private mutating func link(_ content: TapePart.Content, to node: Int) {
-        let last = nodes[node].lastPart
-        if last < 0 {
-            nodes[node].firstPart = parts.count
+    /// Writes bytes or numbers in bulk there.
+    mutating func write(_ payload: any WirePayload, to node: UInt32) throws {
+        guard payload.byteCountMin <= limit - asideByteCount - bytes.count else { return try refuse() }
+        let form = payload.form
+        let count = form.byteCount
+        guard count <= limit - asideByteCount - bytes.count else { return try refuse() }
+        beginPart(of: node)
+        form.writeHead(to: &bytes)
+        if count <= Self.copyLimit {
+            bytes.append(count: count) { payload.copy(as: form, to: $0) }
         } else {
-            parts[last].next = parts.count
+            link(.payload(UInt32(truncatingIfNeeded: payloads.count)), to: node)
+            payloads.append(TapePayload(value: payload, form: form))
+            asideByteCount += count
+            writer = TapePart.none
         }
-        nodes[node].lastPart = parts.count
-        parts.append(TapePart(content: content, offset: bytes.count))
     }
-}
 
-/// The tape of one encode, shared by all its encoders and containers. They touch it in short steps, never while a
-/// value encodes itself, because that value comes back to it.
-final class EncodingSession {
-    var tape = EncodingTape()
-}
+    @inline(__always)
+    private mutating func isNewField(_ key: Int, in node: UInt32) -> Bool {
+        guard key < UInt64.bitWidth else { return fields.insert(FieldID(node: node, key: key)).inserted }
+        let bit: UInt64 = 1 << UInt64(truncatingIfNeeded: key)
+        let written = nodes[Int(node)].fields
+        nodes[Int(node)].fields = written | bit
+        return written & bit == 0
+    }
 
-extension EncodingSession {
-    /// Writes any value where the current value of `node` goes: itself if it can, otherwise what the value does.
-    func write<T: Encodable>(_ value: T, to node: Int, label: PathLabel) throws {
-        if let native = NativeValue(value) { return try tape.write(native, to: node) }
-        let child = try tape.addCheckedChild(of: node, label: label)
-        try value.encode(to: WireEncoder(session: self, node: child))
+    @inline(never)
+    private mutating func refuse() throws {
+        exceed()
+        if let failure { throw failure }
+    }
+
+    @inline(__always)
+    private mutating func beginPart(of node: UInt32) {
+        guard node != writer else { return }
+        link(.bytes, to: node)
+        writer = node
+    }
+
+    private mutating func link(_ content: TapePart.Content, to node: UInt32) {
+        let part = UInt32(truncatingIfNeeded: parts.count)
+        parts.append(TapePart(content: content, offset: UInt32(truncatingIfNeeded: bytes.count)))
+        let last = nodes[Int(node)].lastPart
+        if last == TapePart.none {
+            nodes[Int(node)].firstPart = part
+        } else {
+            parts[Int(last)].next = part
+        }
+        nodes[Int(node)].lastPart = part
     }
 }

@@ -2,7 +2,8 @@
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let message: DecodingMessage
     private let node: UInt32
-    private let fields: KeyedFields
+    /// Stands for the container in the message's state.
+    private let container: UInt32
 
     init(_ value: WireValue, node: UInt32, in message: DecodingMessage) throws {
         guard case .keyed(let range) = value else {
@@ -10,13 +11,21 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
         self.message = message
         self.node = node
-        fields = try KeyedFields(range, node: node, in: message)
+        container = try message.state.pointee.openKeyed(range, node: node)
     }
 
     var codingPath: [any CodingKey] { message.codingPath(of: message.place(of: node)) }
-    var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { fields.find(key.stringValue) != nil }
+    // Neither can throw. Containers that a type has kept after the decode are empty.
+    var allKeys: [Key] {
+        let texts = try? message.state.pointee.keys(of: container)
+        return texts?.compactMap { Key(stringValue: $0) } ?? []
+    }
+
+    func contains(_ key: Key) -> Bool {
+        let field = try? message.state.pointee.field(key.stringValue, of: container)
+        return field != nil
+    }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         if case .null = try find(key).value { true } else { false }
@@ -60,11 +69,11 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// A class that is not on the wire may still decode itself from null, as in Foundation's coders.
     private func decoder(_ key: some CodingKey) throws -> WireDecoder {
-        guard let field = fields.find(key.stringValue) else {
+        guard let field = try message.state.pointee.field(key.stringValue, of: container) else {
             return WireDecoder(message: message, value: .null, node: node)
         }
         let place = WirePlace(parent: node, label: .key(field.key))
-        return WireDecoder(message: message, value: try fields.value(of: field), node: message.addNode(place))
+        return WireDecoder(message: message, value: field.value, node: message.addNode(place))
     }
 
     // Inlined, so that the code behind it is specialised for the value although `Key` is not known here.
@@ -75,10 +84,10 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func find(_ key: Key) throws -> (value: WireValue, place: WirePlace) {
-        guard let field = fields.find(key.stringValue) else {
+        guard let field = try message.state.pointee.field(key.stringValue, of: container) else {
             throw DecodingError.keyNotFound(
                 key, message.context(at: message.place(of: node), "No value for key \"\(key.stringValue)\""))
         }
-        return (try fields.value(of: field), WirePlace(parent: node, label: .key(field.key)))
+        return (field.value, WirePlace(parent: node, label: .key(field.key)))
     }
 }

@@ -4,7 +4,7 @@ extension WireCoder {
     package struct Limits: Sendable {
         /// Containers nested in one another. Each level costs a few stack frames of the decoding type, and a call
         /// may run on a thread with a stack of 512 KiB. The encoder refuses to nest deeper than the default.
-        package var depth = 64
+        package var depth = WireCoder.depthLimit
 
         /// Containers opened and their elements, all together; packed arrays count only when they are read element
         /// by element. An element may be one byte long and yet make a value of a hundred, and a type that opens a

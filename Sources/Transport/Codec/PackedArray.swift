@@ -1,47 +1,28 @@
-/// An array of numbers that travels as one block: a kind, then elements of fixed width.
-protocol PackedArray {
-    /// Writes the block where the current value of `node` goes.
-    func write(to tape: inout EncodingTape, node: Int) throws
-}
-
-extension Array: PackedArray where Element: PackedElement {
-    func write(to tape: inout EncodingTape, node: Int) throws {
-        let kind = Element.packedKind(for: self)
-        let length = 1 + count * kind.width
-        try tape.write(count: 16 + length, to: node) { bytes in
-            if isEmpty {
-                bytes.append(WireTag.shortUnkeyed.lowerBound)
-            } else {
-                bytes.append(WireTag.packed)
-                bytes.appendVarint(length)
-                bytes.append(kind.rawValue)
-                Element.write(self, as: kind, to: &bytes)
-            }
-        }
-    }
-
-    /// Reads the block at `range`; nil when its kind of number is not what `Element` reads in bulk.
-    init?(packed range: WireRange, in message: DecodingMessage) throws {
-        let (kind, bytes) = try message.packedBlock(range)
-        guard let elements = Element.read(try message.slice(bytes), as: kind) else { return nil }
+extension Array where Element: PackedElement {
+    /// Reads the packed array at `range`; nil when its kind of number is not what `Element` reads in bulk.
+    init?(packed range: WireRange, in reader: WireReader) throws {
+        let (kind, bytes) = try reader.packedBlock(range)
+        guard let elements = Element.read(try reader.slice(bytes), as: kind) else { return nil }
         self = elements
     }
 }
 
-/// A number of a packed array.
-protocol PackedElement: WirePrimitive {
-    /// The narrowest kind that holds all of `elements`.
-    static func packedKind(for elements: [Self]) -> PackedKind
-    static func write(_ elements: [Self], as kind: PackedKind, to bytes: inout [UInt8])
+/// A number of an array that travels as one block: a kind, then elements of fixed width.
+protocol PackedElement {
+    /// The narrowest form that holds all of `elements`.
+    static func form(of elements: [Self]) -> PayloadForm
+    static func write(_ elements: [Self], as kind: PackedKind, to bytes: UnsafeMutableRawBufferPointer)
     /// Nil when an element is no `Self`; reading one by one then finds out which.
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Self]?
 }
 
 extension Float: PackedElement {
-    static func packedKind(for elements: [Float]) -> PackedKind { .float }
+    static func form(of elements: [Float]) -> PayloadForm {
+        elements.isEmpty ? .empty : .packed(.float, count: elements.count)
+    }
 
-    static func write(_ elements: [Float], as kind: PackedKind, to bytes: inout [UInt8]) {
-        PackedBlock.write(elements, to: &bytes) { $0.bitPattern }
+    static func write(_ elements: [Float], as kind: PackedKind, to bytes: UnsafeMutableRawBufferPointer) {
+        PackedBlock.write(elements, to: bytes) { $0.bitPattern }
     }
 
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Float]? {
@@ -50,10 +31,12 @@ extension Float: PackedElement {
 }
 
 extension Double: PackedElement {
-    static func packedKind(for elements: [Double]) -> PackedKind { .double }
+    static func form(of elements: [Double]) -> PayloadForm {
+        elements.isEmpty ? .empty : .packed(.double, count: elements.count)
+    }
 
-    static func write(_ elements: [Double], as kind: PackedKind, to bytes: inout [UInt8]) {
-        PackedBlock.write(elements, to: &bytes) { $0.bitPattern }
+    static func write(_ elements: [Double], as kind: PackedKind, to bytes: UnsafeMutableRawBufferPointer) {
+        PackedBlock.write(elements, to: bytes) { $0.bitPattern }
     }
 
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Double]? {
@@ -71,8 +54,17 @@ extension UInt16: PackedElement {}
 extension UInt32: PackedElement {}
 extension UInt64: PackedElement {}
 
+/// Bytes have a tag of their own.
+extension UInt8: PackedElement {
+    static func form(of elements: [UInt8]) -> PayloadForm { .bytes(count: elements.count) }
+}
+
 extension PackedElement where Self: FixedWidthInteger {
-    static func packedKind(for elements: [Self]) -> PackedKind {
+    static func form(of elements: [Self]) -> PayloadForm {
+        elements.isEmpty ? .empty : .packed(kind(for: elements), count: elements.count)
+    }
+
+    private static func kind(for elements: [Self]) -> PackedKind {
         // A number and its complement take the same bits, so or-ing them all finds the widest.
         var bits: Self = 0
         var isSigned = false
@@ -93,12 +85,12 @@ extension PackedElement where Self: FixedWidthInteger {
         }
     }
 
-    static func write(_ elements: [Self], as kind: PackedKind, to bytes: inout [UInt8]) {
+    static func write(_ elements: [Self], as kind: PackedKind, to bytes: UnsafeMutableRawBufferPointer) {
         switch kind.width {
-        case 1: PackedBlock.write(elements, to: &bytes) { UInt8(truncatingIfNeeded: $0) }
-        case 2: PackedBlock.write(elements, to: &bytes) { UInt16(truncatingIfNeeded: $0) }
-        case 4: PackedBlock.write(elements, to: &bytes) { UInt32(truncatingIfNeeded: $0) }
-        default: PackedBlock.write(elements, to: &bytes) { UInt64(truncatingIfNeeded: $0) }
+        case 1: PackedBlock.write(elements, to: bytes) { UInt8(truncatingIfNeeded: $0) }
+        case 2: PackedBlock.write(elements, to: bytes) { UInt16(truncatingIfNeeded: $0) }
+        case 4: PackedBlock.write(elements, to: bytes) { UInt32(truncatingIfNeeded: $0) }
+        default: PackedBlock.write(elements, to: bytes) { UInt64(truncatingIfNeeded: $0) }
         }
     }
 

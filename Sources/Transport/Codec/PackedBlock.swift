@@ -1,18 +1,17 @@
 /// The elements of a packed array: integers or bit patterns of one width, little-endian, without padding.
 enum PackedBlock {
-    /// Appends every element as the `bits` that stand for it.
+    /// Fills `bytes` with every element as the `bits` that stand for it.
     @inline(__always)
     static func write<Element, Bits: FixedWidthInteger>(
         _ elements: [Element],
-        to bytes: inout [UInt8],
+        to bytes: UnsafeMutableRawBufferPointer,
         bits: (Element) -> Bits
     ) {
         let width = MemoryLayout<Bits>.size
-        let start = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: elements.count * width))
-        bytes.withUnsafeMutableBytes { bytes in
-            for (index, element) in elements.enumerated() {
-                bytes.storeBytes(of: bits(element).littleEndian, toByteOffset: start + index * width, as: Bits.self)
+        guard bytes.count >= elements.count * width, let start = bytes.baseAddress else { return }
+        elements.withUnsafeBufferPointer { elements in
+            for index in elements.indices {
+                start.storeBytes(of: bits(elements[index]).littleEndian, toByteOffset: index * width, as: Bits.self)
             }
         }
     }
@@ -42,15 +41,15 @@ enum PackedBlock {
     }
 }
 
-extension DecodingMessage {
+extension WireReader {
     /// The kind of the packed array whose body is `range`, and where its elements are.
     func packedBlock(_ range: WireRange) throws -> (PackedKind, WireRange) {
         var offset = range.lower
-        guard offset < range.upper, let kind = PackedKind(rawValue: try reader.byte(at: offset)) else {
+        guard offset < range.upper, let kind = PackedKind(rawValue: try byte(at: offset)) else {
             throw WireCodingError.malformedPackedArray(offset: range.lower)
         }
         offset += 1
-        let elements = try reader.range(range.upper - offset, at: &offset, end: range.upper)
+        let elements = try self.range(range.upper - offset, at: &offset, end: range.upper)
         guard elements.count % kind.width == 0 else {
             throw WireCodingError.malformedPackedArray(offset: range.lower)
         }
@@ -59,7 +58,7 @@ extension DecodingMessage {
 
     /// The element of `kind` at `offset`, as if it stood alone, and `offset` moved behind it.
     func packedElement(_ kind: PackedKind, at offset: inout Int, end: Int) throws -> WireValue {
-        let bits = try reader.integer(at: &offset, width: kind.width, end: end)
+        let bits = try integer(at: &offset, width: kind.width, end: end)
         switch kind {
         case .uint8, .uint16, .uint32, .uint64: return .unsigned(bits)
         case .int8: return .signed(Int64(Int8(truncatingIfNeeded: bits)))

@@ -7,11 +7,11 @@ enum PathLabel {
     /// The element at this index.
     case index(UInt32)
 
-    /// The key to show; `keys` is the table of the message.
-    func codingKey(in keys: KeyTable) -> WireCodingKey? {
+    /// The key to show; `text` gives the keys of the message.
+    func codingKey(text: (Int) -> String) -> WireCodingKey? {
         switch self {
         case .root: nil
-        case .key(let key): WireCodingKey(stringValue: keys[Int(key)])
+        case .key(let key): WireCodingKey(stringValue: text(Int(key)))
         case .index(let index): WireCodingKey(intValue: Int(index))
         }
     }

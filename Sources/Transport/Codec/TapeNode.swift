@@ -1,24 +1,26 @@
 /// One value on the tape that is not a plain scalar of its parent: a container, or a type that has yet to say what
-/// it is.
+/// it is. A message has fewer than 2^31 bytes, hence of these and their parts, so that 32 bits number them.
 struct TapeNode {
-    enum Kind {
+    enum Kind: UInt8 {
         case undecided, single, keyed, unkeyed
     }
 
-    let parent: Int
+    let parent: UInt32
     let label: PathLabel
     /// Containers around it.
-    let depth: Int
+    let depth: UInt32
     var kind = Kind.undecided
-    /// The parts of its body are a linked list in `EncodingTape.parts`; -1 ends it.
-    var firstPart = -1
-    var lastPart = -1
+    /// The parts of its body are a linked list in `EncodingTape.parts`.
+    var firstPart = TapePart.none
+    var lastPart = TapePart.none
     /// Elements of an unkeyed container.
-    var count = 0
+    var count: UInt32 = 0
+    /// Bytes of the body, known at assembly.
+    var size: UInt32 = 0
     /// Bit n: the field with key n is written.
     var fields: UInt64 = 0
-    /// Bytes of the body, known at assembly.
-    var size = 0
+
+    static let root = TapeNode(parent: 0, label: .root, depth: 0)
 }
 
 /// A piece of a container's body.
@@ -27,14 +29,17 @@ struct TapePart {
         /// Bytes of the tape from here up to where the next part was begun.
         case bytes
         /// A payload kept aside.
-        case payload(Int)
+        case payload(UInt32)
         /// All of another node.
-        case child(Int)
+        case child(UInt32)
     }
 
     let content: Content
     /// Where the tape's bytes ended when the part was begun.
-    let offset: Int
-    /// The next part of the same body, or -1.
-    var next = -1
+    let offset: UInt32
+    /// The next part of the same body.
+    var next = Self.none
+
+    /// No part.
+    static let none = UInt32.max
 }

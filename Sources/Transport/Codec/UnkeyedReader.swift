@@ -26,7 +26,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
             end = range.upper
             total = range.count
         case .packed(let range):
-            let (kind, elements) = try message.packedBlock(range)
+            let (kind, elements) = try message.reader.packedBlock(range)
             self.kind = kind
             offset = elements.lower
             end = elements.upper
@@ -36,7 +36,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
         }
         start = offset
         guard total > 0 || offset == end else { throw WireCodingError.wrongElementCount(offset: start) }
-        try message.enter(node, count: total)
+        try message.state.pointee.enter(node, count: total)
     }
 
     var codingPath: [any CodingKey] { message.codingPath(of: message.place(of: node)) }
@@ -123,7 +123,7 @@ extension UnkeyedReader {
         var next = offset
         let value =
             if let kind {
-                try message.packedElement(kind, at: &next, end: end)
+                try message.reader.packedElement(kind, at: &next, end: end)
             } else {
                 try message.reader.value(at: &next, end: end)
             }

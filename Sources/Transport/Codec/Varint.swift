@@ -1,5 +1,3 @@
-import NIOCore
-
 /// Lengths, counts and key indices: seven bits a byte, least significant first, the top bit set on all but the last
 /// byte (LEB128, as in DWARF 5, section 7.6).
 enum Varint {
@@ -9,19 +7,13 @@ enum Varint {
     }
 }
 
-extension ByteBuffer {
-    /// Appends a non-negative `value`.
-    mutating func writeVarint(_ value: Int) {
-        var rest = UInt(bitPattern: value)
-        while rest >= 0x80 {
-            writeInteger(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        writeInteger(UInt8(truncatingIfNeeded: rest))
-    }
+/// Where the encoder's bytes go.
+protocol ByteSink: ~Copyable {
+    mutating func append(_ byte: UInt8)
+    mutating func append(_ bytes: UnsafeRawBufferPointer)
 }
 
-extension [UInt8] {
+extension ByteSink where Self: ~Copyable {
     /// Appends a non-negative `value`.
     @inline(__always)
     mutating func appendVarint(_ value: Int) {
@@ -33,9 +25,15 @@ extension [UInt8] {
         append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends `value`, the lowest byte first.
+    /// Appends a string with its tag and length.
     @inline(__always)
-    mutating func appendInteger(_ value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    mutating func appendString(_ text: String, byteCount: Int) {
+        if byteCount < WireTag.shortString.count {
+            append(WireTag.shortString.lowerBound + UInt8(truncatingIfNeeded: byteCount))
+        } else {
+            append(WireTag.string)
+            appendVarint(byteCount)
+        }
+        text.withKeyBytes { append($0) }
     }
 }

@@ -5,10 +5,14 @@ package import NIOCore
 /// A message is self-describing: every value carries its kind and every container its length, so that a reader
 /// steps over fields it does not know. Adding an optional field is therefore compatible in both directions.
 package enum WireCoder {
+    /// How deep the encoder nests, and how deep a reader follows unless told otherwise.
+    static let depthLimit = 64
+
     /// The bytes of `value`.
     ///
     /// - Throws: `EncodingError` for what the format cannot hold (128-bit integers, more than `Limits.depth`
-    ///   nested containers, one key twice in one container), and whatever `value` itself throws.
+    ///   nested containers, one key twice in one container), `WireCodingError.limitExceeded` for a message of 2^31
+    ///   bytes or more, and whatever `value` itself throws.
     package static func encode<T: Encodable>(_ value: T) throws -> ByteBuffer {
         var buffer = ByteBuffer()
         try encode(value, into: &buffer)
@@ -16,10 +20,21 @@ package enum WireCoder {
     }
 
     /// Appends the bytes of `value` to `buffer`; leaves `buffer` as it was when it throws.
-    package static func encode<T: Encodable>(_ value: T, into buffer: inout ByteBuffer) throws {
-        let session = EncodingSession()
-        try WireEncoder(session: session, node: EncodingTape.root).encode(value)
-        try session.tape.assemble(into: &buffer)
+    ///
+    /// - Parameter limit: The most bytes that may be appended. A longer message is refused with
+    ///   `WireCodingError.limitExceeded` as soon as it is known to be longer, which for bytes, text and arrays of
+    ///   numbers is before anything of them is copied.
+    package static func encode<T: Encodable>(
+        _ value: T,
+        into buffer: inout ByteBuffer,
+        limit: Int = .max
+    ) throws {
+        if let native = NativeValue(value) { return try native.write(to: &buffer, limit: limit) }
+        var session = EncodingSession.pool.take()
+        defer { EncodingSession.pool.put(&session) }
+        session.tape.pointee.limit = min(limit, WireReader.messageLimit)
+        try value.encode(to: WireEncoder(session: session, node: EncodingTape.root))
+        try session.tape.pointee.assemble(into: &buffer)
     }
 
     /// The value of which `buffer` holds the bytes, all of them.
@@ -33,13 +48,32 @@ package enum WireCoder {
         from buffer: ByteBuffer,
         limits: Limits = .init()
     ) throws -> T {
+        // The pointer is good as long as the storage, which `buffer` keeps; while it does, nobody writes to it.
+        let (bytes, storage) = buffer.withUnsafeReadableBytesWithStorageManagement { ($0, $1.takeUnretainedValue()) }
+        defer { withExtendedLifetime((buffer, storage)) {} }
+        let reader = try WireReader(bytes, textLimit: limits.stringBytes)
+        guard let value = reader.loneValue() else {
+            return try decodeWhole(type, from: buffer, reader: reader, limits: limits)
+        }
+        return try reader.read(type, from: value, slice: { try buffer.slice($0) }) {
+            try decodeWhole(type, from: buffer, reader: reader, limits: limits)
+        }
+    }
+
+    /// The value of a message that takes more than reading one value.
+    private static func decodeWhole<T: Decodable>(
+        _ type: T.Type,
+        from buffer: ByteBuffer,
+        reader: WireReader,
+        limits: Limits
+    ) throws -> T {
+        var message = DecodingMessage.pool.take()
+        defer { DecodingMessage.pool.put(&message) }
+        // A type may keep its decoder; after this call the bytes are no longer its to read.
+        defer { message.close() }
         do {
-            return try buffer.withUnsafeReadableBytes { bytes in
-                let message = try DecodingMessage(bytes: bytes, buffer: buffer, limits: limits)
-                // A type may keep its decoder; after this call the bytes are no longer its to read.
-                defer { message.close() }
-                return try message.readRoot(type)
-            }
+            let value = try message.state.pointee.open(buffer, reader: reader, limits: limits)
+            return try message.construct(type, from: WireDecoder(message: message, value: value, node: 0))
         } catch let error as DecodingError {
             throw error.withCleanText
         }

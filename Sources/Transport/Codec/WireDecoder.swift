@@ -25,7 +25,9 @@ struct WireDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        try message.read(type, from: value, at: place) { try message.construct(type, from: self) }
+        try message.reader.read(type, from: value, slice: { try message.slice($0) }) {
+            try message.construct(type, from: self)
+        }
     }
 
     func decode(_ type: Bool.Type) throws -> Bool { try read(type) }

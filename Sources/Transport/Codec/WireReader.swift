@@ -6,16 +6,21 @@ struct WireReader {
 
     private let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(WireCodingError) {
+    /// The longest string or key to read.
+    private let textLimit: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, textLimit: Int) throws(WireCodingError) {
         guard bytes.count <= Self.messageLimit else {
             throw .limitExceeded("message bytes", limit: Self.messageLimit)
         }
         self.bytes = bytes
+        self.textLimit = textLimit
     }
 
     /// A reader of nothing.
     init() {
         bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        textLimit = 0
     }
 
     var count: Int { bytes.count }
@@ -71,9 +76,31 @@ struct WireReader {
         }
     }
 
+    /// The bytes of `range`, found to be UTF-8.
+    func validatedText(_ range: WireRange) throws(WireCodingError) -> UnsafeRawBufferPointer {
+        guard range.count <= textLimit else { throw .limitExceeded("stringBytes", limit: textLimit) }
+        let bytes = try slice(range)
+        var highBits: UInt8 = 0
+        for byte in bytes { highBits |= byte }
+        guard highBits >= 0x80 else { return bytes }
+        do {
+            _ = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
+            return bytes
+        } catch {
+            throw .invalidUTF8(offset: range.lower)
+        }
+    }
+
+    /// Whether `range` holds `other`.
+    @inline(__always)
+    func holds(_ other: UnsafeRawBufferPointer, at range: WireRange) -> Bool {
+        guard let bytes = try? slice(range) else { return false }
+        return bytes.hasSameBytes(as: other)
+    }
+
     /// The text of `range`, copied and validated.
-    func text(_ range: WireRange, limit: Int) throws(WireCodingError) -> String {
-        guard range.count <= limit else { throw .limitExceeded("stringBytes", limit: limit) }
+    func text(_ range: WireRange) throws(WireCodingError) -> String {
+        guard range.count <= textLimit else { throw .limitExceeded("stringBytes", limit: textLimit) }
         let bytes = try slice(range)
         do {
             // Four times as fast for short text as `String(validating:as:)`, which looks up generic metadata.
@@ -85,6 +112,15 @@ struct WireReader {
 }
 
 extension WireReader {
+    /// The value of a message without keys; nil when there are keys, or when not even the value is in order.
+    @inline(__always)
+    func loneValue() -> WireValue? {
+        guard count > 1, bytes[0] == 0 else { return nil }
+        var offset = 1
+        guard let value = try? value(at: &offset, end: count), offset == count else { return nil }
+        return value
+    }
+
     /// The value at `offset`, and `offset` moved behind it. Takes the same time for a container of any size.
     func value(at offset: inout Int, end: Int) throws(WireCodingError) -> WireValue {
         let start = offset

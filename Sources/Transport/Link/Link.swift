@@ -105,22 +105,19 @@ package final class Link: Sendable {
     /// Moves what may be sent now into `frames`, about `bytes` at most. Nothing moved means that the event loop has to
     /// be woken for the next frame.
     func takeFrames(_ frames: inout [Frame], bytes: Int) {
-        let waiters: [CheckedContinuation<Void, Never>] = state.withLockedValue { state in
+        let (next, answering) = state.withLockedValue { state in
             var taken = 0
-            while taken < bytes {
-                if state.outbox.callBytes < FrameLimits.calls, let next = state.calls.nextToSend() {
-                    state.outbox.append(next)
-                }
-                guard let frame = state.outbox.next() else { break }
+            while taken < bytes, let frame = state.outbox.next() {
                 taken += 4 + frame.length
                 frames.append(frame)
             }
             if frames.isEmpty { state.isAwake = false }
-            guard state.outbox.answerBytes < FrameLimits.answers, !state.answering.isEmpty else { return [] }
-            defer { state.answering = [] }
-            return state.answering
+            var answering: [CheckedContinuation<Void, Never>] = []
+            if !state.isFull { swap(&answering, &state.answering) }
+            return (state.calls.nextTurn(hasRoom: state.hasRoom), answering)
         }
-        for waiter in waiters { waiter.resume() }
+        next?.resume(returning: .turn)
+        for waiter in answering { waiter.resume() }
     }
 
     /// Bytes that wait to be written.
@@ -131,63 +128,107 @@ package final class Link: Sendable {
 
     // MARK: - Calls made from here
 
-    /// Sends a call and waits for its answer, its deadline, the caller's cancellation or the end of the link.
+    /// Sends a call and waits for its answer, its deadline, the caller's cancellation or the end of the link. Waits before
+    /// that, with its arguments not encoded yet, while the other side runs as many calls as it allows or too much waits
+    /// to be written.
     ///
-    /// - Parameter body: the body of the call frame but for its target.
-    /// - Throws: `TransportError` or `CancellationError`.
-    func call(_ target: CallTarget, body: ByteBuffer, remaining: Duration) async throws -> CallAnswer {
+    /// - Throws: `TransportError`, `CancellationError`, or what encoding the arguments throws.
+    func call(
+        _ target: CallTarget, _ invocation: inout CallEncoder, remaining: Duration, trace: UInt64
+    ) async throws -> CallAnswer {
         let call = lastCall.add(1, ordering: .relaxed).newValue
+        let deadline = now + remaining
+        let waited = try enter() == .wait
+        if waited { try await waitForTurn(call, deadline: deadline) }
+        let body: ByteBuffer
+        do {
+            let left = waited ? deadline - now : remaining
+            body = try invocation.takeBody(remaining: left, trace: trace, limit: bodyLimit)
+        } catch {
+            leaveSlot(waited: waited)
+            throw error
+        }
         return try await withTaskCancellationHandler {
             try await withAnswerContinuation { waiter in
-                if let error = open(call, target, body, deadline: now + remaining, waiter) {
-                    waiter.resume(throwing: error)
+                if !open(call, target, body, deadline: deadline, waiter, waited: waited) {
+                    waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: false))
                 } else if Task.isCancelled {
                     // Cancelled before the handler below could find the call.
-                    abandon(call, with: CancellationError())
+                    abandon(call)
                 }
             }
         } onCancel: {
-            abandon(call, with: CancellationError())
+            abandon(call)
+        }
+    }
+
+    private func enter() throws -> CallTable<AnswerContinuation>.Admission {
+        let admission = try state.withLockedValue { state in
+            if state.isRetired { throw TransportError.notConnected(peer.node) }
+            return state.calls.enter(hasRoom: state.hasRoom)
+        }
+        switch admission {
+        case .go, .wait: return admission
+        case .closed: throw TransportError.connectionLost(mayHaveRun: false)
+        case .congested: throw TransportError.congested
+        }
+    }
+
+    private func waitForTurn(_ call: UInt64, deadline: Duration) async throws {
+        _ = try await withTaskCancellationHandler {
+            try await withAnswerContinuation { waiter in
+                var waits = false
+                change { state in
+                    waits = state.calls.wait(call, waiter, deadline: deadline)
+                    // The loop has to set its timer by this deadline, and there may be room meanwhile.
+                    return true
+                }
+                if !waits {
+                    waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: false))
+                } else if Task.isCancelled {
+                    abandon(call)
+                }
+            }
+        } onCancel: {
+            abandon(call)
+        }
+    }
+
+    /// The call that has a slot is not made.
+    private func leaveSlot(waited: Bool) {
+        change { state in
+            state.calls.giveBack(waited: waited)
+            return state.calls.hasWaiting
         }
     }
 
     private func open(
-        _ call: UInt64, _ target: CallTarget, _ body: ByteBuffer, deadline: Duration, _ waiter: AnswerContinuation
-    ) -> TransportError? {
-        var body = body
-        var error: TransportError? = .connectionLost(mayHaveRun: false)
+        _ call: UInt64, _ target: CallTarget, _ body: ByteBuffer, deadline: Duration, _ waiter: AnswerContinuation,
+        waited: Bool
+    ) -> Bool {
+        var isOpen = false
         change { state in
-            guard !state.isRetired else {
-                error = .notConnected(peer.node)
-                return false
-            }
-            error = nil
+            isOpen = state.calls.open(call, waiter, deadline: deadline, waited: waited)
+            guard isOpen else { return false }
             let (index, declaration) = state.targets.index(of: target)
             if let declaration { state.outbox.append(declaration) }
-            CallEncoder.set(target, index: index, in: &body)
-            let frame = Frame(.call, call: call, body: body)
-            let hasRoom = state.outbox.callBytes < FrameLimits.calls
-            switch state.calls.open(call, waiter, deadline: deadline, frame: frame, hasRoom: hasRoom) {
-            case .send: state.outbox.append(frame)
-            case .wait: break
-            case .closed: error = .connectionLost(mayHaveRun: false)
-            case .congested: error = .congested
-            }
+            var frame = Frame(.call, call: call, body: body)
+            CallEncoder.set(target, index: index, in: &frame.body)
+            state.outbox.append(frame)
             return true
         }
-        return error
+        return isOpen
     }
 
     /// Gives up waiting and tells the other side, which may still be working on it.
-    private func abandon(_ call: UInt64, with error: any Error) {
-        var waiter: AnswerContinuation?
+    private func abandon(_ call: UInt64) {
+        var taken: CallTable<AnswerContinuation>.Taken?
         change { state in
-            guard let (found, wasSent) = state.calls.take(call) else { return false }
-            waiter = found
-            if wasSent { state.outbox.append(Frame(.cancel, call: call)) }
-            return wasSent
+            taken = state.calls.take(call)
+            if taken?.wasOpen == true { state.outbox.append(Frame(.cancel, call: call)) }
+            return taken != nil
         }
-        waiter?.resume(throwing: error)
+        taken?.waiter.resume(throwing: CancellationError())
     }
 
     /// When `expireCalls` is due next.
@@ -198,13 +239,13 @@ package final class Link: Sendable {
     }
 
     func expireCalls() {
-        var expired: [(call: UInt64, waiter: AnswerContinuation, wasSent: Bool)] = []
+        var expired: [CallTable<AnswerContinuation>.Taken] = []
         change { state in
             expired = state.calls.expire(at: now)
-            for (call, _, wasSent) in expired where wasSent { state.outbox.append(Frame(.cancel, call: call)) }
+            for taken in expired where taken.wasOpen { state.outbox.append(Frame(.cancel, call: taken.call)) }
             return !expired.isEmpty
         }
-        for (_, waiter, _) in expired { waiter.resume(throwing: TransportError.deadlineExceeded) }
+        for taken in expired { taken.waiter.resume(throwing: TransportError.deadlineExceeded) }
         inbound.expire()
     }
 
@@ -212,7 +253,7 @@ package final class Link: Sendable {
     func answered(_ call: UInt64, _ answer: CallAnswer) {
         var waiter: AnswerContinuation?
         change { state in
-            waiter = state.calls.take(call)?.waiter
+            waiter = state.calls.answer(call)
             return state.calls.hasWaiting
         }
         waiter?.resume(returning: answer)
@@ -289,9 +330,9 @@ package final class Link: Sendable {
             state.outbox = Outbox(window: 0)
             return (state.calls.close(), unsent, answering)
         }
-        for (call, waiter, wasSent) in calls {
-            let mayHaveRun = wasSent && !unsent.contains(call)
-            waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: mayHaveRun))
+        for taken in calls {
+            let mayHaveRun = taken.wasOpen && !unsent.contains(taken.call)
+            taken.waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: mayHaveRun))
         }
         for waiter in answering { waiter.resume() }
         inbound.cancelAll()
@@ -336,6 +377,9 @@ package final class Link: Sendable {
 }
 
 extension Link.State {
+    /// Whether the arguments of another call may be encoded.
+    fileprivate var hasRoom: Bool { outbox.callBytes < FrameLimits.calls }
+
     /// Whether further answers have to wait for room.
     fileprivate var isFull: Bool { !isEnded && outbox.answerBytes >= FrameLimits.answers }
 }

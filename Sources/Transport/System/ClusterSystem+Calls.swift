@@ -67,19 +67,17 @@ extension ClusterSystem {
         guard let link = link(to: id.node) else { throw TransportError.notConnected(id.node) }
         let remaining = CallDeadline.remaining(standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
-        let body = invocation.takeBody(remaining: remaining, trace: CallTrace.current)
-        if body.readableBytes > link.bodyLimit {
-            throw TransportError.tooLarge(bytes: body.readableBytes, limit: link.bodyLimit)
-        }
         metrics.madeCall()
         let start = ContinuousClock.now
         do {
             let answer = try await link.call(
-                CallTarget(actor: id.name, method: method), body: body, remaining: remaining)
+                CallTarget(actor: id.name, method: method), &invocation, remaining: remaining,
+                trace: CallTrace.current)
             metrics.callEnded(after: start.duration(to: .now))
             switch answer {
             case .reply(let reply): return reply
             case .failure(let failure): throw methods.error(for: failure)
+            case .turn: throw TransportError.connectionLost(mayHaveRun: true)
             }
         } catch {
             metrics.ownCallFailed()

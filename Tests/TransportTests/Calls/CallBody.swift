@@ -13,7 +13,7 @@ enum CallBody {
         for argument in arguments {
             try encoder.recordArgument(RemoteCallArgument(label: nil, name: "_", value: argument))
         }
-        var body = encoder.takeBody(remaining: remaining, trace: trace)
+        var body = try encoder.takeBody(remaining: remaining, trace: trace)
         CallEncoder.set(target, index: index, in: &body)
         return body
     }

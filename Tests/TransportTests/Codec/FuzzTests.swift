@@ -25,6 +25,10 @@ struct FuzzTests {
             Sample(Tree.node([.leaf, .node([.leaf, .node([])])])), Sample([-1, 300, 70_000]), Sample([0.5, 0.1]),
             Sample(["a": [1: true], "b": [:]]), Sample([Kind.core: ByteBuffer(string: "bytes")]),
             Sample([UInt8](0..<20)), Sample([[Float(1)], [2, 3]]), Sample(Set(["x", "y"])),
+            Sample(["data": Data([1, 2, 3])]), Sample(Optional(5)), Sample("text"), Sample(300), Sample(0.1),
+            // Enough keys for fields and keys to be found by hashing.
+            Sample(Dictionary(uniqueKeysWithValues: (0..<70).map { ("k\($0)", $0) })),
+            Sample(Dictionary(uniqueKeysWithValues: (0..<17).map { ("key number \($0)", [$0: "v"]) })),
         ]
         for _ in 0..<10 { samples.append(try Sample(RandomValue(using: &generator, depth: 4))) }
         samples.append(try Sample(Everything()))

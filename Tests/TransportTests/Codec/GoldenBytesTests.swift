@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Testing
 import Transport
@@ -38,6 +39,7 @@ struct GoldenBytesTests {
         #expect(try WireCoder.bytes(longer) == [0, 0xE5, 0xAC, 0x02] + Array(longer.utf8))
         #expect(try WireCoder.bytes([1, 2] as [UInt8]) == [0, 0xE6, 2, 1, 2])
         #expect(try WireCoder.bytes(ByteBuffer(bytes: [1, 2])) == [0, 0xE6, 2, 1, 2])
+        #expect(try WireCoder.bytes(Data([1, 2])) == [0, 0xE6, 2, 1, 2])
     }
 
     @Test("Packed arrays take the narrowest width that holds all elements")

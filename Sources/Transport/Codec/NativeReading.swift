@@ -1,0 +1,60 @@
+import FoundationEssentials
+import NIOCore
+
+extension WireReader {
+    /// `value` as a `T` if that is one of the types that the coder reads itself, the counterpart of `NativeValue`,
+    /// and if `value` is of its kind. Otherwise `construct` lets `T` decode itself: another type, an array of numbers
+    /// that the peer declares as something else, or a mismatch, which `T` will report.
+    ///
+    /// No `Optional<T>` on the way: looking up its metadata takes longer than reading a number.
+    @inline(__always)
+    func read<T>(
+        _ type: T.Type,
+        from value: WireValue,
+        slice: (WireRange) throws -> ByteBuffer,
+        orElse construct: () throws -> T
+    ) throws -> T {
+        switch value {
+        case .string(let range):
+            if T.self == String.self { return exactly(try text(range)) }
+        case .unsigned, .negative:
+            if T.self == Int.self, let number = Int.read(value) { return exactly(number) }
+            if T.self == Double.self, let number = Double.read(value) { return exactly(number) }
+            if T.self == UInt64.self, let number = UInt64.read(value) { return exactly(number) }
+            if T.self == UInt8.self, let number = UInt8.read(value) { return exactly(number) }
+            if T.self == Int32.self, let number = Int32.read(value) { return exactly(number) }
+            if T.self == Int64.self, let number = Int64.read(value) { return exactly(number) }
+            if T.self == UInt32.self, let number = UInt32.read(value) { return exactly(number) }
+        case .float, .double:
+            if T.self == Double.self, let number = Double.read(value) { return exactly(number) }
+            if T.self == Float.self, let number = Float.read(value) { return exactly(number) }
+        case .bool(let value):
+            if T.self == Bool.self { return exactly(value) }
+        case .bytes(let range):
+            if T.self == [UInt8].self { return exactly([UInt8](try self.slice(range))) }
+            if T.self == ByteBuffer.self { return exactly(try slice(range)) }
+            // Copied: a `Data` writes to borrowed memory in place, and others read that as part of the message.
+            if T.self == Data.self { return exactly(Data(try self.slice(range))) }
+        case .packed(let range):
+            return try readPacked(type, range, orElse: construct)
+        case .null, .keyed, .unkeyed: break
+        }
+        return try construct()
+    }
+
+    private func readPacked<T>(_ type: T.Type, _ range: WireRange, orElse construct: () throws -> T) throws -> T {
+        if T.self == [Double].self, let array = try [Double](packed: range, in: self) { return exactly(array) }
+        if T.self == [Float].self, let array = try [Float](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int].self, let array = try [Int](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int32].self, let array = try [Int32](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int64].self, let array = try [Int64](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt32].self, let array = try [UInt32](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt64].self, let array = try [UInt64](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int16].self, let array = try [Int16](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt16].self, let array = try [UInt16](packed: range, in: self) { return exactly(array) }
+        if T.self == [Int8].self, let array = try [Int8](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt].self, let array = try [UInt](packed: range, in: self) { return exactly(array) }
+        if T.self == [UInt8].self, let array = try [UInt8](packed: range, in: self) { return exactly(array) }
+        return try construct()
+    }
+}

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// The state of one encode or decode, which is worth keeping for the next: a small message costs less to read than
+/// the memory that is needed on the way.
+protocol PooledSession: AnyObject {
+    init()
+    /// Forgets the message, and memory beyond what a small message needs.
+    func clear()
+}
+
+/// Sessions that nobody uses.
+final class SessionPool<Session: PooledSession>: Sendable {
+    /// Unchecked, because sessions are not safe to share; only those without any other reference get in, so that
+    /// whoever takes one out has it alone.
+    private struct Idle: @unchecked Sendable {
+        let session: Session
+    }
+
+    private let idle = Mutex<[Idle]>([])
+
+    /// More than the threads of most machines; there is one session to a thread at a time, and one for each value
+    /// that encodes another to bytes of its own.
+    private static var capacity: Int { 64 }
+
+    init() {}
+
+    // Inlined, because the pool is small and its callers are generic: not to know `Session` costs more than the pool.
+    @inline(__always)
+    func take() -> Session {
+        idle.withLock { $0.popLast() }?.session ?? Session()
+    }
+
+    /// Keeps `session`, the caller's only reference to it, unless the value has kept its coder: that may come back
+    /// to it at any time.
+    @inline(__always)
+    func put(_ session: inout Session) {
+        guard isKnownUniquelyReferenced(&session) else { return }
+        session.clear()
+        let returned = Idle(session: session)
+        idle.withLock { idle in
+            if idle.count < Self.capacity { idle.append(returned) }
+        }
+    }
+}

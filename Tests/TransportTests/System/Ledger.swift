@@ -1,0 +1,80 @@
+import Distributed
+import NIOCore
+
+@testable import Transport
+
+/// An actor that remembers what it was called with.
+distributed actor Ledger: ClusterActor {
+    typealias ActorSystem = ClusterSystem
+
+    static let methods = MethodTable(
+        [
+            "note": "$s14TransportTests6LedgerC4noteyySi_7NIOCore10ByteBufferVtYaKFTE",
+            "numbers": "$s14TransportTests6LedgerC7numbersSaySiGyYaKFTE",
+            "context": "$s14TransportTests6LedgerC7contextAA9CallFactsVyYaKFTE",
+            "expose": "$s14TransportTests6LedgerC6exposeyySiYaKFTE",
+            "fill": "$s14TransportTests6LedgerC4filly7NIOCore10ByteBufferVSiYaKFTE",
+            "hold": "$s14TransportTests6LedgerC4holdyyYaKFTE",
+        ],
+        errors: [DeclaredError("overexposed", Overexposed.self)])
+
+    private var noted: [Int] = []
+    private var held: [CheckedContinuation<Void, Never>] = []
+    private var isOpen = false
+    private var heldMost = 0
+
+    distributed func note(_ number: Int, _ ballast: ByteBuffer) { noted.append(number) }
+
+    distributed func numbers() -> [Int] { noted }
+
+    /// What the method knows of its call.
+    distributed func context() -> CallFacts {
+        let context = CallContext.current
+        let left = context.deadline.map { ContinuousClock.now.duration(to: $0) }
+        return CallFacts(trace: CallTrace.current, peer: CallOrigin.peer, left: left)
+    }
+
+    distributed func expose(_ seconds: Int) throws { throw Overexposed(seconds: seconds) }
+
+    /// So many bytes, of a pattern that does not look like text.
+    distributed func fill(_ count: Int) -> ByteBuffer { ByteBuffer(repeating: 0xA7, count: count) }
+
+    /// Returns once `open()` was called; later calls at once.
+    distributed func hold() async {
+        guard !isOpen else { return }
+        await withCheckedContinuation { continuation in
+            held.append(continuation)
+            heldMost = max(heldMost, held.count)
+        }
+    }
+
+    func open() {
+        isOpen = true
+        for continuation in held { continuation.resume() }
+        held = []
+    }
+
+    /// Calls that wait in `hold` now, and the most that ever did.
+    func holding() -> (now: Int, most: Int) { (held.count, heldMost) }
+}
+
+/// What a method knows of the call it runs for.
+struct CallFacts: Codable, Sendable {
+    var trace: UInt64
+    var peer: NodeID?
+    var left: Duration?
+}
+
+/// An error that the API of `Ledger` declares.
+struct Overexposed: Error, Codable, Equatable {
+    var seconds: Int
+}
+
+extension Ledger {
+    /// One on `server`, and the way to it from `client`.
+    static func pair(_ server: ClusterSystem, _ client: ClusterSystem) throws -> (local: Ledger, remote: Ledger) {
+        let local = ClusterSystem.withActorName("ledger") { Ledger(actorSystem: server) }
+        let id = ActorAddress(node: server.node, name: "ledger")
+        return (local, try Ledger.resolve(id: id, using: client))
+    }
+}
