@@ -2,8 +2,10 @@
 
 SWIFT ?= swift
 IMAGE ?=
+SECONDS ?= 60
+RUNS ?=
 
-.PHONY: all setup build release test demo headline format lint clean
+.PHONY: all setup build release test fuzz tsan demo headline format lint clean
 
 all: build
 
@@ -24,6 +26,18 @@ test: setup
 	@# Whole processes, with times that matter: alone and one after the other.
 	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --no-parallel --filter '^ClusterTests\.'
 
+# What peers send, made up by libFuzzer, a minute for each of six targets; or make fuzz RUNS=10000000
+fuzz: setup
+	@Fuzzing/fuzz.sh $(if $(RUNS),-runs=$(RUNS),-max_total_time=$(SECONDS))
+
+# The tests under Thread Sanitizer.
+tsan: setup
+	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
+	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan \
+		--skip '^ClusterTests\.'
+	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan \
+		--no-parallel --filter '^ClusterTests\.'
+
 # make demo, or make demo IMAGE=my.fits
 demo: release
 	@deploy/demo/demo.sh $(IMAGE)
@@ -33,10 +47,10 @@ headline: release
 	@deploy/demo/headline.sh
 
 format:
-	@$(SWIFT) format --in-place --recursive --configuration .swift-format Package.swift Sources Tests
+	@$(SWIFT) format --in-place --recursive --configuration .swift-format Package.swift Sources Tests Fuzzing
 
 lint:
-	@$(SWIFT) format lint --strict --recursive --configuration .swift-format Package.swift Sources Tests
+	@$(SWIFT) format lint --strict --recursive --configuration .swift-format Package.swift Sources Tests Fuzzing
 
 clean:
 	@rm -rf .build demo-output

@@ -98,8 +98,8 @@ if isFuzzing {
             name: "Fuzz",
             dependencies: ["Transport", .product(name: "NIOCore", package: "swift-nio")],
             path: "Fuzzing",
-            exclude: ["Corpus", "fuzz.sh"],
-            swiftSettings: strict + counted,
+            exclude: ["Corpus", "build.sh", "corpus.sh", "fuzz.sh"],
+            swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
         ))
 }

@@ -27,13 +27,16 @@ enum BeaconTarget: FuzzTarget {
 
     private static func write(_ input: inout FuzzInput) {
         let beacon = Beacon(
-            input.choice(of: [.announce, .solicit, .goodbye]), cluster: input.text(), node: NodeID(rawValue: input.integer()),
+            input.choice(of: [.announce, .solicit, .goodbye]), cluster: input.text(),
+            node: NodeID(rawValue: input.integer()),
             validity: input.integer(), port: input.integer(), host: input.text(), name: input.text())
         let isValid =
             Hello.isValidName(beacon.name) && (beacon.host.isEmpty || NodeAddress.isValidHost(beacon.host))
         let bytes = beacon.encoded()
-        require(bytes.readableBytes <= Beacon.sizeLimit, "a beacon fits its limit")
-        if isValid { require(Beacon(bytes) == beacon, "a beacon survives the wire: \(beacon)") }
+        if isValid {
+            require(bytes.readableBytes <= Beacon.sizeLimit, "a beacon fits its limit")
+            require(Beacon(bytes) == beacon, "a beacon survives the wire: \(beacon)")
+        }
         if let read = Beacon(bytes) { check(read) }
     }
 
@@ -54,7 +57,9 @@ enum BeaconTarget: FuzzTarget {
         require(NodeAddress.isValidHost(host) && (0...65535).contains(port), "a host and a port: \(address)")
         require(NodeAddress(address.description) == address, "an address reads back: \(address)")
         require(isOneLine(address.description), "an address is fit for a terminal: \(address)")
-        if let bytes = IPv4.bytes(of: host) { require(bytes.count == 4, "four bytes: \(host)") }
+        if let bytes = IPv4.bytes(of: host) {
+            require(bytes.map(String.init).joined(separator: ".") == host, "an IPv4 address has one form: \(host)")
+        }
     }
 
     static func seeds() -> [[UInt8]] {

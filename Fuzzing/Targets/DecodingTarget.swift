@@ -14,7 +14,7 @@ enum DecodingTarget: FuzzTarget {
         check(&input, limits)
     }
 
-    private typealias Check = (inout FuzzInput, WireCoder.Limits) -> Void
+    private typealias Check = @Sendable (inout FuzzInput, WireCoder.Limits) -> Void
 
     private static let checks: [Check] = [
         same(Everything.self), same(Hello.self), same(Refusal.self), same(RemoteError.self),
@@ -43,7 +43,9 @@ enum DecodingTarget: FuzzTarget {
             guard let value = message.decode(type, limits) else { return }
             let once = encode(value)
             let again = Message(once.array)
-            guard let second = again.decode(type, .init()) else { fatalError("does not hold: readable again: \(value)") }
+            guard let second = again.decode(type, .init()) else {
+                fatalError("does not hold: readable again: \(value)")
+            }
             require(encode(second) == once, "the same bytes again: \(value)")
         }
     }
@@ -85,7 +87,8 @@ enum DecodingTarget: FuzzTarget {
     static func seeds() throws -> [[UInt8]] {
         let types: [(UInt8, any Encodable)] = [
             (0, Everything()), (1, Samples.hello), (2, Refusal(.duplicate, "one", by: NodeID(rawValue: 7))),
-            (3, RemoteError(.busy, "busy")), (4, [NodeAddress("a:1"), NodeAddress("[::1]:2")]), (5, ["a": 1, "b": nil]),
+            (3, RemoteError(.busy, "busy")), (4, [NodeAddress("a:1"), NodeAddress("[::1]:2")]),
+            (5, ["a": 1, "b": nil]),
             (6, [1: [true], -7: []]), (7, Set(["x", "yy"])), (8, [-1, 300, 70_000]), (9, [0.5, 0.1]),
             (10, [Float(1), 2]), (11, [[1, nil, -300], []]), (12, [UInt8](0..<40)),
             (13, ByteBuffer(string: "some bytes")), (14, "M 13, Hercules \u{2609}"),
@@ -145,7 +148,8 @@ private struct Message {
             context = its
         @unknown default: return
         }
-        require(isClean(context.debugDescription) && context.debugDescription.utf8.count < 256, "clean words: \(context)")
+        require(
+            isClean(context.debugDescription) && context.debugDescription.utf8.count < 256, "clean words: \(context)")
         require(context.codingPath.count <= 300, "a path of bounded length")
         for key in context.codingPath { require(isClean(key.stringValue), "a clean path: \(context.codingPath)") }
     }

@@ -1,3 +1,5 @@
+import NIOCore
+
 @testable import Transport
 
 /// A type that reads itself in any way at all: containers in any order, keys that are not there, values of other
