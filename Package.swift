@@ -18,6 +18,14 @@ let nio: [Target.Dependency] = [
 let isFuzzing = Context.environment["SKYNET_FUZZ"] != nil
 let counted: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
+/// Mutual TLS: the handshake, the cluster's own certificates, and the keys behind them.
+let security: [Target.Dependency] = [
+    .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    .product(name: "X509", package: "swift-certificates"),
+    .product(name: "Crypto", package: "swift-crypto"),
+    .product(name: "SwiftASN1", package: "swift-asn1"),
+]
+
 let package = Package(
     name: "SkyNet",
     products: [
@@ -27,6 +35,10 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -43,7 +55,7 @@ let package = Package(
 
         .target(
             name: "Transport",
-            dependencies: nio + [
+            dependencies: nio + security + [
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -56,6 +68,7 @@ let package = Package(
             name: "SkyCore",
             dependencies: [
                 "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -76,7 +89,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["Transport", .product(name: "Logging", package: "swift-log")] + nio,
+            dependencies: [
+                "Transport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ] + nio + security,
             swiftSettings: strict
         ),
         .testTarget(

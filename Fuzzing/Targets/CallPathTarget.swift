@@ -9,7 +9,7 @@ enum CallPathTarget: FuzzTarget {
 
     static func run(_ input: FuzzInput) {
         var input = input
-        let bodyLimit = input.choice(of: [64, 16, 1000, FrameLimits.body])
+        let bodyLimit = input.choice(of: [64, 16, 1000, FrameLimits.data])
         let window = input.choice(of: [FrameLimits.data, 200, 4096])
         var path = CallPath(bodyLimit: bodyLimit, window: window)
         var decoder = FrameDecoder(limit: FrameLimits.data)
@@ -21,9 +21,14 @@ enum CallPathTarget: FuzzTarget {
         for _ in 0..<20 where !input.isEmpty {
             let head = input.byte()
             let kind = input.byte()
-            let frame = Frame(
+            var frame = Frame(
                 Frame.Kind(rawValue: 1 + kind % 12) ?? .call, flags: head & 1 == 0 ? [] : .more,
-                call: UInt64(head >> 1 & 7), body: ByteBuffer(bytes: input.field()))
+                call: UInt64(head >> 1 & 7))
+            if head & 128 != 0 {
+                frame.flags.insert(.sized)
+                frame.total = UInt32(input.byte()) << (head & 64 == 0 ? 0 : 14)
+            }
+            frame.body = ByteBuffer(bytes: input.field())
             var bytes = ByteBuffer()
             frame.write(into: &bytes)
             decoder.append(bytes)
@@ -64,8 +69,14 @@ private struct CallPath {
     private var window: ReceiveWindow
     private var targets = DeclaredTargets()
 
-    /// What has come of each body; `nil` where it has become too long.
-    private var unfinished: [Key: [UInt8]?] = [:]
+    private struct Body {
+        /// What has come; `nil` where that is too long, or will be.
+        var bytes: [UInt8]?
+        /// What is held for it.
+        var reserved = 0
+    }
+
+    private var unfinished: [Key: Body] = [:]
     private var declared: [[UInt8]] = []
     private var received = 0
     private var granted = 0
@@ -94,7 +105,7 @@ private struct CallPath {
             require(granted <= received && received - granted < windowSize, "what was taken is granted again")
         default: break
         }
-        let held = unfinished.values.reduce(0) { $0 + ($1?.count ?? 0) }
+        let held = unfinished.values.reduce(0) { $0 + $1.reserved }
         require(assembler.heldBytes == held, "\(assembler.heldBytes) bytes held, \(held) expected")
         return true
     }
@@ -102,17 +113,25 @@ private struct CallPath {
     private mutating func assemble(_ frame: Frame) -> Bool {
         let key = Key(kind: frame.kind, call: frame.call)
         let more = frame.flags.contains(.more)
-        let before: [UInt8]? = if let entry = unfinished[key] { entry } else { [] }
-        let body = before.map { $0 + frame.body.array }
-        let isTooLong = body.map { $0.count > bodyLimit } ?? false
-        unfinished[key] = more ? .some(isTooLong ? nil : body) : nil
+        let isFirst = unfinished[key] == nil
+        var entry = unfinished.removeValue(forKey: key) ?? Body(bytes: [])
+        let isRefused = entry.bytes == nil
+        entry.bytes?.append(contentsOf: frame.body.readableBytesView)
+        let body = entry.bytes
+        if let body, !isRefused {
+            let said = more && isFirst ? Int(frame.total) : 0
+            entry.reserved = max(entry.reserved, body.count, said)
+            if entry.reserved > bodyLimit { entry = Body(bytes: nil) }
+        }
+        let isTooLong = !isRefused && entry.bytes == nil
+        if more { unfinished[key] = entry }
 
         guard let result = try? assembler.add(frame) else { return false }
         switch result {
         case .tooLong(let kind, let call):
             require(isTooLong && kind == frame.kind && call == frame.call, "too long, said once")
         case .incomplete:
-            require(!isTooLong && (more || body == nil), "more to come, or dropped")
+            require(!isTooLong && (more || isRefused), "more to come, or dropped")
         case .whole(let whole):
             require(!more && !isTooLong && whole.body.array == body, "the pieces in their order")
             require(whole.kind == frame.kind && whole.call == frame.call, "under the same kind and number")

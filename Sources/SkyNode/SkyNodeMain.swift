@@ -31,6 +31,9 @@ enum SkyNodeMain {
         case let error as SkyError:
             Console.error("skynode: \(error.message)")
             return ExitStatus.usage.rawValue
+        case let error as SecurityError:
+            Console.error("skynode: \(error)")
+            return ExitStatus.usage.rawValue
         case let error as TransportError:
             Console.error("skynode: the node was lost: \(error)")
             return ExitStatus.noCluster.rawValue

@@ -40,7 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
         let node = Node(try settings(logger))
         let group = ServiceGroup(
             configuration: .init(
-                services: [NodeService(node: node, listen: try address())],
+                services: [NodeService(node: node, listen: try address(), notice: network.security.notice)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }))
         try await group.run()
@@ -52,7 +52,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func settings(_ logger: Logger) throws -> NodeSettings {
         let address = try address()
-        try network.checkReach(address, option: "--listen")
+        try network.security.checkReach(address, option: "--listen")
         let name = name ?? Defaults.name
         guard Hello.isValidName(name) else {
             throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
@@ -64,7 +64,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
         cluster.join = try network.seeds()
         cluster.multicast = try network.multicastSettings()
-        cluster.isLoopbackOnly = !network.insecure
+        cluster.security = try network.security.transportSecurity()
+        cluster.isLoopbackOnly = network.security.isLoopbackOnly
         cluster.logger = logger
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)

@@ -28,6 +28,9 @@ struct ClusterOptions: ParsableArguments {
         }
         _ = try network.multicastSettings()
         _ = try network.seeds()
-        if let node { _ = try AddressArgument.parse(node, option: "--node", allowsPortZero: false) }
+        if let node {
+            let address = try AddressArgument.parse(node, option: "--node", allowsPortZero: false)
+            try network.security.checkReach(address, option: "--node")
+        }
     }
 }

@@ -19,12 +19,7 @@ struct NetworkOptions: ParsableArguments {
         help: ArgumentHelp("Address of a node to connect to, again and again. Repeatable.", valueName: "host:port"))
     var join: [String] = []
 
-    @Flag(
-        help: """
-            Allow links to other machines. There is no encryption and no authentication yet: whoever reaches the node \
-            can use it. For networks you trust.
-            """)
-    var insecure = false
+    @OptionGroup var security: SecurityOptions
 
     /// `nil` where multicast is off.
     func multicastSettings() throws -> MulticastSettings? {
@@ -51,18 +46,8 @@ struct NetworkOptions: ParsableArguments {
     func seeds() throws -> [NodeAddress] {
         try join.map { text in
             let address = try AddressArgument.parse(text, option: "--join", allowsPortZero: false)
-            try checkReach(address, option: "--join")
+            try security.checkReach(address, option: "--join")
             return address
-        }
-    }
-
-    /// Refuses an address on another machine unless the operator accepts what that means.
-    func checkReach(_ address: NodeAddress, option: String) throws {
-        if !insecure, !address.isLoopback {
-            throw CommandFailure(
-                .usage,
-                "\(option) \(address): this links to other machines, and there is no authentication yet; add "
-                    + "--insecure on a network you trust")
         }
     }
 }

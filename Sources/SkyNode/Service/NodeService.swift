@@ -1,3 +1,4 @@
+import Logging
 import ServiceLifecycle
 import SkyCore
 import Transport
@@ -6,6 +7,8 @@ import Transport
 struct NodeService: Service {
     let node: Node
     let listen: NodeAddress
+    /// What the operator is told of the node's reach, once it listens.
+    let notice: String?
 
     func run() async throws {
         do {
@@ -15,6 +18,7 @@ struct NodeService: Service {
             throw StartFailure.command(error, listen: listen)
         }
         Console.output("skynode \(node.system.name) listening on \(node.system.listeningAddress ?? listen)")
+        if let notice { node.system.logger.notice("\(notice)") }
         await cancelWhenGracefulShutdown { await node.run() }
     }
 }

@@ -62,22 +62,39 @@ enum ClusterSession {
         let multicast = try network.multicastSettings()
         var settings = ClusterSettings(name: "skynode")
         settings.role = .client
+        settings.security = try network.security.transportSecurity()
+        settings.isLoopbackOnly = network.security.isLoopbackOnly
         settings.logger = logger
         let system = ClusterSystem(settings)
         try await system.start()
         if let text = node {
             let address = try AddressArgument.parse(text, option: "--node", allowsPortZero: false)
+            try network.security.checkReach(address, option: "--node")
             do {
                 return Client(system: system, node: try await system.join(address).node)
             } catch {
                 await system.shutdown()
+                if let failure = error as? HandshakeFailure {
+                    // Something is there, so its being there is not the question.
+                    throw CommandFailure(.noCluster, "no link to \(address): \(PrintableText.of(failure.description))")
+                }
                 throw CommandFailure(
                     .noCluster,
                     "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
                 )
             }
         }
-        if let hello = try? await system.join(Defaults.daemon) { return Client(system: system, node: hello.node) }
+        do {
+            return Client(system: system, node: try await system.join(Defaults.daemon).node)
+        } catch let failure as HandshakeFailure {
+            // Something is there that does not take us, most likely for want of the key. Working alone without a word
+            // would look like success.
+            logger.warning(
+                "the node of this machine cannot be used",
+                metadata: ["address": "\(Defaults.daemon)", "reason": "\(PrintableText.of(failure.description))"])
+        } catch {
+            // Nobody is there.
+        }
         if let multicast {
             do {
                 if let address = try await NodeFinder.find(multicast, cluster: settings.cluster) {
@@ -119,7 +136,8 @@ enum ClusterSession {
             cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
             cluster.join = try options.network.seeds()
             cluster.multicast = try options.network.multicastSettings()
-            cluster.isLoopbackOnly = !options.network.insecure
+            cluster.security = try options.network.security.transportSecurity()
+            cluster.isLoopbackOnly = options.network.security.isLoopbackOnly
         }
         let node = Node(
             NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable))

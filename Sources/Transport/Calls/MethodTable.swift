@@ -7,7 +7,7 @@ public import Distributed
 /// belongs to the actor it is run on; a foreign one reads foreign memory. It is also what keeps the wire stable: a
 /// renamed parameter changes the compiler's name, not the wire's.
 public struct MethodTable: Sendable {
-    private let targets: [String: String]
+    private let methods: [String: Method]
     private let names: [String: String]
     private let errors: [DeclaredError]
 
@@ -16,12 +16,19 @@ public struct MethodTable: Sendable {
     ///     method that is missing here is called.
     ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
     public init(_ targets: [String: String], errors: [DeclaredError] = []) {
-        self.targets = targets
-        self.errors = errors
-        names = Dictionary(targets.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        self.init(targets.map { Method($0, $1) }, errors: errors)
     }
 
-    func target(named name: String) -> String? { targets[name] }
+    /// - Parameters:
+    ///   - methods: each with a wire name and a target of its own; of two with the same the first counts.
+    ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
+    public init(_ methods: [Method], errors: [DeclaredError] = []) {
+        self.errors = errors
+        self.methods = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        names = Dictionary(methods.map { ($0.target, $0.name) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func method(named name: String) -> Method? { methods[name] }
 
     func name(of target: String) -> String? { names[target] }
 

@@ -18,7 +18,12 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Told once how the handshake ended.
     private let established: EventLoopPromise<Link>?
 
-    private var handshake: Handshake
+    private lazy var handshake = Handshake(own: system.hello, dialled: dialled) { [system, dialled, identity] in
+        system.admit($0, dialled: dialled, identity: identity)
+    }
+    /// Who the peer is by its certificate.
+    private var identity: PeerIdentity?
+    private var hasStarted = false
     private var decoder = FrameDecoder()
     private var assembler: BodyAssembler
     private var window: ReceiveWindow
@@ -41,7 +46,6 @@ final class LinkHandler: ChannelDuplexHandler {
         self.system = system
         self.dialled = dialled
         self.established = established
-        handshake = Handshake(own: system.hello, dialled: dialled) { system.admit($0, dialled: dialled) }
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
         let limits = system.settings.limits
         assembler = BodyAssembler(bodyLimit: Int(clamping: limits.body))
@@ -51,22 +55,27 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Life of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { start(context) }
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        start(context)
-        context.fireChannelActive()
-    }
-
-    private func start(_ context: ChannelHandlerContext) {
-        guard handshakeTimer == nil else { return }
+        // From here, so that TLS and the hello share one limit.
+        let limit = LinkHandler.handshakeLimit + (dialled ? Dialer.connectLimit : .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        handshakeTimer = context.eventLoop.scheduleTask(in: LinkHandler.handshakeLimit) {
+        handshakeTimer = context.eventLoop.scheduleTask(in: limit) {
             let (handler, context) = bound.value
             handler.advance(.timedOut, context)
         }
+    }
+
+    /// The peer's certificate has been verified; `channelActive` follows.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let peer = event as? AuthenticatedPeer { identity = peer.identity }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// The connection is up, and secure where it has to be.
+    func channelActive(context: ChannelHandlerContext) {
+        guard !hasStarted else { return }
+        hasStarted = true
         advance(.connected, context)
+        context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -84,7 +93,12 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if failure == nil { failure = .broken(String(describing: error)) }
+        if failure == nil {
+            failure = .broken(String(describing: error))
+            if link == nil, !dialled, let error = error as? TLSFailure {
+                system.refused(String(describing: error), peer: peerDescription(context))
+            }
+        }
         system.logger.debug("connection failed", metadata: ["error": "\(error)"])
         context.close(promise: nil)
     }
@@ -222,7 +236,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private func close(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
         failure = reason
         if case .refused(let refusal) = reason, refusal.reason != .duplicate {
-            system.refused(refusal, peer: peerDescription(context))
+            if refusal.reason != .itself { system.refused(refusal.text, peer: peerDescription(context)) }
         }
         // A refusal must reach the peer before the connection ends.
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).whenComplete { [channel = context.channel] _ in

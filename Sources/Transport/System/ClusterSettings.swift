@@ -17,7 +17,9 @@ public struct ClusterSettings: Sendable {
     public var join: [NodeAddress] = []
     /// How to find others by multicast; `nil` does not.
     public var multicast: MulticastSettings?
-    /// Whether links to other machines are refused, in both directions: there is no authentication yet.
+    /// How links are protected. Unix sockets need none: who reaches them is a matter of file rights.
+    public var security = TransportSecurity.none
+    /// Whether links to other machines are refused, in both directions, as they are without authentication.
     public var isLoopbackOnly = false
     /// Silence after which a link is given up; it is suspected at a little more than half of it.
     public var silenceLimit = Duration.seconds(3)

@@ -109,7 +109,7 @@ extension ClusterSystem {
             return refuse(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(self.name)"), on: link)
         }
         let methods = type(of: actor).methods
-        guard let target = methods.target(named: name.method) else {
+        guard let method = methods.method(named: name.method) else {
             logger.warning(
                 "refused a call of a method that the actor does not have", metadata: ["peer": "\(link.peer.name)"])
             return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"), on: link)
@@ -124,7 +124,7 @@ extension ClusterSystem {
         link.inbound.start(
             frame.call, actor: name.actor, size: frame.body.readableBytes, changed: { [weak link] in link?.look() }
         ) { [self] in
-            await run(request, target: target, on: actor, methods, call: frame.call, link: link)
+            await run(request, method, on: actor, methods, call: frame.call, link: link)
         }
     }
 
@@ -134,7 +134,7 @@ extension ClusterSystem {
     }
 
     private func run(
-        _ request: CallRequest, target: String, on actor: any ClusterActor, _ methods: MethodTable, call: UInt64,
+        _ request: CallRequest, _ method: Method, on actor: any ClusterActor, _ methods: MethodTable, call: UInt64,
         link: Link
     ) async {
         let handler = ReplyHandler(link: link, call: call, methods: methods)
@@ -142,7 +142,11 @@ extension ClusterSystem {
             deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
         await CallContext.$current.withValue(context) {
             do {
-                try await execute(target, on: actor, CallDecoder(request), handler)
+                if let direct = method.direct {
+                    try await direct(actor, CallDecoder(request), handler)
+                } else {
+                    try await execute(method.target, on: actor, CallDecoder(request), handler)
+                }
             } catch {
                 metrics.theirCallFailed()
                 logger.debug("a call of a peer failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])

@@ -30,6 +30,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var server: (any Channel)?
         var discovery: Discovery?
         var dialer: Dialer?
+        var tls: TLSContexts?
+        var renewal: RepeatedTask?
         var listening: NodeAddress?
         var isStopping = false
         var pending: PendingConnections
@@ -59,12 +61,21 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// The address accepted on, with the port that was chosen; `nil` before `start()` and where none was asked for.
     public var listeningAddress: NodeAddress? { state.withLockedValue { $0.listening } }
 
+    func secure(by tls: TLSContexts, renewal: RepeatedTask) {
+        state.withLockedValue {
+            $0.tls = tls
+            $0.renewal = renewal
+        }
+    }
+
     // MARK: - Life
 
     /// Listens, joins the seeds and starts discovery, as set up.
     ///
-    /// - Throws: an error of the system where an address cannot be bound, `NetworkInterfaceError` or `MulticastError`.
+    /// - Throws: an error of the system where an address cannot be bound, `SecurityError` where a key or certificate is
+    ///   of no use, `NetworkInterfaceError` or `MulticastError`.
     public func start() async throws {
+        try startSecurity()
         if let listen = settings.listen {
             let server = try await bind(listen)
             let bound = server.localAddress.flatMap(NodeAddress.init) ?? listen
@@ -98,6 +109,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             state.isStopping = true
             return (state.server, state.discovery, state.dialer, Array(state.links.values))
         }
+        state.withLockedValue { $0.renewal }?.cancel()
         dialer?.stop()
         await discovery?.stop()
         try? await server?.close().get()
@@ -133,6 +145,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
             }
             if !dialled { try accept(channel) }
+            if let tls = state.withLockedValue({ $0.tls }) {
+                try tls.install(in: channel.pipeline.syncOperations, isClient: dialled)
+            }
             let handler = LinkHandler(system: self, dialled: dialled, established: established)
             try channel.pipeline.syncOperations.addHandler(handler)
         }
@@ -244,8 +259,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return listeningAddress
     }
 
-    func admit(_ peer: Hello, dialled: Bool) -> Refusal? {
-        state.withLockedValue { objection(to: peer, dialled: dialled, in: $0) }
+    func admit(_ peer: Hello, dialled: Bool, identity: PeerIdentity?) -> Refusal? {
+        if let objection = identity?.objection(to: peer.node) { return Refusal(.identity, objection) }
+        return state.withLockedValue { objection(to: peer, dialled: dialled, in: $0) }
     }
 
     /// Why a link to this peer is not wanted now.
@@ -320,9 +336,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         feed.update { $0.revived(link.peer.node) }
     }
 
-    func refused(_ refusal: Refusal, peer: String) {
-        if refusal.reason != .itself, isNews(peer + refusal.text) {
-            logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(refusal)"])
+    func refused(_ reason: String, peer: String) {
+        if isNews(peer + reason) {
+            logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(reason)"])
         }
     }
 

@@ -49,7 +49,8 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .hostPort(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .hostPort(let host, let port):
+            host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unixSocket(let path): path
         }
     }

@@ -17,7 +17,8 @@ package struct BodyAssembler {
         case whole(Frame)
         /// More pieces are to come.
         case incomplete
-        /// The body has become longer than is taken. Said once; its further pieces are dropped without a word.
+        /// The body has become, or is said to become, longer than is taken. Said once; its further pieces are dropped
+        /// without a word.
         case tooLong(Frame.Kind, call: UInt64)
     }
 
@@ -27,9 +28,15 @@ package struct BodyAssembler {
         var call: UInt64
     }
 
+    private enum Entry {
+        /// `reserved` bytes are held for it, what has come of it among them.
+        case growing(ByteBuffer, reserved: Int)
+        /// Its pieces are dropped up to the last.
+        case refused
+    }
+
     private let bodyLimit: Int
-    /// `nil` for a body whose pieces are dropped up to its last.
-    private var unfinished: [Key: ByteBuffer?] = [:]
+    private var unfinished: [Key: Entry] = [:]
     /// Bytes held for bodies that are not whole yet.
     package private(set) var heldBytes = 0
 
@@ -43,50 +50,63 @@ package struct BodyAssembler {
         // Nearly every body is whole at once.
         if !more, unfinished.isEmpty, frame.body.readableBytes <= bodyLimit { return .whole(frame) }
         let key = Key(kind: frame.kind, call: frame.call)
-        guard let entry = unfinished.removeValue(forKey: key) else { return try begin(frame, key, more: more) }
-        guard var body = entry else {
-            if more { unfinished[key] = .some(nil) }
+        switch unfinished.removeValue(forKey: key) {
+        case nil: return try begin(frame, key, more: more)
+        case .refused:
+            if more { unfinished[key] = .refused }
+            return .incomplete
+        case .growing(var body, let reserved):
+            heldBytes -= reserved
+            let length = body.readableBytes + frame.body.readableBytes
+            if length > bodyLimit { return refuse(key, more: more) }
+            body.writeImmutableBuffer(frame.body)
+            guard more else { return .whole(Frame(frame.kind, call: frame.call, body: body)) }
+            try hold(body, reserved: max(length, reserved), as: key)
             return .incomplete
         }
-        heldBytes -= body.readableBytes
-        var piece = frame.body
-        if body.readableBytes + piece.readableBytes > bodyLimit { return refuse(key, more: more) }
-        body.writeBuffer(&piece)
-        if more {
-            try hold(body, as: key)
-            return .incomplete
-        }
-        return .whole(Frame(frame.kind, call: frame.call, body: body))
     }
 
     private mutating func begin(_ frame: Frame, _ key: Key, more: Bool) throws(Failure) -> Result {
-        if frame.body.readableBytes > bodyLimit { return refuse(key, more: more) }
+        // What is whole is as long as it is, whatever it says.
+        let expected = more ? max(frame.body.readableBytes, Int(frame.total)) : frame.body.readableBytes
+        if expected > bodyLimit {
+            // An entry is kept for it: a header of its size must not buy memory without end.
+            if more { try checkRoom(for: 0) }
+            return refuse(key, more: more)
+        }
         guard more else { return .whole(frame) }
-        // A buffer of its own: the piece is a slice of what was read, and appending to it would copy all of that.
+        // Before memory is taken for it.
+        try checkRoom(for: expected)
+        // Room for all of it at once, and apart from what was read, of which the piece is a slice.
         var body = ByteBuffer()
+        body.reserveCapacity(expected)
         body.writeImmutableBuffer(frame.body)
-        try hold(body, as: key)
+        try hold(body, reserved: expected, as: key)
         return .incomplete
     }
 
     private mutating func refuse(_ key: Key, more: Bool) -> Result {
-        if more { unfinished[key] = .some(nil) }
+        if more { unfinished[key] = .refused }
         return .tooLong(key.kind, call: key.call)
     }
 
     /// Lets go of the pieces of a call that was cancelled before it was whole.
     package mutating func forget(call: UInt64) {
-        if case .some(.some(let body)) = unfinished.removeValue(forKey: Key(kind: .call, call: call)) {
-            heldBytes -= body.readableBytes
+        if case .growing(_, let reserved) = unfinished.removeValue(forKey: Key(kind: .call, call: call)) {
+            heldBytes -= reserved
         }
     }
 
-    private mutating func hold(_ body: ByteBuffer, as key: Key) throws(Failure) {
+    private func checkRoom(for bytes: Int) throws(Failure) {
         // Empty pieces hold no bytes but an entry each, so entries are bounded too.
-        if heldBytes + body.readableBytes > FrameLimits.assembly || unfinished.count >= FrameLimits.unfinishedBodies {
+        if heldBytes + bytes > FrameLimits.assembly || unfinished.count >= FrameLimits.unfinishedBodies {
             throw .tooMuchUnfinished(limit: FrameLimits.assembly)
         }
-        heldBytes += body.readableBytes
-        unfinished[key] = body
+    }
+
+    private mutating func hold(_ body: ByteBuffer, reserved: Int, as key: Key) throws(Failure) {
+        try checkRoom(for: reserved)
+        heldBytes += reserved
+        unfinished[key] = .growing(body, reserved: reserved)
     }
 }

@@ -2,10 +2,11 @@ package import NIOCore
 
 /// The unit of the wire: one message, or one piece of a long one.
 ///
-///     length  UInt32   bytes that follow: 10 + body
+///     length  UInt32   bytes that follow: 10, or 14 with a total, + body
 ///     kind    UInt8
 ///     flags   UInt8
 ///     call    UInt64   which call a call, reply, error or cancel belongs to; 0 elsewhere
+///     total   UInt32   only with the flag `sized`: the length of the whole body
 ///     body
 ///
 /// All integers are big-endian. `docs/PROTOCOL.md` describes the bodies.
@@ -44,11 +45,19 @@ package struct Frame: Equatable, Sendable {
 
         /// More pieces of this body follow under the same call id.
         package static let more = Flags(rawValue: 1)
+        /// The first piece of a long body: the header says how long the whole is.
+        package static let sized = Flags(rawValue: 2)
+        /// Never on the wire: a further piece of a frame whose header was counted with the first.
+        static let continued = Flags(rawValue: 128)
+        /// The flags that a peer may set; others of a newer version mean nothing here.
+        static let onWire: Flags = [.more, .sized]
     }
 
     package var kind: Kind
     package var flags: Flags
     package var call: UInt64
+    /// Length of the whole body; 0 where it is not said.
+    package var total: UInt32 = 0
     package var body: ByteBuffer
 
     package init(_ kind: Kind, flags: Flags = [], call: UInt64 = 0, body: ByteBuffer = ByteBuffer()) {
@@ -60,9 +69,14 @@ package struct Frame: Equatable, Sendable {
 
     /// Bytes of `kind`, `flags` and `call`, which `length` counts too.
     static let headerSize = 10
+    /// The same with a total.
+    static let longestHeader = 14
 
     /// What `length` says, and what counts against a window.
-    var length: Int { Frame.headerSize + body.readableBytes }
+    var length: Int {
+        if flags.contains(.continued) { return body.readableBytes }
+        return (flags.contains(.sized) ? Frame.longestHeader : Frame.headerSize) + body.readableBytes
+    }
 
     /// Appends the frame as it goes over the wire.
     package func write(into buffer: inout ByteBuffer) {
@@ -73,5 +87,6 @@ package struct Frame: Equatable, Sendable {
     /// Appends everything before the body, as one store.
     func writeHeader(into buffer: inout ByteBuffer) {
         buffer.writeMultipleIntegers(UInt32(truncatingIfNeeded: length), kind.rawValue, flags.rawValue, call)
+        if flags.contains(.sized) { buffer.writeInteger(total) }
     }
 }

@@ -1,6 +1,7 @@
 package import NIOCore
 
-/// Cuts the bytes of a link into frames. Holds at most one frame that is not yet whole.
+/// Cuts the bytes of a link into frames. Holds at most one short frame that is not yet whole: what has come of a long
+/// data frame is given out at once, as a piece of its body, so that long bodies are copied once and not twice.
 package struct FrameDecoder {
     /// Why a link is not worth reading further.
     package enum Failure: Error, Equatable, CustomStringConvertible {
@@ -17,9 +18,14 @@ package struct FrameDecoder {
         }
     }
 
+    /// Longer data frames are given out in pieces as they come.
+    static let wholeLimit = 32 * 1024
+
     /// Longest frame accepted now; raised once the handshake is done.
     package var limit: Int
     private var buffer = ByteBuffer()
+    /// The long frame that is being given out, with an empty body, and how much of its body is to come.
+    private var open: (frame: Frame, left: Int)?
 
     package init(limit: Int = FrameLimits.handshake) {
         self.limit = limit
@@ -35,7 +41,7 @@ package struct FrameDecoder {
         // shared with the frames before it, and would be copied whole.
         if buffer.readerIndex > 0 || buffer.writableBytes < bytes.readableBytes {
             let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self).map(Int.init) ?? 0
-            let expected = 4 + min(length, limit)
+            let expected = 4 + min(length, min(limit, FrameDecoder.wholeLimit))
             var whole = ByteBuffer()
             whole.reserveCapacity(max(expected, buffer.readableBytes + bytes.readableBytes))
             whole.writeBuffer(&buffer)
@@ -44,21 +50,66 @@ package struct FrameDecoder {
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The next whole frame, or `nil` until more arrives.
+    /// The next whole frame or piece of a long one, or `nil` until more arrives.
     ///
     /// - Throws: `Failure` where the bytes cannot be a frame. The link must then be closed: there is no way to
     ///   find the next frame.
     package mutating func next() throws(Failure) -> Frame? {
-        guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self).map(Int.init) else { return nil }
+        if open != nil { return nextPiece() }
+        let start = buffer.readerIndex
+        guard let length = buffer.getInteger(at: start, as: UInt32.self).map(Int.init) else { return nil }
         if length > limit { throw .tooLong(length: length, limit: limit) }
         if length < Frame.headerSize { throw .tooShort(length: length) }
-        guard buffer.readableBytes >= 4 + length else { return nil }
-        guard
-            let (_, rawKind, flags, call) = buffer.readMultipleIntegers(as: (UInt32, UInt8, UInt8, UInt64).self),
-            let body = buffer.readSlice(length: length - Frame.headerSize)
-        else { throw .tooShort(length: length) }
+        let isWhole = buffer.readableBytes >= 4 + length
+        guard isWhole || (length > FrameDecoder.wholeLimit && buffer.readableBytes >= 4 + Frame.longestHeader),
+            let (_, rawKind, rawFlags, call) = buffer.readMultipleIntegers(as: (UInt32, UInt8, UInt8, UInt64).self)
+        else { return nil }
         guard let kind = Frame.Kind(rawValue: rawKind) else { throw .unknownKind(rawKind) }
         if kind.isControl, length > FrameLimits.control { throw .tooLong(length: length, limit: FrameLimits.control) }
-        return Frame(kind, flags: Frame.Flags(rawValue: flags), call: call, body: body)
+        var frame = Frame(kind, flags: Frame.Flags(rawValue: rawFlags).intersection(.onWire), call: call)
+        if frame.flags.contains(.sized) {
+            guard let total = buffer.readInteger(as: UInt32.self), length >= frame.length else {
+                throw .tooShort(length: length)
+            }
+            frame.total = total
+        }
+        let size = length - frame.length
+        if isWhole || kind.isControl {
+            guard let body = buffer.readSlice(length: size) else {
+                // A long control frame that is not whole yet.
+                buffer.moveReaderIndex(to: start)
+                return nil
+            }
+            frame.body = body
+            return frame
+        }
+        open = (frame, size)
+        return nextPiece()
+    }
+
+    /// What has come of the open frame. All pieces but the frame's last say that more follow.
+    private mutating func nextPiece() -> Frame? {
+        guard var (frame, left) = open else { return nil }
+        let isFirst = !frame.flags.contains(.continued)
+        guard buffer.readableBytes > 0 || left == 0 || isFirst,
+            let body = buffer.readSlice(length: min(left, buffer.readableBytes))
+        else { return nil }
+        if isFirst, !frame.flags.contains(.more), !frame.flags.contains(.sized) {
+            // The frame holds the rest of its body, or all of it: a hint worth having.
+            frame.total = UInt32(clamping: left)
+        }
+        left -= body.readableBytes
+        var piece = frame
+        piece.body = body
+        if left == 0 {
+            open = nil
+        } else {
+            piece.flags.insert(.more)
+            frame.flags.insert(.continued)
+            frame.flags.remove(.sized)
+            frame.total = 0
+            open = (frame, left)
+        }
+        return piece
     }
 }

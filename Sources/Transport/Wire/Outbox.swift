@@ -77,6 +77,8 @@ package struct Outbox: Sendable {
     private mutating func begin(_ frame: Frame) {
         assembling += frame.body.readableBytes
         lengths[Key(kind: frame.kind, call: frame.call)] = frame.body.readableBytes
+        var frame = frame
+        frame.total = UInt32(clamping: frame.body.readableBytes)
         data.append(frame)
     }
 
@@ -124,18 +126,26 @@ package struct Outbox: Sendable {
         if let frame = control.popFirst() { return frame }
         guard let first = data.first else { return nil }
         let size = min(first.body.readableBytes, FrameLimits.piece)
-        guard Frame.headerSize + size <= credit else { return nil }
-        credit -= Frame.headerSize + size
+        // Asked for as if the header were the longest.
+        guard Frame.longestHeader + size <= credit else { return nil }
         let isCall = first.kind == .call
         if isCall { callBytes -= size } else { answerBytes -= size }
         guard first.body.readableBytes > size, var rest = data.popFirst(), let piece = rest.body.readSlice(length: size)
         else {
             if !isCall { answerCount -= 1 }
             data.removeFirst()
+            credit -= first.length
             ended(first.kind, first.call)
             return first
         }
+        var frame = Frame(rest.kind, flags: .more, call: rest.call, body: piece)
+        if rest.total > 0 {
+            frame.flags.insert(.sized)
+            frame.total = rest.total
+            rest.total = 0
+        }
+        credit -= frame.length
         data.append(rest)
-        return Frame(rest.kind, flags: .more, call: rest.call, body: piece)
+        return frame
     }
 }

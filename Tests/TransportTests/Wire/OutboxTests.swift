@@ -89,7 +89,7 @@ import Testing
         #expect(outbox.next()?.kind == .ping)
         #expect(outbox.next() == nil)
         #expect(outbox.unsentCalls == [2])
-        #expect(outbox.granted(40) == true)
+        #expect(outbox.granted(44) == true)
         #expect(outbox.next()?.call == 2)
         #expect(outbox.isEmpty)
     }

@@ -1,0 +1,64 @@
+/// What our transport is to reach, as a ratio between two contestants.
+struct Target: Sendable {
+    enum Goal: Sendable {
+        case atLeast(Double)
+        case atMost(Double)
+
+        func isMet(by value: Double) -> Bool {
+            switch self {
+            case .atLeast(let limit): value >= limit
+            case .atMost(let limit): value <= limit
+            }
+        }
+    }
+
+    var title: String
+    var load: Load
+    var ours: String
+    /// Where several are named, the better of them.
+    var theirs: [String]
+    /// `nil` for a ratio that is only shown.
+    var goal: Goal?
+    var figure: @Sendable (Figures) -> Double?
+    var isBetterWhenHigher = true
+
+    /// The ratio of the rows' best or median figures; `nil` where one of the two was not measured.
+    func value(in results: Results, of kind: (Results.Row) -> Figures) -> Double? {
+        guard let ours = results.row(ours, load).flatMap({ figure(kind($0)) }) else { return nil }
+        let theirs = theirs.compactMap { results.row($0, load).flatMap { figure(kind($0)) } }
+        guard let best = isBetterWhenHigher ? theirs.max() : theirs.min(), best > 0 else { return nil }
+        return ours / best
+    }
+
+    /// Whether the best rounds reach the goal. A shared machine has rounds in which whoever needs more threads waits
+    /// longer, so the median says something about the machine as well.
+    func isMissed(in results: Results) -> Bool {
+        guard let goal, let value = value(in: results, of: \.best) else { return false }
+        return !goal.isMet(by: value)
+    }
+}
+
+extension Target {
+    private static let grpc = [Names.grpc, Names.grpcWithoutDelay]
+
+    static let all = [
+        Target(
+            title: "small calls/s, 64 in flight, to grpc-swift (the better of two)", load: .throughput,
+            ours: Names.array, theirs: grpc, goal: .atLeast(15), figure: { $0.callsPerSecond }),
+        Target(
+            title: "CPU time of such a call, to grpc-swift", load: .throughput, ours: Names.array, theirs: grpc,
+            figure: { $0.processorTime }, isBetterWhenHigher: false),
+        Target(
+            title: "latency (p50), one at a time, to raw NIO", load: .latency, ours: Names.array,
+            theirs: [Names.raw], goal: .atMost(3.5), figure: { $0.latency?.p50 }, isBetterWhenHigher: false),
+        Target(
+            title: "1 MiB ByteBuffers/s, 4 in flight, to raw NIO", load: .bulk, ours: Names.buffer,
+            theirs: [Names.raw], goal: .atLeast(0.7), figure: { $0.callsPerSecond }),
+        Target(
+            title: "1 MiB [UInt8]s/s, 4 in flight, to raw NIO", load: .bulk, ours: Names.array, theirs: [Names.raw],
+            figure: { $0.callsPerSecond }),
+        Target(
+            title: "small calls/s over TLS, 64 in flight, to plain TCP", load: .throughput, ours: Names.secureArray,
+            theirs: [Names.array], goal: .atLeast(0.6), figure: { $0.callsPerSecond }),
+    ]
+}

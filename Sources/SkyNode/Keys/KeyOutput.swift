@@ -1,0 +1,59 @@
+import Glibc
+import Transport
+
+/// Writes a secret where only its owner can read it.
+enum KeyOutput {
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Makes a file that nobody else can open; one that exists is left alone.
+    static func create(_ path: String, _ text: String) throws {
+        let shown = PrintableText.of(path)
+        // O_EXCL follows no symbolic link either, so that nobody else's file is written (open(2)).
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST {
+                throw CommandFailure(
+                    .usage, "\(shown): exists already; a key is never overwritten, nodes may be using it")
+            }
+            throw CommandFailure(.usage, "\(shown): cannot be written: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        // The umask may have taken the owner's rights too; and a key that a power cut loses is on no machine.
+        guard fchmod(descriptor, 0o600) == 0, write(text, to: descriptor), fsync(descriptor) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(path)
+            throw CommandFailure(.usage, "\(shown): cannot be written: \(reason)")
+        }
+    }
+
+    /// Writes to standard output; where that is a file it is closed to others first. The shell made it readable for
+    /// all, as the umask says, and a node would refuse it so.
+    static func standardOutput(_ text: String) throws {
+        var status = stat()
+        let isFile = fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        if isFile, fchmod(STDOUT_FILENO, 0o600) != 0 {
+            throw CommandFailure(
+                .usage,
+                "standard output cannot be closed to other users (\(String(cString: strerror(errno)))); nothing was "
+                    + "written, use --output FILE")
+        }
+        guard write(text, to: STDOUT_FILENO) else {
+            throw CommandFailure(.usage, "the key cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Whether all of it was written; otherwise `errno` says why. Half a key is no key, so unlike other output this is
+    /// looked at.
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if count < 0, errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+}

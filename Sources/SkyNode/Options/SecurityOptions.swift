@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Transport
+
+/// Who may take part: those who have the cluster's key, or certificates of an own PKI; or everybody.
+struct SecurityOptions: ParsableArguments {
+    @Option(
+        name: .customLong("cluster-key"),
+        help: ArgumentHelp(
+            "The cluster's key, the same file on every machine; only who has it takes part. Made by skynode key new. "
+                + "Default: the file that \(SecurityOptions.variable) names.", valueName: "file"))
+    var clusterKey: String?
+
+    @Option(
+        name: .customLong("tls-certificate"),
+        help: ArgumentHelp("Instead of a cluster key: this node's certificate of an own PKI, PEM.", valueName: "file"))
+    var certificate: String?
+
+    @Option(name: .customLong("tls-private-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
+    var privateKey: String?
+
+    @Option(
+        name: .customLong("tls-trust-roots"),
+        help: ArgumentHelp("The authorities whose certificates are accepted of others, PEM.", valueName: "file"))
+    var trustRoots: String?
+
+    @Flag(
+        help: """
+            Allow links to other machines without a key: no encryption and no authentication, whoever reaches the node \
+            can use it. For networks you trust.
+            """)
+    var insecure = false
+
+    /// The environment variable that stands for `--cluster-key`.
+    static let variable = "SKYNODE_CLUSTER_KEY"
+
+    /// How to come by a key, for every message that asks for one.
+    static let advice =
+        "make a key with `skynode key new > cluster.key`, copy it to every machine, start with --cluster-key cluster.key"
+
+    // MARK: - What the options say
+
+    private var hasCertificates: Bool { certificate != nil || privateKey != nil || trustRoots != nil }
+
+    /// The key file: of the option, else of the environment unless certificates are given; flags beat environment.
+    private var keyFile: String? {
+        if let clusterKey { return clusterKey }
+        guard !hasCertificates, let value = getenv(SecurityOptions.variable) else { return nil }
+        let path = String(cString: value)
+        return path.isEmpty ? nil : path
+    }
+
+    /// Whether links to other machines are refused: there is nothing to tell friend from foe by.
+    var isLoopbackOnly: Bool { !insecure && keyFile == nil && !hasCertificates }
+
+    /// What an operator should know of a node with these options.
+    var notice: String? {
+        if insecure {
+            return "links are neither encrypted nor authenticated (--insecure): whoever reaches this node can use it"
+        }
+        return isLoopbackOnly
+            ? "no key: this node accepts its own machine only; for others, \(SecurityOptions.advice)" : nil
+    }
+
+    // MARK: - What follows
+
+    /// Refuses an address on another machine where links there would be open to everybody.
+    func checkReach(_ address: NodeAddress, option: String) throws {
+        guard isLoopbackOnly, !address.isLoopback else { return }
+        throw CommandFailure(
+            .usage,
+            "\(option) \(address): without a key, links stay within this machine; \(SecurityOptions.advice) (--insecure "
+                + "does without, on a network you trust)")
+    }
+
+    /// Reads the files.
+    ///
+    /// - Throws: `CommandFailure` for options that contradict each other, `SecurityError` for files of no use.
+    func transportSecurity() throws -> TransportSecurity {
+        try checkContradictions()
+        let security: TransportSecurity
+        if let certificate, let privateKey, let trustRoots {
+            security = .certificates(
+                CertificateFiles(certificate: certificate, privateKey: privateKey, trustRoots: trustRoots))
+        } else if let keyFile {
+            security = .clusterKey(try ClusterKey(contentsOf: keyFile))
+        } else {
+            security = .none
+        }
+        // Files that do not fit together, or are out of date, are told before anything is started.
+        _ = try TLSContexts(security, node: .random(), name: Defaults.name, now: .now)
+        return security
+    }
+
+    private func checkContradictions() throws {
+        if hasCertificates, certificate == nil || privateKey == nil || trustRoots == nil {
+            throw CommandFailure(
+                .usage, "--tls-certificate, --tls-private-key and --tls-trust-roots belong together; give all three")
+        }
+        if clusterKey != nil, hasCertificates {
+            throw CommandFailure(.usage, "--cluster-key and --tls-certificate contradict each other; give one of them")
+        }
+        if insecure, hasCertificates || keyFile != nil {
+            let given =
+                hasCertificates ? "--tls-certificate" : clusterKey != nil ? "--cluster-key" : SecurityOptions.variable
+            throw CommandFailure(.usage, "--insecure and \(given) contradict each other; leave one out")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Crypto
+package import FoundationEssentials
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// The certificate that a node issues itself under the cluster key, with a private key that never leaves memory.
+///
+/// It is short-lived: a stolen one is of no use the next day, and there is no list of revoked ones to keep.
+package struct NodeCertificate: Sendable {
+    /// Starts an hour ago, because clocks differ.
+    static let clockTolerance: TimeInterval = 3600
+    static let lifetime: TimeInterval = 86_400
+    /// Renewed at two thirds of its life: eight hours are left for trying again.
+    static let renewalAge: TimeInterval = lifetime * 2 / 3
+
+    package let notBefore: Date
+    package let notAfter: Date
+    package let renewalDue: Date
+    let certificate: Certificate
+    let privateKey: P256.Signing.PrivateKey
+
+    /// - Parameters:
+    ///   - node: goes into the certificate as a URI, see `PeerIdentity`.
+    ///   - name: the node's name, as common name.
+    /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet.
+    package init(issuedBy key: ClusterKey, node: NodeID, name: String, now: Date) throws(SecurityError) {
+        guard now < key.certificate.notValidAfter else {
+            throw SecurityError(
+                "the cluster key expired on \(DayText.of(key.certificate.notValidAfter)) (or this machine's clock is "
+                    + "wrong); make a new one with: skynode key new > cluster.key")
+        }
+        guard now >= key.certificate.notValidBefore else {
+            throw SecurityError(
+                "the cluster key is valid from \(DayText.of(key.certificate.notValidBefore)) only, and this machine's "
+                    + "clock says \(DayText.of(now)); set the clock")
+        }
+        notBefore = max(now - NodeCertificate.clockTolerance, key.certificate.notValidBefore)
+        notAfter = min(now + NodeCertificate.lifetime, key.certificate.notValidAfter)
+        renewalDue = now + NodeCertificate.renewalAge
+        privateKey = P256.Signing.PrivateKey()
+        do {
+            certificate = try NodeCertificate.issue(
+                key, Certificate.PublicKey(privateKey.publicKey), PeerIdentity(node: node, name: name),
+                notBefore, notAfter)
+        } catch {
+            throw SecurityError("this node's certificate could not be issued: \(error)")
+        }
+    }
+
+    private static func issue(
+        _ key: ClusterKey, _ publicKey: Certificate.PublicKey, _ identity: PeerIdentity, _ notBefore: Date,
+        _ notAfter: Date
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: notBefore,
+            notValidAfter: notAfter, issuer: key.certificate.subject,
+            subject: try DistinguishedName { CommonName(identity.name) }, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                // Every node both dials and is dialled.
+                try ExtendedKeyUsage([.serverAuth, .clientAuth])
+                SubjectAlternativeNames([.uniformResourceIdentifier(identity.uri)])
+                AuthorityKeyIdentifier(
+                    keyIdentifier: try key.certificate.extensions.subjectKeyIdentifier?.keyIdentifier)
+            },
+            issuerPrivateKey: Certificate.PrivateKey(key.privateKey))
+    }
+
+    /// Whether a new one is wanted. So it is too where the clock was set back behind this one's beginning.
+    package func isRenewalDue(at now: Date) -> Bool {
+        now >= renewalDue || now < notBefore
+    }
+
+    /// The certificate as DER.
+    func derBytes() throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// Reads the files that keys and certificates come in.
+///
+/// The checks are made on the opened descriptor, not on the name: what was checked is what is read, whatever happens
+/// to the name meanwhile.
+enum SecretFile {
+    /// Longest file. A key with its certificate has about 1 KiB; a chain of own certificates or a bundle of roots
+    /// fits many times over.
+    static let limit = 64 * 1024
+
+    enum Kind {
+        /// Nobody but its owner may read or write it.
+        case secret
+        /// Certificates, which are public.
+        case certificates
+    }
+
+    /// The text of the file.
+    ///
+    /// - Parameter credentials: the folder in which systemd hands secrets to a service, `$CREDENTIALS_DIRECTORY`.
+    static func read(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
+        -> String
+    {
+        let shown = PrintableText.of(path)
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw SecurityError("an empty name is no file") }
+        // Without O_NONBLOCK a named pipe would keep us waiting for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw SecurityError("\(shown): \(reason(errno))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SecurityError("\(shown): \(reason(errno))") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SecurityError("\(shown): not a regular file") }
+        if kind == .secret {
+            let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
+            try checkMode(status, shown, isCredential: isCredential)
+        }
+        guard status.st_size <= limit else {
+            throw SecurityError("\(shown): has \(status.st_size) bytes, too long for a file of keys or certificates")
+        }
+        return String(decoding: try bytes(descriptor, shown), as: UTF8.self)
+    }
+
+    /// Where systemd puts what `LoadCredential=` names.
+    static var credentialsFolder: String? {
+        guard let value = getenv("CREDENTIALS_DIRECTORY") else { return nil }
+        let folder = String(cString: value)
+        return folder.hasPrefix("/") ? folder : nil
+    }
+
+    private static func checkMode(
+        _ status: stat, _ shown: String, isCredential: Bool
+    ) throws(SecurityError) {
+        // systemd lets the service's user in by an access control list, whose mask stat shows as the group's rights;
+        // the folder around it is closed to everybody else (systemd.exec(5), "Credentials").
+        let forbidden: mode_t = isCredential ? 0o037 : 0o077
+        let others = status.st_mode & forbidden
+        guard others == 0 else {
+            let verb = others & 0o044 != 0 ? "read" : "change"
+            throw SecurityError("\(shown): others can \(verb) this secret; run: chmod 600 \(shown)")
+        }
+    }
+
+    private static func bytes(_ descriptor: Int32, _ shown: String) throws(SecurityError) -> [UInt8] {
+        // One byte more than allowed: the file may have grown since it was looked at.
+        var all = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < all.count {
+            let got = all.withUnsafeMutableBytes { buffer in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw SecurityError("\(shown): \(reason(errno))") }
+            if got == 0 { break }
+            count += got
+        }
+        guard count <= limit else { throw SecurityError("\(shown): too long for a file of keys or certificates") }
+        return Array(all[..<count])
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case ENOENT: "no such file"
+        case EACCES: "this user may not read it"
+        case EISDIR: "a directory, not a file"
+        default: String(cString: strerror(code))
+        }
+    }
+}

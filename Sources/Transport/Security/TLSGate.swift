@@ -1,0 +1,113 @@
+import FoundationEssentials
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Stands behind the TLS handler and lets the connection become active for the handlers after it only when the peer
+/// has proved who it is. They never see a connection that is not secure, and see plaintext.
+///
+/// Fires `AuthenticatedPeer` as a user event just before `channelActive`, and turns every error of TLS into a
+/// `TLSFailure`, the first of which counts.
+final class TLSGate: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    /// Time for the whole TLS handshake; a LAN needs a few milliseconds.
+    static let handshakeLimit = TimeAmount.seconds(5)
+
+    private enum State {
+        case idle
+        case handshaking(timer: Scheduled<Void>)
+        case open
+        case failed
+    }
+
+    private var state = State.idle
+    private let tls: NIOSSLHandler
+    private let guardian: PreAuthenticationGuard
+    private let requiresIdentity: Bool
+    private let limit: TimeAmount
+
+    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, limit: TimeAmount) {
+        self.tls = tls
+        self.guardian = guardian
+        self.requiresIdentity = requiresIdentity
+        self.limit = limit
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { start(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        start(context)
+    }
+
+    private func start(_ context: ChannelHandlerContext) {
+        guard case .idle = state else { return }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let timer = context.eventLoop.scheduleTask(in: limit) {
+            let (gate, context) = bound.value
+            gate.refuse(.timedOut, context)
+        }
+        state = .handshaking(timer: timer)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent else {
+            context.fireUserInboundEventTriggered(event)
+            return
+        }
+        guard case .handshaking(let timer) = state else { return }
+        let identity = tls.peerCertificate.flatMap { PeerIdentity($0) }
+        if negotiated != TLSContextPair.applicationProtocol {
+            refuse(.otherApplication, context)
+        } else if identity == nil, requiresIdentity {
+            refuse(.noIdentity, context)
+        } else {
+            timer.cancel()
+            state = .open
+            guardian.peerIsAuthenticated()
+            context.fireUserInboundEventTriggered(AuthenticatedPeer(identity: identity))
+            context.fireChannelActive()
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .open = state else { return }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch (state, error) {
+        case (.failed, _):
+            return
+        case (.open, is IOError):
+            // The network's own trouble is no matter of TLS.
+            context.fireErrorCaught(error)
+        case (_, is IOError):
+            fail(.closedDuringHandshake, context)
+        default:
+            fail(TLSFailure(error, peer: tls.peerCertificate, now: .now), context)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .handshaking(let timer) = state { timer.cancel() }
+        state = .failed
+        context.fireChannelInactive()
+    }
+
+    private func refuse(_ failure: TLSFailure, _ context: ChannelHandlerContext) {
+        fail(failure, context)
+        guardian.abort()
+    }
+
+    /// Tells the handlers after this one, once.
+    private func fail(_ failure: TLSFailure, _ context: ChannelHandlerContext) {
+        if case .failed = state { return }
+        if case .handshaking(let timer) = state { timer.cancel() }
+        state = .failed
+        context.fireErrorCaught(failure)
+    }
+}

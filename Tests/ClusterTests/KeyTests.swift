@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `skynode key`, and the options that take a key.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct KeyTests {
+    /// Runs a line of the shell, with `skynode` in it as `$0`.
+    private func shell(_ line: String) async throws -> Ended {
+        let process = try RunningProcess("/bin/sh", ["-c", line, Skynode.path])
+        return await process.end()
+    }
+
+    private func mode(_ path: String) throws -> mode_t {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return status.st_mode & 0o777
+    }
+
+    private func text(_ folder: ScratchFolder, _ name: String) throws -> String {
+        String(decoding: try folder.contents(name), as: UTF8.self)
+    }
+
+    @Test(arguments: ["022", "000", "077", "277"])
+    func `a key written through the shell is closed to others, whatever the umask`(umask: String) async throws {
+        let folder = try ScratchFolder()
+        let made = try await shell("umask \(umask); \"$0\" key new > '\(folder.file("cluster.key"))'")
+        #expect(made.status == 0)
+        #expect(made.errors.isEmpty)
+        #expect(try mode(folder.file("cluster.key")) == 0o600)
+        #expect(try text(folder, "cluster.key").hasPrefix("# SkyNet cluster key."))
+
+        let shown = try await Skynode.run("key", "show", folder.file("cluster.key"))
+        #expect(shown.status == 0)
+        #expect(shown.output.count == 2)
+        #expect(shown.output.first?.hasPrefix("fingerprint  ") == true)
+        #expect(shown.output.last?.hasPrefix("valid until  ") == true)
+    }
+
+    @Test func `a file that was open to others before is closed`() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("cluster.key")
+        try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+        chmod(file, 0o666)
+        #expect(try await shell("\"$0\" key new > '\(file)'").status == 0)
+        #expect(try mode(file) == 0o600)
+    }
+
+    @Test func `a key can be piped`() async throws {
+        let folder = try ScratchFolder()
+        let made = try await shell("umask 077; \"$0\" key new | cat > '\(folder.file("cluster.key"))'")
+        #expect(made.status == 0)
+        #expect(try await Skynode.run("key", "show", folder.file("cluster.key")).status == 0)
+    }
+
+    @Test func `on a terminal the key is shown with a hint at how to keep it`() async throws {
+        guard access("/usr/bin/script", X_OK) == 0 else { return }
+        let ended = try await shell("script -qec \"'$0' key new\" /dev/null")
+        let all = (ended.output + ended.errors).joined(separator: "\n")
+        #expect(all.contains("-----BEGIN PRIVATE KEY-----"))
+        #expect(all.contains("skynode key new > cluster.key"))
+        #expect(all.contains("chmod 600"))
+    }
+
+    @Test func `with --output the file is made closed, and none is overwritten`() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("cluster.key")
+        let made = try await shell("umask 000; \"$0\" key new --output '\(file)'")
+        #expect(made.status == 0)
+        #expect(made.output == ["wrote \(file), readable by you alone"])
+        #expect(try mode(file) == 0o600)
+        let before = try text(folder, "cluster.key")
+
+        let again = try await Skynode.run("key", "new", "--output", file)
+        #expect(again.status == 2)
+        #expect(again.errors == ["skynode: \(file): exists already; a key is never overwritten, nodes may be using it"])
+        #expect(try text(folder, "cluster.key") == before)
+
+        // Nor is what a link points at.
+        symlink(folder.file("elsewhere"), folder.file("link"))
+        #expect(try await Skynode.run("key", "new", "--output", folder.file("link")).status == 2)
+        #expect(access(folder.file("elsewhere"), F_OK) == -1)
+    }
+
+    @Test func `a key that cannot be written whole is an error`() async throws {
+        let ended = try await shell("\"$0\" key new > /dev/full")
+        #expect(ended.status == 2)
+        #expect(ended.errors.count == 1)
+        #expect(try await Skynode.run("key", "new", "-o", "/nonexistent/key").status == 2)
+    }
+
+    @Test func `show says nothing secret, and the same of every copy`() async throws {
+        let folder = try ScratchFolder()
+        _ = try await Skynode.run("key", "new", "-o", folder.file("a"))
+        _ = try await shell("cp -p '\(folder.file("a"))' '\(folder.file("b"))'")
+        _ = try await Skynode.run("key", "new", "-o", folder.file("c"))
+        let (a, b, c) = (
+            try await Skynode.run("key", "show", folder.file("a")),
+            try await Skynode.run("key", "show", folder.file("b")),
+            try await Skynode.run("key", "show", folder.file("c"))
+        )
+        #expect(a.output == b.output)
+        #expect(a.output != c.output)
+        let lines = try text(folder, "a").split(separator: "\n").filter { $0.count > 20 && !$0.hasPrefix("#") }
+        for line in lines { #expect(!a.output.joined().contains(line)) }
+    }
+
+    // MARK: - Options
+
+    private func expectRefusal(_ ended: Ended, saying words: String) {
+        #expect(ended.status == 2)
+        #expect(ended.errors.count == 1, "\(ended.errors)")
+        #expect(ended.errors.first?.contains(words) == true, "\(ended.errors)")
+        #expect(ended.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["serve", "--listen", "0.0.0.0:0"], ["serve", "--listen", "[::]:0"], ["serve", "--join", "10.0.0.1:7420"],
+        ["nodes", "--node", "10.0.0.1:7420"], ["simulate", "--join", "10.0.0.1:7420"],
+        ["simulate", "--node", "10.0.0.1:7420"],
+    ])
+    func `without a key other machines are out of reach, and how to make one is told`(
+        arguments: [String]
+    ) async throws {
+        expectRefusal(
+            try await Skynode.run(arguments),
+            saying: "make a key with `skynode key new > cluster.key`, copy it to every machine, start with "
+                + "--cluster-key cluster.key")
+    }
+
+    @Test(arguments: [["serve", "--listen", "127.0.0.1:0"], ["nodes"], ["simulate", "--tasks", "1"]])
+    func `a key that does not serve is refused before anything is done`(command: [String]) async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("key")
+        let given = ["--cluster-key", file]
+        expectRefusal(try await Skynode.run(command + given), saying: "\(file): no such file")
+        try Data("nonsense".utf8).write(to: URL(fileURLWithPath: file))
+        chmod(file, 0o600)
+        expectRefusal(try await Skynode.run(command + given), saying: "\(file): not a cluster key")
+        unlink(file)
+        _ = try await Skynode.run("key", "new", "-o", file)
+        chmod(file, 0o644)
+        expectRefusal(try await Skynode.run(command + given), saying: "run: chmod 600 \(file)")
+    }
+
+    @Test func `options that contradict each other are refused`() async throws {
+        let folder = try ScratchFolder()
+        let key = folder.file("key")
+        _ = try await Skynode.run("key", "new", "-o", key)
+        expectRefusal(
+            try await Skynode.run("serve", "--insecure", "--cluster-key", key),
+            saying: "--insecure and --cluster-key contradict")
+        expectRefusal(
+            try await shell("SKYNODE_CLUSTER_KEY='\(key)' \"$0\" serve --insecure"),
+            saying: "--insecure and SKYNODE_CLUSTER_KEY contradict")
+        expectRefusal(
+            try await Skynode.run("nodes", "--tls-certificate", key), saying: "belong together; give all three")
+        let all = ["--tls-certificate", key, "--tls-private-key", key, "--tls-trust-roots", key]
+        expectRefusal(
+            try await Skynode.run(["nodes", "--cluster-key", key] + all), saying: "contradict each other; give one")
+        expectRefusal(
+            try await Skynode.run(["nodes", "--insecure"] + all), saying: "--insecure and --tls-certificate contradict")
+    }
+
+    @Test func `the environment names the key where no option does`() async throws {
+        let folder = try ScratchFolder()
+        _ = try await Skynode.run("key", "new", "-o", folder.file("key"))
+        let missing = folder.file("missing")
+        expectRefusal(
+            try await shell("SKYNODE_CLUSTER_KEY='\(missing)' \"$0\" nodes"), saying: "\(missing): no such file")
+        // The option is the one that counts: what the environment names is not even opened.
+        let node = try await shell(
+            "SKYNODE_CLUSTER_KEY='\(missing)' \"$0\" nodes --node 127.0.0.1:1 --cluster-key '\(folder.file("key"))'")
+        #expect(node.status == 3)
+        #expect(try await shell("SKYNODE_CLUSTER_KEY= \"$0\" nodes --node 127.0.0.1:1").status == 3)
+    }
+
+    // MARK: - What a node says of its reach
+
+    /// What a node with these options wrote to standard error from its start to its end.
+    private func wordsOfServing(_ options: [String]) async throws -> [String] {
+        let node = try RunningProcess(
+            Skynode.path, ["serve", "--listen", "127.0.0.1:0", "--slots", "1", "--no-multicast"] + options)
+        for await line in node.lines where line.contains("listening on") {
+            node.send(SIGTERM)
+        }
+        let ended = await node.end()
+        #expect(ended.status == 0)
+        return ended.errors
+    }
+
+    @Test func `a node without a key says that it accepts its own machine only`() async throws {
+        let words = try await wordsOfServing([])
+        #expect(words.count == 1, "\(words)")
+        #expect(words.first?.contains("accepts its own machine only") == true)
+        #expect(words.first?.contains("skynode key new > cluster.key") == true)
+    }
+
+    @Test func `an insecure node says so, and one with a key says nothing`() async throws {
+        let words = try await wordsOfServing(["--insecure"])
+        #expect(words.count == 1, "\(words)")
+        #expect(words.first?.contains("neither encrypted nor authenticated") == true)
+        let folder = try ScratchFolder()
+        _ = try await Skynode.run("key", "new", "-o", folder.file("key"))
+        #expect(try await wordsOfServing(["--cluster-key", folder.file("key")]).isEmpty)
+    }
+}

@@ -1,0 +1,159 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+import SwiftASN1
+import Testing
+import X509
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct ClusterKeyTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    /// What reading `text` from a file says.
+    private func complaint(_ text: String, mode: mode_t = 0o600) -> String? {
+        let folder = KeyFolder()
+        let file = folder.put(text, in: "key", mode: mode)
+        do throws(SecurityError) {
+            _ = try ClusterKey(contentsOf: file)
+            return nil
+        } catch {
+            #expect(error.description.hasPrefix(file + ": "))
+            #expect(!error.description.contains("\n"))
+            return error.description
+        }
+    }
+
+    @Test func `a key survives its file, and every key is another`() throws {
+        let key = try ClusterKey.make(now: now)
+        let folder = KeyFolder()
+        let read = try ClusterKey(contentsOf: folder.put(key.pem, in: "key"))
+        #expect(read == key)
+        #expect(read.privateKey.rawRepresentation == key.privateKey.rawRepresentation)
+        #expect(read.fingerprint == key.fingerprint)
+        #expect(try ClusterKey.make(now: now) != key)
+    }
+
+    @Test func `the file says what it is, and the key is printed without its secret`() throws {
+        let key = try ClusterKey.make(now: now)
+        #expect(key.pem.hasPrefix("# SkyNet cluster key."))
+        #expect(key.pem.hasSuffix("-----END PRIVATE KEY-----\n"))
+        #expect("\(TransportSecurity.clusterKey(key))".contains(key.fingerprint))
+        #expect(!"\(TransportSecurity.clusterKey(key))".contains("rivateKey"))
+        // SHA-256 as openssl writes it: 32 pairs of capital digits.
+        #expect(key.fingerprint.split(separator: ":").count == 32)
+        #expect(key.fingerprint == key.fingerprint.uppercased())
+    }
+
+    @Test func `it is an authority that may issue to nodes only, for ten years`() throws {
+        let key = try ClusterKey.make(now: now)
+        #expect(key.validUntil == now + 10 * 365 * 86_400)
+        #expect(key.certificate.notValidBefore < now)
+        let constraints = try #require(try key.certificate.extensions.basicConstraints)
+        guard case .isCertificateAuthority(maxPathLength: 0) = constraints else {
+            Issue.record("\(constraints)")
+            return
+        }
+        #expect(try key.certificate.extensions.keyUsage == KeyUsage(keyCertSign: true))
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o620, 0o602, 0o610, 0o777] as [mode_t])
+    func `a file open to others is refused, with the command that closes it`(mode: mode_t) throws {
+        let said = try #require(complaint(try ClusterKey.make(now: now).pem, mode: mode))
+        #expect(said.contains("run: chmod 600 /tmp/"))
+    }
+
+    @Test(arguments: [0o600, 0o400] as [mode_t])
+    func `a file of its owner alone is taken`(mode: mode_t) throws {
+        #expect(complaint(try ClusterKey.make(now: now).pem, mode: mode) == nil)
+    }
+
+    @Test func `a systemd credential may show the rights of its access list, and nothing more`() throws {
+        let folder = KeyFolder()
+        let pem = try ClusterKey.make(now: now).pem
+        let file = folder.put(pem, in: "key", mode: 0o440)
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: nil) }
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: "/run/credentials/x") }
+        #expect(try SecretFile.read(file, .secret, credentials: folder.path) == pem)
+        folder.put(pem, in: "key", mode: 0o444)
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: folder.path) }
+        folder.put(pem, in: "key", mode: 0o460)
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: folder.path) }
+    }
+
+    @Test func `what is no readable file is named, and a pipe does not keep us waiting`() throws {
+        let folder = KeyFolder()
+        func said(_ path: String) -> String {
+            do throws(SecurityError) {
+                _ = try ClusterKey(contentsOf: path)
+                return ""
+            } catch { return error.description }
+        }
+        #expect(said(folder.path + "/missing") == "\(folder.path)/missing: no such file")
+        #expect(said(folder.path) == "\(folder.path): not a regular file")
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        #expect(said(folder.path + "/pipe") == "\(folder.path)/pipe: not a regular file")
+        #expect(said("") != "")
+        #expect(said("a\u{0}b") != "")
+        #expect(said("/dev/zero").contains("not a regular file"))
+    }
+
+    @Test func `a link leads to the file, whose rights count`() throws {
+        let folder = KeyFolder()
+        let file = folder.put(try ClusterKey.make(now: now).pem, in: "key")
+        #expect(symlink(file, folder.path + "/link") == 0)
+        _ = try ClusterKey(contentsOf: folder.path + "/link")
+        chmod(file, 0o644)
+        #expect(throws: SecurityError.self) { try ClusterKey(contentsOf: folder.path + "/link") }
+    }
+
+    @Test func `contents that are no key are refused`() throws {
+        let key = try ClusterKey.make(now: now)
+        let other = try ClusterKey.make(now: now)
+        let parts = key.pem.split(separator: "-----BEGIN PRIVATE KEY-----")
+        let otherParts = other.pem.split(separator: "-----BEGIN PRIVATE KEY-----")
+        let header = "-----BEGIN PRIVATE KEY-----"
+
+        #expect(complaint("")?.contains("not a cluster key") == true)
+        #expect(complaint("<!DOCTYPE html>")?.contains("skynode key new") == true)
+        #expect(complaint(String(repeating: "x", count: 70_000))?.contains("too long") == true)
+        #expect(complaint(String(parts[0]))?.contains("without its private key") == true)
+        #expect(complaint(header + parts[1])?.contains("not a cluster key") == true)
+        #expect(complaint(key.pem + other.pem)?.contains("not a cluster key") == true)
+        #expect(complaint(parts[0] + header + otherParts[1])?.contains("does not belong to the certificate") == true)
+        #expect(complaint(String(key.pem.dropLast(100)))?.contains("not a cluster key") == true)
+        #expect(complaint(key.pem.replacing("MI", with: "AA"))?.contains("damaged") == true)
+    }
+
+    @Test func `a certificate that is no authority is refused`() throws {
+        let key = try ClusterKey.make(now: now)
+        let leaf = try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: now)
+        let text = try [leaf.certificate.serializeAsPEM().pemString, leaf.privateKey.pemRepresentation]
+            .joined(separator: "\n")
+        #expect(complaint(text + "\n")?.contains("--tls-certificate") == true)
+    }
+
+    @Test func `every damaged file is refused or still the same key`() throws {
+        let key = try ClusterKey.make(now: now)
+        var random = SeededGenerator(seed: 7)
+        let bytes = Array(key.pem.utf8)
+        for _ in 0..<300 {
+            var damaged = bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                damaged[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            if let read = try? ClusterKey(pem: String(decoding: damaged, as: UTF8.self), from: "k") {
+                #expect(read == key)
+            }
+        }
+    }
+
+    @Test func `the secret of beacons is shared by who has the file and tells nothing of it`() throws {
+        let key = try ClusterKey.make(now: now)
+        let read = try ClusterKey(pem: key.pem, from: "k")
+        #expect(read.beaconKey == key.beaconKey)
+        #expect(key.beaconKey.bitCount == 256)
+        #expect(key.beaconKey != (try ClusterKey.make(now: now)).beaconKey)
+        #expect(key.beaconKey != SymmetricKey(data: key.privateKey.rawRepresentation))
+    }
+}

@@ -1,0 +1,64 @@
+import Crypto
+import FoundationEssentials
+import Testing
+import X509
+
+@testable import Transport
+
+@Suite struct NodeCertificateTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    @Test func `a certificate lives a day, begins an hour ago, and is renewed at two thirds`() throws {
+        let key = try ClusterKey.make(now: now)
+        let own = try NodeCertificate(issuedBy: key, node: .random(), name: "m31", now: now)
+        #expect(own.certificate.notValidBefore == now - 3600)
+        #expect(own.certificate.notValidAfter == now + 86_400)
+        #expect(!own.isRenewalDue(at: now))
+        #expect(!own.isRenewalDue(at: now + 57_599))
+        #expect(own.isRenewalDue(at: now + 57_600))
+    }
+
+    @Test func `a clock that is set back calls for a new certificate`() throws {
+        let key = try ClusterKey.make(now: now)
+        let own = try NodeCertificate(issuedBy: key, node: .random(), name: "m31", now: now)
+        #expect(own.isRenewalDue(at: now - 7200))
+    }
+
+    @Test func `it is signed by the key, for both sides of TLS, and names the node`() throws {
+        let key = try ClusterKey.make(now: now)
+        let node = NodeID(rawValue: 0xAB)
+        let own = try NodeCertificate(issuedBy: key, node: node, name: "Würzburg 3", now: now)
+        #expect(key.certificate.publicKey.isValidSignature(own.certificate.signature, for: own.certificate))
+        #expect(try own.certificate.extensions.extendedKeyUsage == ExtendedKeyUsage([.serverAuth, .clientAuth]))
+        #expect(try own.certificate.extensions.basicConstraints == .notCertificateAuthority)
+        #expect(PeerIdentity(der: try own.derBytes()) == PeerIdentity(node: node, name: "Würzburg 3"))
+    }
+
+    @Test func `two certificates of one node share neither key nor number`() throws {
+        let key = try ClusterKey.make(now: now)
+        let (one, two) = (
+            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), name: "n", now: now),
+            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), name: "n", now: now)
+        )
+        #expect(one.certificate.serialNumber != two.certificate.serialNumber)
+        #expect(one.privateKey.rawRepresentation != two.privateKey.rawRepresentation)
+    }
+
+    @Test func `nothing is issued beyond the time of the key`() throws {
+        let key = try ClusterKey.make(now: now)
+        let last = try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: key.validUntil - 60)
+        #expect(last.certificate.notValidAfter == key.validUntil)
+        let late = #expect(throws: SecurityError.self) {
+            try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: key.validUntil)
+        }
+        #expect(late?.description.contains("skynode key new") == true)
+        let early = #expect(throws: SecurityError.self) {
+            try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: now - 2 * 86_400)
+        }
+        #expect(early?.description.contains("set the clock") == true)
+    }
+
+    @Test func `moments are shown in UTC`() {
+        #expect(DayText.of(now) == "2027-01-15 08:00 UTC")
+    }
+}

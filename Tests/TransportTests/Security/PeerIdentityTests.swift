@@ -1,0 +1,86 @@
+import Crypto
+import FoundationEssentials
+import SwiftASN1
+import Testing
+import X509
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct PeerIdentityTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    /// A certificate with these names; nobody looks at its signature here.
+    private func der(uris: [String], commonNames: [String]) throws -> [UInt8] {
+        let key = P256.Signing.PrivateKey()
+        let subject = DistinguishedName(
+            commonNames.map {
+                RelativeDistinguishedName([
+                    RelativeDistinguishedName.Attribute(type: .RDNAttributeType.commonName, utf8String: $0)
+                ])
+            })
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
+            notValidBefore: now, notValidAfter: now + 60, issuer: subject, subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                SubjectAlternativeNames(uris.map { .uniformResourceIdentifier($0) })
+            }, issuerPrivateKey: Certificate.PrivateKey(key))
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+
+    @Test func `node and name are read back`() throws {
+        let bytes = try der(uris: ["https://example.org", "urn:skynet:node:00000000000000ff"], commonNames: ["m31"])
+        #expect(PeerIdentity(der: bytes) == PeerIdentity(node: NodeID(rawValue: 255), name: "m31"))
+    }
+
+    @Test(arguments: [
+        [], ["https://example.org"], ["urn:skynet:node:ff"], ["urn:skynet:node:00000000000000FF"],
+        ["urn:skynet:node:+0000000000000ff"], ["urn:skynet:node:-0000000000000ff"], ["urn:skynet:node:"],
+        ["urn:skynet:node:00000000000000ff0"], ["urn:skynet:node:00000000000000f"],
+        ["URN:skynet:node:00000000000000ff"],
+        // Two nodes at once.
+        ["urn:skynet:node:00000000000000ff", "urn:skynet:node:00000000000000fe"],
+    ])
+    func `a certificate that does not name exactly one node has no identity`(uris: [String]) throws {
+        #expect(PeerIdentity(der: try der(uris: uris, commonNames: ["m31"])) == nil)
+    }
+
+    @Test(arguments: [[], ["a", "b"], [""], ["a\nb"], [String(repeating: "x", count: 64)], ["\u{1b}[31m"]])
+    func `a name that cannot be shown gives no identity`(names: [String]) throws {
+        #expect(PeerIdentity(der: try der(uris: ["urn:skynet:node:00000000000000ff"], commonNames: names)) == nil)
+    }
+
+    @Test func `bytes that are no certificate have no identity`() throws {
+        let good = try der(uris: ["urn:skynet:node:00000000000000ff"], commonNames: ["m31"])
+        #expect(PeerIdentity(der: []) == nil)
+        #expect(PeerIdentity(der: Array(repeating: 0x30, count: 16_000)) == nil)
+        #expect(PeerIdentity(der: Array(repeating: 0x30, count: 1_000_000)) == nil)
+        for length in 0..<good.count { #expect(PeerIdentity(der: Array(good[..<length])) == nil) }
+        #expect(PeerIdentity(der: good + [0]) == nil)
+    }
+
+    @Test func `hostile certificates do not trap`() throws {
+        let good = try der(uris: ["urn:skynet:node:00000000000000ff"], commonNames: ["m31"])
+        var random = SeededGenerator(seed: 31)
+        for _ in 0..<20_000 {
+            var bytes = good
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                case 1: bytes[Int.random(in: 0..<bytes.count, using: &random)] &+= 1
+                case 2: bytes.remove(at: Int.random(in: 0..<bytes.count, using: &random))
+                default: bytes.insert(0x80, at: Int.random(in: 0..<bytes.count, using: &random))
+                }
+            }
+            _ = PeerIdentity(der: bytes)
+        }
+    }
+
+    @Test func `a hello of another node than the certificate's is told`() {
+        let identity = PeerIdentity(node: NodeID(rawValue: 1), name: "m31")
+        #expect(identity.objection(to: NodeID(rawValue: 1)) == nil)
+        #expect(identity.objection(to: NodeID(rawValue: 2))?.contains("0000000000000002") == true)
+    }
+}
