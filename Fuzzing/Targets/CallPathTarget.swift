@@ -221,12 +221,13 @@ private struct CallPath {
 
     // MARK: - Failures
 
-    private static let methods = MethodTable(
-        [:], errors: [DeclaredError("refusal", Refusal.self), DeclaredError("remote", RemoteError.self)])
+    private static let declaredErrors = [
+        DeclaredError("refusal", Refusal.self), DeclaredError("remote", RemoteError.self),
+    ]
 
     private func take(failure body: ByteBuffer) {
         let failure = CallFailure(reading: body)
-        switch CallPath.methods.error(for: failure) {
+        switch failure.error(among: CallPath.declaredErrors) {
         case let error as RemoteError where failure.error != "remote":
             require(isOneLine(error.message), "a message fit for a terminal")
             require(error.message.unicodeScalars.count <= PrintableText.limit, "a message of bounded length")
