@@ -3,9 +3,11 @@
 SWIFT ?= swift
 IMAGE ?=
 OPTIONS ?=
-FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SECONDS ?= 60
+RUNS ?=
+FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test demo headline benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan demo headline benchmark soak format lint clean
 
 all: build
 
@@ -25,6 +27,17 @@ test: setup
 	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --skip '^ClusterTests\.'
 	@# Whole processes, with times that matter: alone and one after the other.
 	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --no-parallel --filter '^ClusterTests\.'
+
+# What peers send, made up by libFuzzer, a minute for each of six targets; or make fuzz RUNS=10000000
+fuzz: setup
+	@Fuzzing/fuzz.sh $(if $(RUNS),-runs=$(RUNS),-max_total_time=$(SECONDS))
+
+# The tests under Thread Sanitizer, one after the other: it makes everything some ten times slower.
+tsan: export SWIFT_BACKTRACE = enable=no
+tsan: export CODEC_ROUNDS = 5000
+tsan: setup
+	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
+	@$(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan --no-parallel
 
 # make demo, or make demo IMAGE=my.fits
 demo: release

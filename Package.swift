@@ -64,6 +64,7 @@ let package = Package(
             name: "SkyCore",
             dependencies: [
                 "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -104,3 +105,35 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `make fuzz` only: what takes bytes from anybody, with libFuzzer's counters, and the targets that throw bytes at it.
+// The rest of `Transport` stays away, and with it a TLS library that would have to be built with the sanitizer.
+if Context.environment["SKYNET_FUZZ"] != nil {
+    package.products = []
+    package.targets = [
+        .target(
+            name: "Transport",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            sources: [
+                "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/MulticastSettings.swift",
+                "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
+                "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
+                "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
+                "Calls/TargetIndex.swift", "Calls/TransportError.swift",
+            ],
+            swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer"])]
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["Transport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Fuzzing",
+            exclude: ["Corpus", "build.sh", "corpus.sh", "fuzz.sh"],
+            swiftSettings: strict,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+        ),
+    ]
+}

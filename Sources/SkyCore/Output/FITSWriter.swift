@@ -1,6 +1,6 @@
 import CCFITSIO
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Writes one FITS file by cfitsio, atomically.
 ///
@@ -12,7 +12,7 @@ struct FITSWriter {
     private var status: Int32 = 0
 
     /// `ffdkinit` marks "take this name literally" in a static variable, so two threads must not create at once.
-    private static let creation = Mutex(())
+    private static let creation = NIOLockedValueBox(())
 
     /// Longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
     private static let nameLimit = 1024
@@ -25,7 +25,7 @@ struct FITSWriter {
             errno = 0
             var opened: UnsafeMutablePointer<fitsfile>?
             var status: Int32 = 0
-            creation.withLock { _ in _ = ffdkinit(&opened, temporary, &status) }
+            creation.withLockedValue { _ in _ = ffdkinit(&opened, temporary, &status) }
             guard let opened else { throw error(path, status: status, reason: errno) }
             var writer = FITSWriter(file: opened)
             body(&writer)

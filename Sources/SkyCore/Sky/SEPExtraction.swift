@@ -1,5 +1,5 @@
 import CSEP
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
 struct SEPExtraction {
@@ -28,7 +28,7 @@ struct SEPExtraction {
 
     /// SEP's two limits are global to the process, and it lays out its memory by them again and again during a call:
     /// a change in between corrupts the heap. Workers have one thread; tests have many.
-    private static let limits = Mutex(())
+    private static let limits = NIOLockedValueBox(())
 
     /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
     ///
@@ -48,7 +48,7 @@ struct SEPExtraction {
         var branches = min(max(subObjects, 16), Self.subObjectLimit)
         while true {
             var catalogue: UnsafeMutablePointer<sep_catalog>?
-            let status = Self.limits.withLock { _ in
+            let status = Self.limits.withLockedValue { _ in
                 sep_set_extract_pixstack(stack)
                 sep_set_sub_object_limit(Int32(branches))
                 return extract(pixels, width, height, levels, &catalogue)

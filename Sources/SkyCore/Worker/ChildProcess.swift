@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 import Transport
 
 /// A child process in a process group of its own, watched by a thread that waits for its end.
@@ -9,7 +9,7 @@ import Transport
 final class ChildProcess: Sendable {
     let pid: pid_t
     /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
-    private let outcome = Mutex<String?>(nil)
+    private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
 
     /// - Throws: `SkyError` where the program cannot be started.
@@ -116,18 +116,18 @@ final class ChildProcess: Sendable {
     }
 
     private func ended(_ words: String, reap: () -> Void = {}) {
-        outcome.withLock { outcome in
+        outcome.withLockedValue { outcome in
             outcome = words
             reap()
         }
         isOver.open()
     }
 
-    var isRunning: Bool { outcome.withLock { $0 == nil } }
+    var isRunning: Bool { outcome.withLockedValue { $0 == nil } }
 
     /// SIGKILL to the whole group. Harmless afterwards.
     func kill() {
-        outcome.withLock { outcome in
+        outcome.withLockedValue { outcome in
             if outcome == nil { Glibc.kill(-pid, SIGKILL) }
         }
     }
@@ -135,7 +135,7 @@ final class ChildProcess: Sendable {
     /// Waits for the end; kills after `patience`. Says how it ended.
     func end(within patience: Duration) async -> String {
         let hasEnded = patience > .zero ? await hasEnded(within: patience) : !isRunning
-        if hasEnded { return outcome.withLock { $0 } ?? "ended" }
+        if hasEnded { return outcome.withLockedValue { $0 } ?? "ended" }
         kill()
         // A process that was sent SIGKILL ends; in a task that is cancelled the thread that watches it sees to the rest.
         await isOver.wait()

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 import Transport
 
 /// Waits for started workers to say hello.
@@ -8,9 +8,9 @@ final class WorkerListener: Sendable {
         var waiting: [String: CheckedContinuation<NodeID, any Error>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
     /// Belongs to this object; `stop` ends it, as does the system's shutdown.
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let task = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
     init(_ system: ClusterSystem) {
         let listening = Task { [weak self] in
@@ -19,12 +19,12 @@ final class WorkerListener: Sendable {
                 self?.arrived(member)
             }
         }
-        task.withLock { $0 = listening }
+        task.withLockedValue { $0 = listening }
     }
 
     func stop() {
-        task.withLock { $0 }?.cancel()
-        let waiting = state.withLock { state in
+        task.withLockedValue { $0 }?.cancel()
+        let waiting = state.withLockedValue { state in
             defer { state.waiting = [:] }
             return state.waiting
         }
@@ -32,7 +32,7 @@ final class WorkerListener: Sendable {
     }
 
     private func arrived(_ member: Member) {
-        let waiter = state.withLock { state in
+        let waiter = state.withLockedValue { state in
             let waiter = state.waiting.removeValue(forKey: member.name)
             if waiter == nil { state.arrived[member.name] = member.node }
             return waiter
@@ -50,7 +50,7 @@ final class WorkerListener: Sendable {
         defer { watch.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let node = state.withLock { state in
+                let node = state.withLockedValue { state in
                     if let node = state.arrived.removeValue(forKey: name) { return node as NodeID? }
                     state.waiting[name] = continuation
                     return nil
@@ -63,7 +63,7 @@ final class WorkerListener: Sendable {
     }
 
     private func giveUp(_ name: String, _ reason: String) {
-        let waiter = state.withLock { $0.waiting.removeValue(forKey: name) }
+        let waiter = state.withLockedValue { $0.waiting.removeValue(forKey: name) }
         waiter?.resume(throwing: SkyError(.failed, reason))
     }
 }

@@ -122,7 +122,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     /// Of a duration, rounded up so that a call with time left is never sent with none.
     static func milliseconds(_ duration: Duration) -> UInt32 {
         let (seconds, attoseconds) = max(.zero, duration).components
-        guard seconds < Int64(UInt32.max / 1000) else { return .max }
+        guard seconds <= Int64(UInt32.max / 1000) else { return .max }
         let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return UInt32(clamping: seconds * 1000 + part)
     }

@@ -27,6 +27,16 @@ package struct CallFailure: Codable, Sendable {
             ?? CallFailure(kind: .failed, message: "the other side failed with an error that cannot be read")
     }
 
+    /// What the caller throws: a declared error as itself, every other by its words.
+    func error(among declared: [DeclaredError]) -> any Error {
+        if let error, let value, let type = declared.first(where: { $0.name == error }),
+            let decoded = try? type.decode(value)
+        {
+            return decoded
+        }
+        return RemoteError(kind, message)
+    }
+
     /// The body of a failure frame. A declared error too large to be carried is told by its words alone.
     func encoded(limit: Int) -> ByteBuffer {
         if let body = try? WireCoder.encode(self), body.readableBytes <= limit { return body }

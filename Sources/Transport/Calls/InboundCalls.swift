@@ -1,6 +1,5 @@
 import DequeModule
 import NIOConcurrencyHelpers
-import Synchronization
 
 /// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel,
 /// a deadline or a lost link reaches them. Owns their tasks.

@@ -46,12 +46,7 @@ public struct MethodTable: Sendable {
 
     /// What the caller throws.
     func error(for failure: CallFailure) -> any Error {
-        if let name = failure.error, let value = failure.value,
-            let declared = errors.first(where: { $0.name == name }), let error = try? declared.decode(value)
-        {
-            return error
-        }
-        return RemoteError(failure.kind, failure.message)
+        failure.error(among: errors)
     }
 }
 

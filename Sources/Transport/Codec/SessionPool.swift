@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The state of one encode or decode, which is worth keeping for the next: a small message costs less to read than
 /// the memory that is needed on the way.
@@ -16,7 +16,7 @@ final class SessionPool<Session: PooledSession>: Sendable {
         let session: Session
     }
 
-    private let idle = Mutex<[Idle]>([])
+    private let idle = NIOLockedValueBox<[Idle]>([])
 
     /// More than the threads of most machines; there is one session to a thread at a time, and one for each value
     /// that encodes another to bytes of its own.
@@ -27,7 +27,7 @@ final class SessionPool<Session: PooledSession>: Sendable {
     // Inlined, because the pool is small and its callers are generic: not to know `Session` costs more than the pool.
     @inline(__always)
     func take() -> Session {
-        idle.withLock { $0.popLast() }?.session ?? Session()
+        idle.withLockedValue { $0.popLast() }?.session ?? Session()
     }
 
     /// Keeps `session`, the caller's only reference to it, unless the value has kept its coder: that may come back
@@ -37,7 +37,7 @@ final class SessionPool<Session: PooledSession>: Sendable {
         guard isKnownUniquelyReferenced(&session) else { return }
         session.clear()
         let returned = Idle(session: session)
-        idle.withLock { idle in
+        idle.withLockedValue { idle in
             if idle.count < Self.capacity { idle.append(returned) }
         }
     }

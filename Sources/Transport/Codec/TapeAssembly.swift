@@ -5,6 +5,7 @@ extension EncodingTape {
     mutating func assemble(into buffer: inout ByteBuffer) throws {
         if let failure { throw failure }
         let total = Varint.size(keys.count) + keys.bytes.count + measure()
+        if let failure { throw failure }
         guard total <= limit, total <= WireReader.messageLimit - buffer.writerIndex else {
             exceed()
             return try check(Self.root)
@@ -23,6 +24,8 @@ extension EncodingTape {
     /// that going backwards meets them first.
     private mutating func measure() -> Int {
         for node in nodes.indices.reversed() {
+            // It becomes an empty container, one more than a reader follows.
+            if nodes[node].kind == .undecided { settle(UInt32(node), as: .keyed) }
             let count = Int(nodes[node].count)
             var size = count > 0 ? Varint.size(count) : 0
             var part = nodes[node].firstPart

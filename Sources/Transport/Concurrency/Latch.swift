@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A door that opens once. Whoever waits goes on when it opens, when the waiting task is cancelled, or when the time
 /// is over; whoever comes later goes straight through.
@@ -9,14 +9,14 @@ package final class Latch: Sendable {
         var lastTicket = 0
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     package init() {}
 
-    package var isOpen: Bool { state.withLock { $0.isOpen } }
+    package var isOpen: Bool { state.withLockedValue { $0.isOpen } }
 
     package func open() {
-        let waiters = state.withLock { state in
+        let waiters = state.withLockedValue { state in
             state.isOpen = true
             defer { state.waiters = [:] }
             return state.waiters
@@ -26,13 +26,13 @@ package final class Latch: Sendable {
 
     /// Waits until it opens or the task is cancelled; `isOpen` tells which.
     package func wait() async {
-        let ticket = state.withLock { state in
+        let ticket = state.withLockedValue { state in
             state.lastTicket += 1
             return state.lastTicket
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
+                let goesOn = state.withLockedValue { state in
                     // A cancellation before this point found no waiter to wake.
                     if state.isOpen || Task.isCancelled { return true }
                     state.waiters[ticket] = continuation
@@ -41,7 +41,7 @@ package final class Latch: Sendable {
                 if goesOn { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+            state.withLockedValue { $0.waiters.removeValue(forKey: ticket) }?.resume()
         }
     }
 

@@ -62,7 +62,7 @@ package struct Beacon: Equatable, Sendable {
         buffer.writeInteger(validity)
         buffer.writeInteger(port)
         for text in [host, name] {
-            let bytes = text.utf8.prefix(200)
+            let bytes = text.utf8.prefix(Int(UInt8.max))
             buffer.writeInteger(UInt8(truncatingIfNeeded: bytes.count))
             buffer.writeBytes(bytes)
         }

@@ -1,7 +1,7 @@
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// Sends this node's beacons and listens for those of others, on every suitable interface.
 ///
@@ -22,7 +22,7 @@ final class Discovery: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     init(settings: MulticastSettings, system: ClusterSystem) {
         self.settings = settings
@@ -45,7 +45,7 @@ final class Discovery: Sendable {
                     "cannot send beacons", metadata: ["interface": "\(interface.device.name)", "error": "\(error)"])
             }
         }
-        state.withLock {
+        state.withLockedValue {
             $0.receiver = receiver
             $0.senders = senders
         }
@@ -54,7 +54,7 @@ final class Discovery: Sendable {
 
     func stop() async {
         send(.goodbye)
-        let channels = state.withLock { state in
+        let channels = state.withLockedValue { state in
             state.isStopped = true
             state.timer?.task.cancel()
             return state.senders + [state.receiver].compactMap(\.self)
@@ -65,7 +65,7 @@ final class Discovery: Sendable {
     private func advance(_ event: BeaconSchedule.Event) {
         guard let system else { return }
         let now = system.now
-        let kind: Beacon.Kind? = state.withLock { state in
+        let kind: Beacon.Kind? = state.withLockedValue { state in
             guard !state.isStopped else { return nil }
             let step = state.schedule.handle(event, now: now)
             let due = now + step.pause
@@ -84,7 +84,7 @@ final class Discovery: Sendable {
     private func send(_ kind: Beacon.Kind) {
         guard let system, let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
         let bytes = beacon(kind, system).encoded()
-        for sender in state.withLock({ $0.senders }) {
+        for sender in state.withLockedValue({ $0.senders }) {
             // A failed beacon is one lost datagram; the next is seconds away.
             sender.writeAndFlush(AddressedEnvelope(remoteAddress: group, data: bytes), promise: nil)
         }

@@ -1,6 +1,5 @@
 package import NIOCore
 import NIOPosix
-import Synchronization
 
 /// Asks by multicast which nodes are there, for a command that is no member itself.
 package enum NodeFinder {

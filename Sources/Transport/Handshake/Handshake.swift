@@ -143,7 +143,9 @@ extension Handshake {
         guard let versions = versions(in: frame) else { return nil }
         var body = frame.body
         body.moveReaderIndex(forwardBy: magic.count + 4)
-        guard let hello = try? WireCoder.decode(Hello.self, from: body), hello.versions == versions,
+        guard let hello = try? WireCoder.decode(Hello.self, from: body),
+            // Bound by bound: a hello with its versions the wrong way round has no range to compare.
+            hello.minimumVersion == versions.lowerBound, hello.maximumVersion == versions.upperBound,
             Hello.isValidName(hello.name), Hello.isValidName(hello.cluster), hello.limits.isReasonable
         else { return nil }
         if let advertised = hello.advertised, !advertised.isDialable { return nil }

@@ -48,9 +48,8 @@ public struct Hello: Hashable, Codable, Sendable {
         minimumVersion...max(minimumVersion, maximumVersion)
     }
 
-    /// A name that is safe to print and to send: 1 to 63 bytes, no control characters.
+    /// A name that is safe to print and to send: 1 to 63 bytes, no control characters or ends of lines.
     public static func isValidName(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count <= nameLimit
-            && !name.unicodeScalars.contains { $0.value < 32 || (127...159).contains($0.value) || $0.value == 0x2028 }
+        !name.isEmpty && name.utf8.count <= nameLimit && PrintableText.isWhole(name)
     }
 }

@@ -1,13 +1,14 @@
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Synchronization
 
 /// Does what `DialPlan` says: opens connections, and waits between tries.
 final class Dialer: Sendable {
-    private let plan: Mutex<DialPlan>
+    private let plan: NIOLockedValueBox<DialPlan>
     /// Seeds whose silence was logged.
-    private let unreachable = Mutex<Set<NodeAddress>>([])
+    private let unreachable = NIOLockedValueBox<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
     private weak let system: ClusterSystem?
 
@@ -16,22 +17,22 @@ final class Dialer: Sendable {
 
     init(system: ClusterSystem) {
         self.system = system
-        plan = Mutex(DialPlan(own: system.node))
+        plan = NIOLockedValueBox(DialPlan(own: system.node))
     }
 
     func seed(_ address: NodeAddress) {
         guard let system else { return }
-        perform(plan.withLock { $0.seed(address, now: system.now) })
+        perform(plan.withLockedValue { $0.seed(address, now: system.now) })
     }
 
     func suggest(_ address: NodeAddress, node: NodeID) {
         guard let system else { return }
         let isLinked = system.isLinked(node)
-        perform(plan.withLock { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
+        perform(plan.withLockedValue { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
     }
 
     func lost(_ node: NodeID, saidGoodbye: Bool) {
-        perform(plan.withLock { $0.lost(node, saidGoodbye: saidGoodbye) })
+        perform(plan.withLockedValue { $0.lost(node, saidGoodbye: saidGoodbye) })
     }
 
     func stop() {
@@ -47,7 +48,7 @@ final class Dialer: Sendable {
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
                     guard let self, let system = self.system else { return }
-                    perform(plan.withLock { $0.due(address, isLinked: system.isLinked) })
+                    perform(plan.withLockedValue { $0.due(address, isLinked: system.isLinked) })
                 }
             }
         }
@@ -58,20 +59,21 @@ final class Dialer: Sendable {
             guard let self, let system else { return }
             switch result {
             case .success(let link):
-                plan.withLock { $0.connected(address, to: link.peer.node) }
+                plan.withLockedValue { $0.connected(address, to: link.peer.node) }
                 if !system.isLinked(link.peer.node) {
                     // It ended between coming up and being noted here.
-                    perform(plan.withLock { $0.lost(link.peer.node, saidGoodbye: link.isLeaving) })
+                    perform(plan.withLockedValue { $0.lost(link.peer.node, saidGoodbye: link.isLeaving) })
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
                 // The operator named a seed, so the first failure is worth a line; the rest is the usual waiting.
                 let isFirst =
-                    system.settings.join.contains(address) && unreachable.withLock { $0.insert(address).inserted }
+                    system.settings.join.contains(address)
+                    && unreachable.withLockedValue { $0.insert(address).inserted }
                 system.logger.log(
                     level: isFirst ? .notice : .debug, "cannot reach a node; trying on",
                     metadata: ["address": "\(address)", "error": "\(failure)"])
-                perform(plan.withLock { $0.failed(address, failure, now: system.now) })
+                perform(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
             }
         }
     }

@@ -1,4 +1,4 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Hands membership events to any number of listeners, each with its own bounded buffer.
 final class MembershipFeed: Sendable {
@@ -13,32 +13,36 @@ final class MembershipFeed: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
-    var members: [Member] { state.withLock { $0.membership.list } }
+    var members: [Member] { state.withLockedValue { $0.membership.list } }
 
     /// Applies a change and tells the listeners what came of it.
     func update(_ change: (inout Membership) -> MembershipEvent?) {
-        state.withLock { state in
-            guard let event = change(&state.membership) else { return }
+        let cutOff = state.withLockedValue { state in
+            var cutOff: [AsyncStream<MembershipEvent>.Continuation] = []
+            guard let event = change(&state.membership) else { return cutOff }
             for (id, listener) in state.listeners {
                 switch listener.yield(event) {
                 case .enqueued: break
                 case .dropped:
                     state.listeners[id] = nil
-                    listener.finish()
+                    cutOff.append(listener)
                 case .terminated: state.listeners[id] = nil
                 @unknown default: break
                 }
             }
+            return cutOff
         }
+        // Outside the lock, which `onTermination` takes.
+        for listener in cutOff { listener.finish() }
     }
 
     /// Starts with `joined` for every present member, then whatever happens.
     func events() -> AsyncStream<MembershipEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: MembershipEvent.self, bufferingPolicy: .bufferingOldest(MembershipFeed.bufferLimit))
-        state.withLock { state in
+        state.withLockedValue { state in
             for member in state.membership.list { continuation.yield(.joined(member)) }
             if state.isFinished {
                 continuation.finish()
@@ -55,13 +59,12 @@ final class MembershipFeed: Sendable {
     }
 
     private func forget(_ id: Int) {
-        // `onTermination` also runs inside `update`, which holds the lock, when a listener is cut off there. A forget
-        // that finds the lock taken may be skipped: the next event meets a terminated listener and removes it.
-        _ = state.withLockIfAvailable { $0.listeners[id] = nil }
+        // Let go of outside the lock, too.
+        _ = state.withLockedValue { $0.listeners.removeValue(forKey: id) }
     }
 
     func finish() {
-        let listeners = state.withLock { state in
+        let listeners = state.withLockedValue { state in
             state.isFinished = true
             defer { state.listeners = [:] }
             return Array(state.listeners.values)

@@ -1,6 +1,6 @@
 package import FoundationEssentials
+import NIOConcurrencyHelpers
 import NIOSSL
-import Synchronization
 
 /// What TLS connections are made from now: one context for dialling and one for being dialled, replaced as
 /// certificates are renewed. Connections that exist keep what they were made with.
@@ -11,7 +11,7 @@ package final class TLSContexts: Sendable {
     private let security: TransportSecurity
     private let node: NodeID
     private let name: String
-    private let current: Mutex<TLSContextPair>
+    private let current: NIOLockedValueBox<TLSContextPair>
 
     /// How soon a renewal that failed is tried again; also how often the files of an own PKI are read.
     package static let retryPause: TimeInterval = 3600
@@ -26,11 +26,11 @@ package final class TLSContexts: Sendable {
         self.security = security
         self.node = node
         self.name = name
-        current = Mutex(pair)
+        current = NIOLockedValueBox(pair)
     }
 
-    var client: NIOSSLContext { current.withLock { $0.client } }
-    var server: NIOSSLContext { current.withLock { $0.server } }
+    var client: NIOSSLContext { current.withLockedValue { $0.client } }
+    var server: NIOSSLContext { current.withLockedValue { $0.server } }
 
     /// Whether a peer's certificate must name its node, as those under a cluster key do.
     var requiresIdentity: Bool {
@@ -38,10 +38,10 @@ package final class TLSContexts: Sendable {
     }
 
     /// Until when peers accept this node's certificate.
-    package var validUntil: Date { current.withLock { $0.notAfter } }
+    package var validUntil: Date { current.withLockedValue { $0.notAfter } }
 
     /// When `renewIfDue` does something next.
-    package var renewalDue: Date { current.withLock { $0.renewalDue } }
+    package var renewalDue: Date { current.withLockedValue { $0.renewalDue } }
 
     /// Replaces the certificate if it is time; ask every few minutes. Blocks for files and a millisecond of
     /// arithmetic, so not on an event loop.
@@ -50,7 +50,7 @@ package final class TLSContexts: Sendable {
     /// - Throws: `SecurityError` where there is none though there should be. What was in use stays in use, and the next
     ///   try is due after `retryPause`.
     package func renewIfDue(now: Date) throws(SecurityError) -> Bool {
-        guard current.withLock({ now >= $0.renewalDue || now < $0.notBefore }) else { return false }
+        guard current.withLockedValue({ now >= $0.renewalDue || now < $0.notBefore }) else { return false }
         return try renew(now: now)
     }
 
@@ -58,13 +58,13 @@ package final class TLSContexts: Sendable {
     package func renew(now: Date) throws(SecurityError) -> Bool {
         do throws(SecurityError) {
             guard let pair = try TLSContextPair(security, node: node, name: name, now: now) else { return false }
-            return current.withLock { old in
+            return current.withLockedValue { old in
                 let isNew = pair.certificateBytes != old.certificateBytes
                 old = pair
                 return isNew
             }
         } catch {
-            current.withLock { $0.renewalDue = now + TLSContexts.retryPause }
+            current.withLockedValue { $0.renewalDue = now + TLSContexts.retryPause }
             throw error
         }
     }

@@ -1,5 +1,5 @@
 import Distributed
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// The actors of this node, by name. Holds none of them alive: their owners do.
 final class ActorDirectory: Sendable {
@@ -12,25 +12,25 @@ final class ActorDirectory: Sendable {
         var lastNumber = 0
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     /// A name for an actor that has none of its own.
     func nextName(for type: any Any.Type) -> String {
-        state.withLock { state in
+        state.withLockedValue { state in
             state.lastNumber += 1
             return "\(type)-\(state.lastNumber)"
         }
     }
 
     func add(_ actor: any ClusterActor, as name: String) {
-        state.withLock { $0.entries[name] = Entry(actor: actor) }
+        state.withLockedValue { $0.entries[name] = Entry(actor: actor) }
     }
 
     func remove(_ name: String) {
-        state.withLock { _ = $0.entries.removeValue(forKey: name) }
+        state.withLockedValue { _ = $0.entries.removeValue(forKey: name) }
     }
 
     func actor(named name: String) -> (any ClusterActor)? {
-        state.withLock { $0.entries[name]?.actor }
+        state.withLockedValue { $0.entries[name]?.actor }
     }
 }

@@ -16,16 +16,18 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
-        } else if host.contains(":") {
+        } else if host.utf8.contains(UInt8(ascii: ":")) {
             return nil
         }
         guard NodeAddress.isValidHost(host) else { return nil }
         self = .hostPort(host: host, port: port)
     }
 
-    /// Whether the text could be a host name or an address: 1 to 253 bytes (RFC 1035), no blanks or controls.
+    /// Whether the text could be a host name or an address: 1 to 253 bytes (RFC 1035), no blanks or controls, and no
+    /// brackets, which stand around it.
     package static func isValidHost(_ host: String) -> Bool {
-        !host.isEmpty && host.utf8.count <= 253 && !host.utf8.contains { $0 <= 32 || $0 == 127 }
+        !host.isEmpty && host.utf8.count <= 253 && !host.utf8.contains(where: " []".utf8.contains)
+            && PrintableText.isWhole(host)
     }
 
     /// Whether a peer's word may be taken for an address to dial: a host and a port, never a path on this machine.
@@ -47,7 +49,8 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .hostPort(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .hostPort(let host, let port):
+            host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unixSocket(let path): path
         }
     }

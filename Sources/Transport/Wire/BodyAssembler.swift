@@ -67,8 +67,13 @@ package struct BodyAssembler {
     }
 
     private mutating func begin(_ frame: Frame, _ key: Key, more: Bool) throws(Failure) -> Result {
-        let expected = max(frame.body.readableBytes, Int(frame.total))
-        if expected > bodyLimit { return refuse(key, more: more) }
+        // What is whole is as long as it is, whatever it says.
+        let expected = more ? max(frame.body.readableBytes, Int(frame.total)) : frame.body.readableBytes
+        if expected > bodyLimit {
+            // An entry is kept for it: a header of its size must not buy memory without end.
+            if more { try checkRoom(for: 0) }
+            return refuse(key, more: more)
+        }
         guard more else { return .whole(frame) }
         // Before memory is taken for it.
         try checkRoom(for: expected)

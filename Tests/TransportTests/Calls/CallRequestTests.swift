@@ -39,6 +39,9 @@ import Testing
         let long = try CallBody.make(target, remaining: .seconds(Int64.max / 2))
         #expect(CallRequest(long)?.remaining == .milliseconds(UInt32.max))
         #expect(CallRequest(try CallBody.make(target, remaining: .seconds(-5)))?.remaining == .zero)
+        // Found by the fuzzer: the last of the times that fit were clamped too.
+        let fits = Duration.milliseconds(UInt32.max - 1)
+        #expect(CallRequest(try CallBody.make(target, remaining: fits))?.remaining == fits)
         let short = try CallBody.make(target, remaining: .nanoseconds(1))
         #expect(CallRequest(short)?.remaining == .milliseconds(1), "time that is left is not rounded away")
     }

@@ -46,6 +46,21 @@ struct LimitsTests {
         #expect(throws: EncodingError.self) { try WireCoder.encode(Nest(depth: 65)) }
     }
 
+    @Test("A value that encodes nothing is a container too, and may not be the 65th")
+    func emptyDepth() throws {
+        // Found by the fuzzer: 64 arrays around a value without fields were written and could not be read.
+        struct Nothing: Encodable {}
+        struct Around: Encodable {
+            let depth: Int
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                if depth > 1 { try container.encode(Around(depth: depth - 1)) } else { try container.encode(Nothing()) }
+            }
+        }
+        #expect(try WireCoder.encode(Around(depth: 63)).readableBytes > 63)
+        #expect(throws: EncodingError.self) { try WireCoder.encode(Around(depth: 64)) }
+    }
+
     @Test("A cycle of classes ends in an error")
     func cycle() {
         final class Ring: Encodable {

@@ -31,6 +31,21 @@ import Testing
         #expect(Beacon(named.encoded()) == named)
     }
 
+    @Test func `the longest host and name survive`() {
+        // Found by the fuzzer: what is more than 200 bytes long was cut.
+        var long = beacon
+        long.host = String(repeating: "h", count: 253)
+        long.name = String(repeating: "n", count: Hello.nameLimit)
+        #expect(Beacon(long.encoded()) == long)
+        #expect(long.encoded().readableBytes <= Beacon.sizeLimit)
+    }
+
+    @Test(arguments: ["a\u{9b}2J", "a b", "[a]"]) func `a host that is none makes no beacon`(host: String) {
+        var bad = beacon
+        bad.host = host
+        #expect(Beacon(bad.encoded()) == nil)
+    }
+
     @Test func `damaged, long and foreign datagrams are no beacons`() {
         let bytes = Array(beacon.encoded().readableBytesView)
         for length in 0..<bytes.count { #expect(Beacon(ByteBuffer(bytes: bytes.prefix(length))) == nil) }

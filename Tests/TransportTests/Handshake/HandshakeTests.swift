@@ -84,11 +84,29 @@ import Testing
         #expect(refusal.reason == .notThisProtocol)
     }
 
-    @Test(arguments: ["", "name\u{7}with bell", String(repeating: "x", count: 64), "line\nbreak"])
+    @Test(arguments: ["", "name\u{7}with bell", String(repeating: "x", count: 64), "line\nbreak", "a\u{2029}b"])
     func `a name that is not fit to be shown is refused`(name: String) throws {
         var bad = hello(3)
         bad.name = name
         #expect(Handshake.hello(in: try Handshake.frame(bad)) == nil)
+    }
+
+    @Test func `a hello with its versions the wrong way round is none`() throws {
+        // Found by the fuzzer: the head of the hello says 2 to 2, its value 2 to 1, and the link got version 1, which
+        // this side does not speak.
+        var peer = hello(7)
+        peer.minimumVersion = 2
+        peer.maximumVersion = 1
+        var body = ByteBuffer(bytes: Handshake.magic + [0, 2, 0, 2])
+        try WireCoder.encode(peer, into: &body)
+        #expect(Handshake.hello(in: Frame(.hello, body: body)) == nil)
+        var side = Handshake(own: hello(1, versions: 2...2), dialled: false)
+        _ = try side.handle(.connected)
+        guard case .close(.refused(let refusal)) = try side.handle(.frame(Frame(.hello, body: body))).last else {
+            Issue.record("expected a refusal")
+            return
+        }
+        #expect(refusal.reason == .notThisProtocol)
     }
 
     @Test func `damaged hellos are read as nothing and never crash`() throws {

@@ -13,6 +13,21 @@ import Testing
         #expect(NodeAddress(text) == nil)
     }
 
+    /// Found by the fuzzer: `[[-[]]:0` was read as the host `[-[]`, which was written as an address of another host;
+    /// and U+008F went through to the terminal, as would have U+009B, which begins a control sequence there.
+    @Test(arguments: ["[[-[]]:0", "[a]b:1", "2\u{8f}.6:602", "a\u{9b}2J:1", "a\u{2028}b:1", "a\u{2029}b:1"])
+    func `a host has no brackets and nothing that a terminal obeys`(text: String) {
+        #expect(NodeAddress(text) == nil)
+    }
+
+    /// The resolver reads zeros in front as octal: 0127.0.0.1 is 87.0.0.1, and a node that keeps to its own machine
+    /// must not dial it.
+    @Test(arguments: ["0127.0.0.1", "127.0.0.01", "+127.0.0.1", "127.0.0", "127.0.0.1.1", "127..0.1"])
+    func `an IPv4 address has one form`(host: String) {
+        #expect(IPv4.bytes(of: host) == nil)
+        #expect(NodeAddress.hostPort(host: host, port: 1).isLoopback == false)
+    }
+
     @Test func `loopback and wildcard are recognised`() {
         #expect(NodeAddress("127.0.0.5:1")?.isLoopback == true)
         #expect(NodeAddress("10.0.0.5:1")?.isLoopback == false)

@@ -150,6 +150,30 @@ import Testing
         #expect(outbox.isEmpty && outbox.queuedBytes == 0)
     }
 
+    @Test func `refused bodies cannot fill the memory with entries`() {
+        // A header that says a length beyond the limit costs the peer 18 bytes, and an entry here.
+        var assembler = BodyAssembler(bodyLimit: 1000)
+        var refused = 0
+        #expect(throws: BodyAssembler.Failure.self) {
+            for call in 0...UInt64(FrameLimits.unfinishedBodies) {
+                var frame = Frame(.call, flags: [.more, .sized], call: call)
+                frame.total = 1001
+                if case .tooLong = try assembler.add(frame) { refused += 1 }
+            }
+        }
+        #expect(refused == FrameLimits.unfinishedBodies)
+    }
+
+    @Test func `a body that is whole is as long as it is, whatever it says`() throws {
+        for hasOthers in [false, true] {
+            var assembler = BodyAssembler(bodyLimit: 1000)
+            if hasOthers { _ = try assembler.add(Frame(.call, flags: .more, call: 1)) }
+            var frame = Frame(.call, flags: .sized, call: 2, body: ByteBuffer(string: "short"))
+            frame.total = 1001
+            #expect(try assembler.add(frame) == .whole(frame))
+        }
+    }
+
     @Test func `empty pieces cannot fill the memory with entries`() {
         var assembler = BodyAssembler()
         #expect(throws: BodyAssembler.Failure.self) {

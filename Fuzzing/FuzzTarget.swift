@@ -1,0 +1,18 @@
+/// Something that takes bytes from anybody, and what must hold whatever they are.
+protocol FuzzTarget {
+    static var name: String { get }
+
+    /// Traps where a property does not hold.
+    static func run(_ input: FuzzInput)
+
+    /// Inputs made of real encodings, for the fuzzer to start from.
+    static func seeds() throws -> [[UInt8]]
+}
+
+/// A property. Without it the input is a finding.
+@inline(__always)
+func require(
+    _ holds: Bool, _ property: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) {
+    if !holds { fatalError("does not hold: \(property())", file: file, line: line) }
+}

@@ -1,0 +1,154 @@
+import NIOCore
+
+@testable import Transport
+
+/// A stream of bytes cut into frames: the same frames and the same failure however the bytes come in, and together
+/// exactly the bytes that were taken. Long frames come out in pieces, which are put together here before they are
+/// compared.
+enum FrameTarget: FuzzTarget {
+    static let name = "frames"
+
+    private struct Outcome: Equatable {
+        var frames: [Frame] = []
+        var failure: FrameDecoder.Failure?
+
+        /// Takes the next frame, or the next piece of the one before.
+        mutating func add(_ frame: Frame) {
+            var frame = frame
+            if frame.flags.contains(.continued), var last = frames.popLast() {
+                require(last.kind == frame.kind && last.call == frame.call, "pieces of one frame")
+                require(last.flags.contains(.more), "a piece that is not the last says so")
+                last.body.writeImmutableBuffer(frame.body)
+                if !frame.flags.contains(.more) { last.flags.remove(.more) }
+                frame = last
+            } else if !frame.flags.contains(.sized) {
+                // A hint.
+                frame.total = 0
+            }
+            frames.append(frame)
+        }
+    }
+
+    static func run(_ input: FuzzInput) {
+        var input = input
+        let limit = input.choice(of: [FrameLimits.handshake, 10, 64, FrameLimits.data])
+        let choices = input.byte()
+        let raised = choices & 1 == 1 ? FrameLimits.data : limit
+        let seed = input.byte()
+        var cuts = CutPoints(seed: seed)
+        let stream = choices & 2 == 2 ? longFrames(&input) : input.rest()
+
+        let whole = decode([ByteBuffer(bytes: stream)], limit: limit, raised: raised, drainsLate: false)
+        let pieces = cuts.cut(stream)
+        let cut = decode(pieces, limit: limit, raised: raised, drainsLate: seed & 1 == 1)
+        require(cut == whole, "cut into \(pieces.map(\.readableBytes)): \(cut), whole: \(whole)")
+        check(whole, stream, limit: limit, raised: raised)
+    }
+
+    /// Frames around the length at which they come out in pieces, of which the input says only the heads.
+    private static func longFrames(_ input: inout FuzzInput) -> [UInt8] {
+        var stream = ByteBuffer()
+        for _ in 0..<3 where !input.isEmpty {
+            let length = FrameDecoder.wholeLimit - 64 + Int(input.integer(UInt16.self)) % 20_000
+            stream.writeMultipleIntegers(UInt32(length), input.byte(), input.byte(), UInt64(input.byte()))
+            stream.writeRepeatingByte(input.byte(), count: length - Frame.headerSize)
+        }
+        // The last may be cut.
+        return Array(stream.array.dropLast(Int(input.integer(UInt16.self))))
+    }
+
+    private static func decode(_ pieces: [ByteBuffer], limit: Int, raised: Int, drainsLate: Bool) -> Outcome {
+        var decoder = FrameDecoder(limit: limit)
+        var outcome = Outcome()
+        func drain() {
+            do {
+                while let frame = try decoder.next() {
+                    outcome.add(frame)
+                    // What a link does after the hello.
+                    decoder.limit = raised
+                }
+            } catch {
+                outcome.failure = error
+            }
+        }
+        for piece in pieces {
+            decoder.append(piece)
+            if !drainsLate { drain() }
+            if outcome.failure != nil { return outcome }
+        }
+        drain()
+        return outcome
+    }
+
+    private static func check(_ outcome: Outcome, _ stream: [UInt8], limit: Int, raised: Int) {
+        var rest = stream[...]
+        for (index, frame) in outcome.frames.enumerated() {
+            let isLast = index == outcome.frames.count - 1
+            let kindLimit = frame.kind.isControl ? FrameLimits.control : FrameLimits.data
+            require(frame.length <= min(kindLimit, index == 0 ? limit : raised), "a frame within its limit")
+            var written = ByteBuffer()
+            frame.write(into: &written)
+            var bytes = written.array
+            var taken = Array(rest.prefix(bytes.count))
+            require(taken.count == bytes.count, "no more than has come")
+            // Of the flags only those that mean something are kept; a long frame that is cut says that more follow.
+            taken[5] &= Frame.Flags.onWire.rawValue
+            if isLast, bytes.count > FrameDecoder.wholeLimit || bytes[..<4] != taken[..<4] {
+                bytes.replaceSubrange(0..<6, with: taken[..<6])
+            }
+            require(taken == bytes, "the frames are the bytes that were taken")
+            rest = rest.dropFirst(bytes.count)
+        }
+        guard outcome.failure == nil, rest.count >= 4 else { return }
+        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        require(rest.count < 4 + length, "no whole frame is held back")
+        require(rest.count <= 4 + FrameDecoder.wholeLimit || length <= FrameLimits.control, "little is held")
+    }
+
+    static func seeds() throws -> [[UInt8]] {
+        var hello = ByteBuffer()
+        try Handshake.frame(Samples.hello).write(into: &hello)
+        var stream = hello
+        for frame in try Samples.callFrames() { frame.write(into: &stream) }
+        var pieces = hello
+        Frame(.reply, flags: .more, call: 3, body: ByteBuffer(repeating: 1, count: 20)).write(into: &pieces)
+        Frame(.ping).write(into: &pieces)
+        Frame(.reply, call: 3, body: ByteBuffer(repeating: 2, count: 30)).write(into: &pieces)
+        return [hello, stream, pieces].flatMap { bytes in
+            [[0, 1, 0], [3, 0, 7], [2, 1, 255]].map { $0 + bytes.array }
+        } + [
+            [3, 3, 2, 0, 90, 5, 2, 9, 1, 1, 0, 5, 0, 9, 1, 0, 0], [3, 3, 4, 64, 0, 6, 3, 9, 0, 0, 9, 1, 1, 1, 1, 7, 7],
+        ]
+    }
+}
+
+/// Where a stream is cut: the same places for the same seed.
+struct CutPoints {
+    private var state: UInt64
+
+    init(seed: UInt8) {
+        state = UInt64(seed)
+    }
+
+    mutating func cut(_ stream: [UInt8]) -> [ByteBuffer] {
+        let whole = ByteBuffer(bytes: stream)
+        var pieces: [ByteBuffer] = []
+        var start = 0
+        while start < stream.count {
+            // Knuth's generator (The Art of Computer Programming 2, 3.3.4).
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let bits = state >> 33
+            let isLong = stream.count > 1000
+            let count = min(
+                stream.count - start, 1 + Int(bits & 3 == 0 ? bits >> 2 & 7 : bits >> 2 & (isLong ? 32_767 : 127)))
+            // Now a slice of memory that others hold too, now memory of its own.
+            if bits & 512 == 0 {
+                pieces.append(ByteBuffer(bytes: stream[start..<start + count]))
+            } else if let slice = whole.getSlice(at: start, length: count) {
+                pieces.append(slice)
+            }
+            start += count
+        }
+        return pieces
+    }
+}
