@@ -7,7 +7,7 @@ SECONDS ?= 60
 RUNS ?=
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan demo headline benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan docs demo headline benchmark soak format lint clean
 
 all: build
 
@@ -38,6 +38,16 @@ tsan: export CODEC_ROUNDS = 5000
 tsan: setup
 	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
 	@$(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan --no-parallel
+
+# The pages of the Transport library, in .build/docs.
+docs: setup
+	@$(SWIFT) package dump-symbol-graph --skip-synthesized-members --minimum-access-level public >/dev/null
+	@rm -rf .build/symbols && mkdir -p .build/symbols
+	@cp .build/*/symbolgraph/Transport*.symbols.json .build/symbols/
+	@docc convert Sources/Transport/Transport.docc --fallback-display-name Transport \
+		--fallback-bundle-identifier skynet.transport --additional-symbol-graph-dir .build/symbols \
+		--output-path .build/docs --transform-for-static-hosting
+	@echo "open .build/docs/documentation/transport (any web server on .build/docs)"
 
 # make demo, or make demo IMAGE=my.fits
 demo: release
