@@ -29,7 +29,7 @@ package struct RunningCalls<Handle> {
     /// - Parameter unanswered: answers to this peer that wait to be written. They count against a second limit, so
     ///   that calling without reading the answers ends somewhere.
     package mutating func begin(_ call: UInt64, deadline: Duration, unanswered: Int) -> Admission {
-        guard entries[call] == nil, entries.count + unanswered < 2 * limit + 64 else { return .abuse }
+        guard entries[call] == nil, entries.count + unanswered < 4 * limit + 64 else { return .abuse }
         // Cancelled calls still run here for a moment after the peer has made others in their place.
         guard entries.count < limit + limit / 2 + 1 else { return .busy }
         entries[call] = .starting(isCancelled: false)

@@ -39,6 +39,7 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Whether bytes are being taken in, so that what they cause is written together at the end.
     private var isReading = false
     private var isPumping = false
+    private var isClosing = false
     /// Bytes taken in that are not granted again while too much waits to be decoded.
     private var ungranted = 0
 
@@ -241,6 +242,11 @@ final class LinkHandler: ChannelDuplexHandler {
             if refusal.reason != .itself { system.refused(refusal.text, peer: peerDescription(context)) }
         }
         // A refusal must reach the peer before the connection ends.
+        closeAfterWrites(context)
+    }
+
+    /// Closing drops what the socket has not taken yet.
+    private func closeAfterWrites(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).whenComplete { [channel = context.channel] _ in
             channel.close(promise: nil)
         }
@@ -310,8 +316,9 @@ final class LinkHandler: ChannelDuplexHandler {
             system.logger.warning(
                 "closing a link whose peer does not read", metadata: ["peer": "\(peerDescription(context))"])
             context.close(promise: nil)
-        } else if link.isDone {
-            context.close(promise: nil)
+        } else if link.isDone, !isClosing {
+            isClosing = true
+            closeAfterWrites(context)
         }
     }
 

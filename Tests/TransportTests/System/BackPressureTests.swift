@@ -47,7 +47,7 @@ import Testing
                 while server.link(to: hello.node) == nil { await Task.yield() }
                 let link = try #require(server.link(to: hello.node))
                 let mute = try Ledger.resolve(id: ActorAddress(node: hello.node, name: "ledger"), using: server)
-                let ballast = ByteBuffer(repeating: 1, count: 1 << 20)
+                let ballast = ByteBuffer.ofAnything(1 << 20)
                 let calls = (0..<500).map { number in Task.immediate { try await mute.note(number, ballast) } }
                 #expect(link.queuedBytes <= FrameLimits.cutWaiting + 2 << 20, "500 MiB are not in the outbox")
 
@@ -89,7 +89,7 @@ import Testing
     @Test func `a gigabyte is refused where it is passed, before memory is spent on it`() async throws {
         try await TestCluster.pair { server, client in
             let (local, remote) = try Ledger.pair(server, client)
-            let gigabyte = ByteBuffer(repeating: 0, count: 1 << 30)
+            let gigabyte = ByteBuffer.ofAnything(1 << 30)
             await #expect(throws: TransportError.tooLarge(limit: 64 << 20)) { try await remote.note(1, gigabyte) }
             await #expect {
                 _ = try await remote.fill(1 << 30)

@@ -42,7 +42,7 @@ import Testing
             let plain = try await remote.context()
             #expect(plain.trace == 0)
             let standard = try #require(plain.left)
-            #expect(standard <= .milliseconds(15_001))
+            #expect(standard <= .milliseconds(60_001) && standard > .seconds(20), "as TestCluster sets it")
             withExtendedLifetime(local) {}
         }
     }

@@ -36,8 +36,7 @@ distributed actor Ledger: ClusterActor {
 
     distributed func expose(_ seconds: Int) throws { throw Overexposed(seconds: seconds) }
 
-    /// So many bytes, of a pattern that does not look like text.
-    distributed func fill(_ count: Int) -> ByteBuffer { ByteBuffer(repeating: 0xA7, count: count) }
+    distributed func fill(_ count: Int) -> ByteBuffer { .ofAnything(count) }
 
     /// Returns once `open()` was called; later calls at once.
     distributed func hold() async {
@@ -68,6 +67,16 @@ struct CallFacts: Codable, Sendable {
 /// An error that the API of `Ledger` declares.
 struct Overexposed: Error, Codable, Equatable {
     var seconds: Int
+}
+
+extension ByteBuffer {
+    /// So many bytes of whatever the memory holds: a gigabyte costs no time until somebody looks at it.
+    static func ofAnything(_ count: Int) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(count)
+        buffer.moveWriterIndex(to: count)
+        return buffer
+    }
 }
 
 extension Ledger {

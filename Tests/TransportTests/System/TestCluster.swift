@@ -11,6 +11,7 @@ enum TestCluster {
         settings.listen = .hostPort(host: "127.0.0.1", port: 0)
         // The whole suite runs at once on two cores, so a peer may be kept waiting for seconds.
         settings.silenceLimit = .seconds(30)
+        settings.standardDeadline = .seconds(60)
         settings.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         return settings
     }
