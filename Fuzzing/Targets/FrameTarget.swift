@@ -32,33 +32,27 @@ enum FrameTarget: FuzzTarget {
     static func run(_ input: FuzzInput) {
         var input = input
         let limit = input.choice(of: [FrameLimits.handshake, 10, 64, FrameLimits.data])
-        let choices = input.byte()
-        let raised = choices & 1 == 1 ? FrameLimits.data : limit
+        let raised = input.bool() ? FrameLimits.data : limit
+        let wholeLimit = input.choice(of: [FrameDecoder.wholeLimit, 14, 40])
         let seed = input.byte()
         var cuts = CutPoints(seed: seed)
-        let stream = choices & 2 == 2 ? longFrames(&input) : input.rest()
+        let stream = input.rest()
 
-        let whole = decode([ByteBuffer(bytes: stream)], limit: limit, raised: raised, drainsLate: false)
-        let pieces = cuts.cut(stream)
-        let cut = decode(pieces, limit: limit, raised: raised, drainsLate: seed & 1 == 1)
-        require(cut == whole, "cut into \(pieces.map(\.readableBytes)): \(cut), whole: \(whole)")
-        check(whole, stream, limit: limit, raised: raised)
-    }
-
-    /// Frames around the length at which they come out in pieces, of which the input says only the heads.
-    private static func longFrames(_ input: inout FuzzInput) -> [UInt8] {
-        var stream = ByteBuffer()
-        for _ in 0..<3 where !input.isEmpty {
-            let length = FrameDecoder.wholeLimit - 64 + Int(input.integer(UInt16.self)) % 20_000
-            stream.writeMultipleIntegers(UInt32(length), input.byte(), input.byte(), UInt64(input.byte()))
-            stream.writeRepeatingByte(input.byte(), count: length - Frame.headerSize)
+        func decode(_ pieces: [ByteBuffer], drainsLate: Bool) -> Outcome {
+            let decoder = FrameDecoder(limit: limit, wholeLimit: wholeLimit)
+            return FrameTarget.decode(pieces, decoder, raised: raised, drainsLate: drainsLate)
         }
-        // The last may be cut.
-        return Array(stream.array.dropLast(Int(input.integer(UInt16.self))))
+        let whole = decode([ByteBuffer(bytes: stream)], drainsLate: false)
+        let pieces = cuts.cut(stream)
+        let cut = decode(pieces, drainsLate: seed & 1 == 1)
+        require(cut == whole, "cut into \(pieces.map(\.readableBytes)): \(cut), whole: \(whole)")
+        check(whole, stream, limit: limit, raised: raised, wholeLimit: wholeLimit)
     }
 
-    private static func decode(_ pieces: [ByteBuffer], limit: Int, raised: Int, drainsLate: Bool) -> Outcome {
-        var decoder = FrameDecoder(limit: limit)
+    private static func decode(
+        _ pieces: [ByteBuffer], _ decoder: FrameDecoder, raised: Int, drainsLate: Bool
+    ) -> Outcome {
+        var decoder = decoder
         var outcome = Outcome()
         func drain() {
             do {
@@ -80,7 +74,7 @@ enum FrameTarget: FuzzTarget {
         return outcome
     }
 
-    private static func check(_ outcome: Outcome, _ stream: [UInt8], limit: Int, raised: Int) {
+    private static func check(_ outcome: Outcome, _ stream: [UInt8], limit: Int, raised: Int, wholeLimit: Int) {
         var rest = stream[...]
         for (index, frame) in outcome.frames.enumerated() {
             let isLast = index == outcome.frames.count - 1
@@ -93,7 +87,7 @@ enum FrameTarget: FuzzTarget {
             require(taken.count == bytes.count, "no more than has come")
             // Of the flags only those that mean something are kept; a long frame that is cut says that more follow.
             taken[5] &= Frame.Flags.onWire.rawValue
-            if isLast, bytes.count > FrameDecoder.wholeLimit || bytes[..<4] != taken[..<4] {
+            if isLast, bytes[..<4] != taken[..<4] || bytes[5] != taken[5] {
                 bytes.replaceSubrange(0..<6, with: taken[..<6])
             }
             require(taken == bytes, "the frames are the bytes that were taken")
@@ -102,7 +96,10 @@ enum FrameTarget: FuzzTarget {
         guard outcome.failure == nil, rest.count >= 4 else { return }
         let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         require(rest.count < 4 + length, "no whole frame is held back")
-        require(rest.count <= 4 + FrameDecoder.wholeLimit || length <= FrameLimits.control, "little is held")
+        guard rest.count >= 18, length > wholeLimit, let kind = Frame.Kind(rawValue: rest[rest.startIndex + 4]) else {
+            return
+        }
+        require(kind.isControl, "a long frame is not held back")
     }
 
     static func seeds() throws -> [[UInt8]] {
@@ -115,10 +112,8 @@ enum FrameTarget: FuzzTarget {
         Frame(.ping).write(into: &pieces)
         Frame(.reply, call: 3, body: ByteBuffer(repeating: 2, count: 30)).write(into: &pieces)
         return [hello, stream, pieces].flatMap { bytes in
-            [[0, 1, 0], [3, 0, 7], [2, 1, 255]].map { $0 + bytes.array }
-        } + [
-            [3, 3, 2, 0, 90, 5, 2, 9, 1, 1, 0, 5, 0, 9, 1, 0, 0], [3, 3, 4, 64, 0, 6, 3, 9, 0, 0, 9, 1, 1, 1, 1, 7, 7],
-        ]
+            [[0, 1, 0, 0], [3, 0, 1, 7], [2, 1, 2, 255]].map { $0 + bytes.array }
+        }
     }
 }
 
@@ -138,9 +133,7 @@ struct CutPoints {
             // Knuth's generator (The Art of Computer Programming 2, 3.3.4).
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let bits = state >> 33
-            let isLong = stream.count > 1000
-            let count = min(
-                stream.count - start, 1 + Int(bits & 3 == 0 ? bits >> 2 & 7 : bits >> 2 & (isLong ? 32_767 : 127)))
+            let count = min(stream.count - start, 1 + Int(bits & 3 == 0 ? bits >> 2 & 7 : bits >> 2 & 127))
             // Now a slice of memory that others hold too, now memory of its own.
             if bits & 512 == 0 {
                 pieces.append(ByteBuffer(bytes: stream[start..<start + count]))

@@ -20,6 +20,7 @@ package struct FrameDecoder {
 
     /// Longer data frames are given out in pieces as they come.
     static let wholeLimit = 32 * 1024
+    private let wholeLimit: Int
 
     /// Longest frame accepted now; raised once the handshake is done.
     package var limit: Int
@@ -28,7 +29,13 @@ package struct FrameDecoder {
     private var open: (frame: Frame, left: Int)?
 
     package init(limit: Int = FrameLimits.handshake) {
+        self.init(limit: limit, wholeLimit: FrameDecoder.wholeLimit)
+    }
+
+    /// - Parameter wholeLimit: for tests, which so have long frames of a few bytes.
+    init(limit: Int, wholeLimit: Int) {
         self.limit = limit
+        self.wholeLimit = wholeLimit
     }
 
     /// Takes in what arrived.
@@ -41,7 +48,7 @@ package struct FrameDecoder {
         // shared with the frames before it, and would be copied whole.
         if buffer.readerIndex > 0 || buffer.writableBytes < bytes.readableBytes {
             let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self).map(Int.init) ?? 0
-            let expected = 4 + min(length, min(limit, FrameDecoder.wholeLimit))
+            let expected = 4 + min(length, min(limit, wholeLimit))
             var whole = ByteBuffer()
             whole.reserveCapacity(max(expected, buffer.readableBytes + bytes.readableBytes))
             whole.writeBuffer(&buffer)
@@ -61,7 +68,7 @@ package struct FrameDecoder {
         if length > limit { throw .tooLong(length: length, limit: limit) }
         if length < Frame.headerSize { throw .tooShort(length: length) }
         let isWhole = buffer.readableBytes >= 4 + length
-        guard isWhole || (length > FrameDecoder.wholeLimit && buffer.readableBytes >= 4 + Frame.longestHeader),
+        guard isWhole || (length > wholeLimit && buffer.readableBytes >= 4 + Frame.longestHeader),
             let (_, rawKind, rawFlags, call) = buffer.readMultipleIntegers(as: (UInt32, UInt8, UInt8, UInt64).self)
         else { return nil }
         guard let kind = Frame.Kind(rawValue: rawKind) else { throw .unknownKind(rawKind) }
