@@ -80,14 +80,16 @@ enum HandshakeTarget: FuzzTarget {
             let wasConnected = isConnected
             if case .connected = event, !isOver { isConnected = true }
             if wasOver { require(actions.isEmpty, "nothing after the end: \(actions)") }
+            var hasLink = false
             for (index, action) in actions.enumerated() {
                 require(!isOver, "nothing behind the end: \(actions)")
                 switch action {
                 case .send(let frame):
                     sent(frame)
+                    require(!hasLink || frame.kind == .hello, "nothing but a hello behind a link")
                 case .establish(let peer, let version):
-                    isOver = true
-                    require(wasConnected && index == actions.count - 1, "established last, and when connected")
+                    hasLink = true
+                    require(wasConnected && index == 0, "established first, and when connected")
                     guard case .frame(let frame) = event else { fatalError("does not hold: established by a frame") }
                     established(peer, version, by: frame)
                 case .close(let failure):
@@ -95,6 +97,10 @@ enum HandshakeTarget: FuzzTarget {
                     require(isOneLine("\(failure)"), "a reason fit for a terminal: \(failure)")
                     if case .refused = failure { require(index == 1, "a refusal is sent before the close") }
                 }
+            }
+            if hasLink {
+                isOver = true
+                require(sentHello, "the other side is told who this is")
             }
             switch event {
             case .frame where wasConnected && !wasOver: require(isOver, "the first frame decides")
@@ -116,7 +122,7 @@ enum HandshakeTarget: FuzzTarget {
 
         private func established(_ peer: Hello, _ version: UInt16, by frame: Frame) {
             require(frame.kind == .hello && frame.body.array.starts(with: Handshake.magic), "by a hello")
-            require(admits && sentHello, "an admitted peer, and told who this is")
+            require(admits, "an admitted peer")
             require(peer.cluster == own.cluster && peer.node != own.node, "of this cluster and not itself")
             require(peer.versions.contains(version) && own.versions.contains(version), "a version of both")
             require(!peer.versions.contains(version + 1) || !own.versions.contains(version + 1), "the newest")

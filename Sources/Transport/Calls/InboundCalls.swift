@@ -24,6 +24,8 @@ final class InboundCalls: Sendable {
         var queues: [String: Deque<Waiting>] = [:]
         var waitingBytes = 0
         var isRetired = false
+        /// Whether somebody waits for the last call to end.
+        var isWinding = false
     }
 
     private let epoch: ContinuousClock.Instant
@@ -47,7 +49,7 @@ final class InboundCalls: Sendable {
     /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
     /// that is what keeps the order. No method runs on the event loop itself.
     ///
-    /// - Parameter changed: told when there is room again, and when a call has ended after the link was retired.
+    /// - Parameter changed: told when there is room again, and when a call has ended after `windDown`.
     func start(
         _ call: UInt64, actor: String, size: Int, changed: @escaping @Sendable () -> Void,
         _ operation: @escaping Operation
@@ -91,11 +93,11 @@ final class InboundCalls: Sendable {
         }
     }
 
-    /// `true` where the link is retired and may wait for this.
+    /// `true` where the link may wait for this.
     private func finished(_ call: UInt64) -> Bool {
         state.withLockedValue { state in
             state.running.finished(call)
-            return state.isRetired
+            return state.isWinding
         }
     }
 
@@ -119,12 +121,22 @@ final class InboundCalls: Sendable {
         for task in state.withLockedValue({ $0.running.expire(at: now) }) { task.cancel() }
     }
 
+    /// Cancels all and admits no further ones.
     func cancelAll() {
-        for task in state.withLockedValue({ $0.running.cancelAll() }) { task.cancel() }
+        let tasks = state.withLockedValue { state in
+            state.isRetired = true
+            return state.running.cancelAll()
+        }
+        for task in tasks { task.cancel() }
     }
 
-    /// Admits no further calls.
-    func retire() {
-        state.withLockedValue { $0.isRetired = true }
+    /// The link is to be closed when no call is left.
+    ///
+    /// - Parameter admitting: whether further ones may still run.
+    func windDown(admitting: Bool) {
+        state.withLockedValue { state in
+            state.isWinding = true
+            if !admitting { state.isRetired = true }
+        }
     }
 }

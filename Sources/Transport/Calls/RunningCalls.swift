@@ -24,12 +24,16 @@ package struct RunningCalls<Handle> {
         self.limit = limit
     }
 
+    /// Calls that run and answers that wait, together: beyond it the peer is not worth a reply. An honest one never gets
+    /// there, because it makes no more calls than it was told before it has read answers.
+    package static func unansweredLimit(_ limit: Int) -> Int { 4 * limit + 64 }
+
     package var count: Int { entries.count }
 
     /// - Parameter unanswered: answers to this peer that wait to be written. They count against a second limit, so
     ///   that calling without reading the answers ends somewhere.
     package mutating func begin(_ call: UInt64, deadline: Duration, unanswered: Int) -> Admission {
-        guard entries[call] == nil, entries.count + unanswered < 4 * limit + 64 else { return .abuse }
+        guard entries[call] == nil, entries.count + unanswered < Self.unansweredLimit(limit) else { return .abuse }
         // Cancelled calls still run here for a moment after the peer has made others in their place.
         guard entries.count < limit + limit / 2 + 1 else { return .busy }
         entries[call] = .starting(isCancelled: false)

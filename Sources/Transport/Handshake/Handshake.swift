@@ -14,7 +14,7 @@ package struct Handshake {
 
     package enum Action {
         case send(Frame)
-        /// The link is up, speaking `version`.
+        /// The link is up, speaking `version`. Whoever cannot have it after all sends a refusal instead of what follows.
         case establish(Hello, version: UInt16)
         /// Close the connection, after everything sent before has left.
         case close(HandshakeFailure)
@@ -79,7 +79,9 @@ package struct Handshake {
         if let refusal = check(peer) ?? admit(peer) { return try refuse(refusal) }
         let version = min(own.maximumVersion, peer.maximumVersion)
         let establish = Action.establish(peer, version: version)
-        return dialled ? [establish] : [.send(try Handshake.frame(own)), establish]
+        // The own hello, by which the other side has the link, only after that: two connections of one peer may have
+        // been admitted at once.
+        return dialled ? [establish] : [establish, .send(try Handshake.frame(own))]
     }
 
     private func check(_ peer: Hello) -> Refusal? {

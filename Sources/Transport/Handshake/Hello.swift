@@ -23,6 +23,8 @@ public struct Hello: Hashable, Codable, Sendable {
     public var advertised: NodeAddress?
     /// What this side takes from the other.
     public var limits: LinkLimits
+    /// Grows with every hello of this node, so that both sides know which of its dials is the newest.
+    public var dial: UInt64
 
     /// The newest protocol this code speaks, and the oldest. Version 1 had no window and no indices of targets.
     public static let currentVersion: UInt16 = 2
@@ -31,7 +33,8 @@ public struct Hello: Hashable, Codable, Sendable {
     public static let nameLimit = 63
 
     public init(
-        cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?, limits: LinkLimits = .init()
+        cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?, limits: LinkLimits = .init(),
+        dial: UInt64 = 1
     ) {
         minimumVersion = Hello.oldestVersion
         maximumVersion = Hello.currentVersion
@@ -41,6 +44,7 @@ public struct Hello: Hashable, Codable, Sendable {
         self.role = role
         self.advertised = advertised
         self.limits = limits
+        self.dial = dial
     }
 
     /// The versions spoken; `minimumVersion` must not be above `maximumVersion`.

@@ -24,7 +24,7 @@ public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertib
     public var reason: Reason
     /// One line for a person.
     public var text: String
-    /// Who refuses, where it matters: the node to which there is a link already.
+    /// With `duplicate` the node that was dialled, which the dialler may not have known.
     public var node: NodeID?
 
     public init(_ reason: Reason, _ text: String, by node: NodeID? = nil) {

@@ -13,7 +13,10 @@ package struct DialPlan {
         var node: NodeID?
         var backOff: BackOff
         var suggestedAt: Duration
+        /// Dialled, or waiting for that.
         var isBusy = false
+        /// Dialled, and nothing heard yet.
+        var isDialling = false
     }
 
     /// How long an unreachable suggestion is kept after it was last heard.
@@ -22,19 +25,45 @@ package struct DialPlan {
     package static let courtesy = Duration.milliseconds(700)
     /// Suggestions kept at once; a LAN has some hundred nodes at most, a flood of forged beacons has more.
     package static let targetLimit = 4096
+    /// Dials of suggested addresses under way at once: each takes a socket, and forged beacons name many addresses.
+    package static let dialLimit = 64
+    /// Time after which one looks again whether there is room for a further dial.
+    package static let dialPause = Duration.seconds(1)
 
     private let own: NodeID
     private var targets: [NodeAddress: Target] = [:]
     /// Addresses that turned out to be this node itself.
     private var itself: Set<NodeAddress> = []
+    /// Suggested addresses that are being dialled.
+    private var dialling = 0
 
     package init(own: NodeID) {
         self.own = own
     }
 
+    /// Dials now, or looks again in a while where too many suggestions are being dialled. A seed never waits.
+    private mutating func dial(_ address: NodeAddress) -> [Action] {
+        guard let target = targets[address] else { return [] }
+        targets[address]?.isBusy = true
+        if !target.isSeed, !target.isDialling {
+            guard dialling < DialPlan.dialLimit else { return [.wait(address, DialPlan.dialPause)] }
+            dialling += 1
+            targets[address]?.isDialling = true
+        }
+        return [.dial(address)]
+    }
+
+    /// The dial has ended, well or not.
+    private mutating func dialled(_ address: NodeAddress) {
+        guard targets[address]?.isDialling == true else { return }
+        targets[address]?.isDialling = false
+        dialling -= 1
+    }
+
     /// An address that the operator gave.
     package mutating func seed(_ address: NodeAddress, now: Duration) -> [Action] {
         if targets[address]?.isSeed == true { return [] }
+        dialled(address)
         targets[address] = Target(isSeed: true, node: nil, backOff: BackOff(), suggestedAt: now, isBusy: true)
         return [.dial(address)]
     }
@@ -49,16 +78,14 @@ package struct DialPlan {
                 target.node = node
                 target.backOff.reset()
             }
-            let act = !target.isBusy && !isLinked
-            if act { target.isBusy = true }
             targets[address] = target
-            return act ? [.dial(address)] : []
+            return target.isBusy || isLinked ? [] : dial(address)
         }
         guard targets.count < DialPlan.targetLimit else { return [] }
         targets[address] = Target(
             isSeed: false, node: node, backOff: BackOff(), suggestedAt: now, isBusy: !isLinked)
         if isLinked { return [] }
-        return own < node ? [.dial(address)] : [.wait(address, DialPlan.courtesy)]
+        return own < node ? dial(address) : [.wait(address, DialPlan.courtesy)]
     }
 
     /// A pause is over.
@@ -68,17 +95,19 @@ package struct DialPlan {
             targets[address]?.isBusy = false
             return []
         }
-        return [.dial(address)]
+        return dial(address)
     }
 
     /// A link came up through this address.
     package mutating func connected(_ address: NodeAddress, to node: NodeID) {
+        dialled(address)
         targets[address]?.node = node
         targets[address]?.isBusy = false
         targets[address]?.backOff.reset()
     }
 
     package mutating func failed(_ address: NodeAddress, _ failure: HandshakeFailure, now: Duration) -> [Action] {
+        dialled(address)
         guard var target = targets[address] else { return [] }
         switch failure {
         case .refused(let refusal) where refusal.reason == .itself,
@@ -86,7 +115,8 @@ package struct DialPlan {
             itself.insert(address)
             targets[address] = nil
             return []
-        case .refusedByPeer(let refusal) where refusal.reason == .duplicate:
+        case .refused(let refusal) where refusal.reason == .duplicate,
+            .refusedByPeer(let refusal) where refusal.reason == .duplicate:
             // Now it is known who is there, so that the next look finds the link instead of dialling again.
             if let node = refusal.node { target.node = node }
         default:

@@ -10,6 +10,8 @@ package final class Link: Sendable {
     package let peer: Hello
     /// Whether this side opened the connection.
     package let dialled: Bool
+    /// Number of the dial that it came of, by the side that dialled.
+    let dial: UInt64
     /// The address seen from here.
     package let remoteAddress: NodeAddress?
     /// Longest arguments or result the other side takes.
@@ -20,6 +22,14 @@ package final class Link: Sendable {
     private let channel: any Channel
     private let epoch: ContinuousClock.Instant
 
+    fileprivate enum Ending: Sendable {
+        case no
+        case leaving
+        /// To another link; calls made from here are still under way.
+        case givingWay
+        case gaveWay
+    }
+
     fileprivate struct State: Sendable {
         var calls: CallTable<AnswerContinuation>
         var outbox: Outbox
@@ -27,8 +37,12 @@ package final class Link: Sendable {
         /// Whether the event loop will look at the outbox without being told again.
         var isAwake = false
         var isEnded = false
-        /// No calls are made on it any more; it is closed when those under way are done.
+        /// No calls are made on it any more.
         var isRetired = false
+        /// Whether this side closes it when what is under way is done.
+        var ending = Ending.no
+        /// Whether the peer has no calls under way on it and makes none any more, because there is another link.
+        var peerGaveWay = false
         /// Tasks that have an answer and wait for room.
         var answering: [CheckedContinuation<Void, Never>] = []
     }
@@ -37,15 +51,15 @@ package final class Link: Sendable {
     private let lastCall = Atomic<UInt64>(0)
     private let saidGoodbye = Atomic<Bool>(false)
     private let doubted = Atomic<Bool>(false)
-    private let closesWhenDone = Atomic<Bool>(false)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
 
     init(
-        peer: Hello, dialled: Bool, channel: any Channel, epoch: ContinuousClock.Instant, limits: LinkLimits,
-        metrics: TransportMetrics
+        peer: Hello, dialled: Bool, dial: UInt64, channel: any Channel, epoch: ContinuousClock.Instant,
+        limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer
         self.dialled = dialled
+        self.dial = dial
         self.channel = channel
         self.epoch = epoch
         self.metrics = metrics
@@ -54,7 +68,7 @@ package final class Link: Sendable {
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
         state = NIOLockedValueBox(
             State(
-                calls: CallTable(limit: Int(clamping: peer.limits.calls)),
+                calls: CallTable(limit: min(Int(clamping: peer.limits.calls), FrameLimits.openCalls)),
                 outbox: Outbox(window: Int(clamping: peer.limits.window))))
     }
 
@@ -68,6 +82,8 @@ package final class Link: Sendable {
 
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
     var isLeaving: Bool { saidGoodbye.load(ordering: .relaxed) }
+
+    var candidate: LinkChoice.Candidate { .init(dialledHere: dialled, dial: dial) }
 
     func close() {
         channel.close(promise: nil)
@@ -208,7 +224,8 @@ package final class Link: Sendable {
     private func leaveSlot(waited: Bool) {
         change { state in
             state.calls.giveBack(waited: waited)
-            return state.calls.hasWaiting
+            // Somebody may wait for the slot, or the link for this to be over.
+            return true
         }
     }
 
@@ -312,6 +329,8 @@ package final class Link: Sendable {
         state.withLockedValue { $0.isRetired = true }
     }
 
+    func peerGaveWay() { state.withLockedValue { $0.peerGaveWay = true } }
+
     /// Another node has appeared where this peer was.
     func doubt() { doubted.store(true, ordering: .relaxed) }
 
@@ -345,20 +364,30 @@ package final class Link: Sendable {
 
     // MARK: - Leaving
 
-    /// Makes no calls on this link any more and closes it when those under way in both directions are done, at the
-    /// latest after `limit`.
-    ///
-    /// - Parameter goodbye: whether the peer is told that this node leaves.
-    func retire(within limit: Duration, goodbye: Bool) {
-        inbound.retire()
-        closesWhenDone.store(true, ordering: .sequentiallyConsistent)
-        let closing = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in
-            channel.close(promise: nil)
-        }
-        channel.closeFuture.whenComplete { _ in closing.cancel() }
+    /// Leaves the peer: makes no calls on this link any more, begins none of the peer's, and closes it when those under
+    /// way in both directions are done, at the latest after `limit`.
+    func leave(within limit: Duration) {
+        inbound.windDown(admitting: false)
         change { state in
             state.isRetired = true
-            if goodbye { state.outbox.append(Frame(.goodbye)) }
+            state.ending = .leaving
+            state.outbox.append(Frame(.goodbye))
+            return true
+        }
+        let latest = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in
+            channel.close(promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in latest.cancel() }
+        look()
+    }
+
+    /// Gives way to another link to the same peer: makes no calls on this one any more and says so when those under way
+    /// are done. The peer's are served until it has said the same.
+    func giveWay() {
+        inbound.windDown(admitting: true)
+        change { state in
+            state.isRetired = true
+            state.ending = .givingWay
             return true
         }
         look()
@@ -369,10 +398,25 @@ package final class Link: Sendable {
         channel.flush()
     }
 
-    /// Whether the link has been retired and nothing is left to be done on it.
+    /// Says that this side has given way, where it is time to. To be called before what waits is written.
+    func giveWayIfDone() {
+        state.withLockedValue { state in
+            guard state.ending == .givingWay, state.calls.count == 0 else { return }
+            state.ending = .gaveWay
+            state.outbox.append(Frame(.giveWay))
+        }
+    }
+
+    /// Whether nothing is left to be done on a link that is to be closed.
     var isDone: Bool {
-        guard closesWhenDone.load(ordering: .sequentiallyConsistent), inbound.count == 0 else { return false }
-        return state.withLockedValue { $0.calls.count == 0 && $0.outbox.isEmpty }
+        let isOver = state.withLockedValue { state in
+            switch state.ending {
+            case .no, .givingWay: false
+            case .gaveWay: state.peerGaveWay && state.outbox.isEmpty
+            case .leaving: state.calls.count == 0 && state.outbox.isEmpty
+            }
+        }
+        return isOver && inbound.count == 0
     }
 
     /// Returns when the connection is closed.

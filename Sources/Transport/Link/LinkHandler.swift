@@ -18,8 +18,9 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Told once how the handshake ended.
     private let established: EventLoopPromise<Link>?
 
-    private lazy var handshake = Handshake(own: system.hello, dialled: dialled) { [system, dialled, identity] in
-        system.admit($0, dialled: dialled, identity: identity)
+    private lazy var hello = system.makeHello()
+    private lazy var handshake = Handshake(own: hello, dialled: dialled) { [system, dialled, hello, identity] peer in
+        system.admit(peer, .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial), identity: identity)
     }
     /// Who the peer is by its certificate.
     private var identity: PeerIdentity?
@@ -40,6 +41,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private var isReading = false
     private var isPumping = false
     private var isClosing = false
+    private var hasEnded = false
     /// Bytes taken in that are not granted again while too much waits to be decoded.
     private var ungranted = 0
 
@@ -65,6 +67,11 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // A connection that never came up is not told that it has ended.
+        handshakeTimer?.cancel()
+    }
+
     /// The peer's certificate has been verified; `channelActive` follows.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let peer = event as? AuthenticatedPeer { identity = peer.identity }
@@ -80,6 +87,14 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    /// Tells everybody who waits; only the first call does something.
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
         handshakeTimer?.cancel()
         livenessTimer?.cancel()
         deadlineTimer?.task.cancel()
@@ -90,7 +105,6 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.handshakeFailed()
             established?.fail(failure ?? .broken("the connection was closed before the handshake was done"))
         }
-        context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -159,8 +173,11 @@ final class LinkHandler: ChannelDuplexHandler {
             system.received(peers: frame.body, from: link)
         case .goodbye:
             link.peerSaidGoodbye()
+        case .giveWay:
+            link.peerGaveWay()
         case .refusal:
             // The side that dialled has found another link to us meanwhile and keeps that one.
+            failure = .broken("refused after all")
             context.close(promise: nil)
         case .hello:
             throw HandshakeFailure.broken("a second hello on one connection")
@@ -173,6 +190,7 @@ final class LinkHandler: ChannelDuplexHandler {
         case .whole(let whole): try take(whole, on: link)
         case .incomplete: break
         case .tooLong(.call, let call):
+            try system.checkUnanswered(link)
             link.fail(call, RemoteError(.tooLarge, "arguments of more than \(system.settings.limits.body) bytes"))
         case .tooLong(_, let call):
             let error = RemoteError(.tooLarge, "a result of more than \(system.settings.limits.body) bytes")
@@ -201,7 +219,11 @@ final class LinkHandler: ChannelDuplexHandler {
             for action in try handshake.handle(event) {
                 switch action {
                 case .send(let frame): writeAlone(frame, context)
-                case .establish(let peer, version: _): establish(peer, context)
+                case .establish(let peer, version: _):
+                    if let refusal = establish(peer, context) {
+                        writeAlone(try Handshake.frame(refusal), context)
+                        return close(.refused(refusal), context)
+                    }
                 case .close(let reason): close(reason, context)
                 }
             }
@@ -210,12 +232,14 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    private func establish(_ peer: Hello, _ context: ChannelHandlerContext) {
+    /// - Returns: why the link is not wanted after all. Then nothing that the peer has sent behind its hello is looked at.
+    private func establish(_ peer: Hello, _ context: ChannelHandlerContext) -> Refusal? {
         handshakeTimer?.cancel()
         decoder.limit = FrameLimits.data
         let link = Link(
-            peer: peer, dialled: dialled, channel: context.channel, epoch: system.epoch,
-            limits: system.settings.limits, metrics: system.metrics)
+            peer: peer, dialled: dialled, dial: dialled ? hello.dial : peer.dial, channel: context.channel,
+            epoch: system.epoch, limits: system.settings.limits, metrics: system.metrics)
+        if let refusal = system.established(link) { return refusal }
         self.link = link
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -224,16 +248,12 @@ final class LinkHandler: ChannelDuplexHandler {
             let (handler, context) = bound.value
             handler.watch(context)
         }
-        if let refusal = system.established(link) {
-            established?.fail(HandshakeFailure.refused(refusal))
-            context.close(promise: nil)
-            return
-        }
         system.authenticated(context.channel)
         // The first round trip is known at once, not only when the link falls idle.
         pingSentAt = system.now
         link.send(Frame(.ping))
         established?.succeed(link)
+        return nil
     }
 
     private func close(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
@@ -255,6 +275,8 @@ final class LinkHandler: ChannelDuplexHandler {
     private func watch(_ context: ChannelHandlerContext) {
         guard let link else { return }
         system.metrics.queued(bytes: link.queuedBytes)
+        // Calls made while the socket took nothing have not been seen here.
+        armDeadline(context)
         if link.isDoubted() { liveness.doubt(at: system.now) }
         switch liveness.tick(at: system.now) {
         case .ping:
@@ -265,6 +287,9 @@ final class LinkHandler: ChannelDuplexHandler {
             link.send(Frame(.ping))
         case .lost:
             system.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
+            failure = .broken("no sign of life")
+            // Before the close, which TLS holds up for the farewell of a peer that is silent.
+            end()
             context.close(promise: nil)
         case nil:
             break
@@ -294,20 +319,17 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Writes while the channel takes it. What it does not take stays in the outbox, where control frames can still
     /// overtake.
     private func pump(_ context: ChannelHandlerContext) {
-        guard let link, !isPumping else { return }
+        guard let link, !isPumping, !hasEnded else { return }
         isPumping = true
         defer { isPumping = false }
         grantWhatWasTaken(link)
-        while true {
-            var written = 0
-            while context.channel.isWritable {
-                let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
-                if count == 0 { break }
-                written += count
-            }
-            if written == 0 { break }
-            system.metrics.wrote(bytes: written)
-            // May make the channel writable again at once, and says so while this loop still runs.
+        link.giveWayIfDone()
+        while context.channel.isWritable {
+            let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
+            if count == 0 { break }
+            system.metrics.wrote(bytes: count)
+            // Each batch, because TLS takes everything that is written before a flush. What the flush changes is seen
+            // by this loop: while it runs, further calls of this method return at once.
             context.flush()
         }
         armDeadline(context)
@@ -326,7 +348,7 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// One timer a link, set to the earliest deadline of all its calls.
     private func armDeadline(_ context: ChannelHandlerContext) {
-        guard let due = link?.nextDeadline() else { return }
+        guard !hasEnded, context.channel.isActive, let due = link?.nextDeadline() else { return }
         if let deadlineTimer, deadlineTimer.due <= due { return }
         deadlineTimer?.task.cancel()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

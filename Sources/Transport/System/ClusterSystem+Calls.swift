@@ -64,16 +64,15 @@ extension ClusterSystem {
         guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: target) else {
             throw TransportError.undeclaredMethod(target)
         }
-        guard let link = link(to: id.node) else { throw TransportError.notConnected(id.node) }
+        guard let peer = link(to: id.node)?.peer.name else { throw TransportError.notConnected(id.node) }
         let remaining = CallDeadline.remaining(standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
         metrics.madeCall()
-        logger.trace("calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(method)"])
+        logger.trace("calling", metadata: ["peer": "\(peer)", "actor": "\(id.name)", "method": "\(method)"])
         let start = ContinuousClock.now
         do {
-            let answer = try await link.call(
-                CallTarget(actor: id.name, method: method), &invocation, remaining: remaining,
-                trace: CallTrace.current)
+            let answer = try await answer(
+                to: CallTarget(actor: id.name, method: method), of: id.node, &invocation, remaining: remaining)
             metrics.callEnded(after: start.duration(to: .now))
             switch answer {
             case .reply(let reply): return reply
@@ -82,9 +81,24 @@ extension ClusterSystem {
             }
         } catch {
             metrics.ownCallFailed()
-            logger.debug("a call failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
+            logger.debug("a call failed", metadata: ["peer": "\(peer)", "error": "\(error)"])
             throw error
         }
+    }
+
+    /// Calls on the link there is, or on the one to which that gives way meanwhile.
+    private func answer(
+        to target: CallTarget, of node: NodeID, _ invocation: inout CallEncoder, remaining: Duration
+    ) async throws -> CallAnswer {
+        var tried: Link?
+        while let link = link(to: node), link !== tried {
+            do {
+                return try await link.call(target, &invocation, remaining: remaining, trace: CallTrace.current)
+            } catch TransportError.notConnected {
+                tried = link
+            }
+        }
+        throw TransportError.notConnected(node)
     }
 
     // MARK: - Inbound
@@ -94,6 +108,7 @@ extension ClusterSystem {
     /// - Throws: what ends the link: a call of a target that was not declared, calls far beyond the limit.
     func received(call frame: Frame, on link: Link, _ targets: DeclaredTargets) throws {
         metrics.received()
+        try checkUnanswered(link)
         guard let request = CallRequest(frame.body) else {
             return refuse(frame.call, RemoteError(.badArguments, "the call could not be read"), on: link)
         }
@@ -126,6 +141,13 @@ extension ClusterSystem {
             frame.call, actor: name.actor, size: frame.body.readableBytes, changed: { [weak link] in link?.look() }
         ) { [self] in
             await run(request, method, on: actor, methods, call: frame.call, link: link)
+        }
+    }
+
+    /// A peer that calls and does not read the answers, be they refusals, is not answered for ever.
+    func checkUnanswered(_ link: Link) throws {
+        guard link.unanswered <= RunningCalls<Never>.unansweredLimit(Int(clamping: settings.limits.calls)) else {
+            throw HandshakeFailure.broken("far more calls than answers read")
         }
     }
 

@@ -4,6 +4,7 @@ package import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A distributed actor system over TCP: every node has one, and a link to every other node it knows.
 ///
@@ -28,12 +29,15 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     private struct State {
         var links: [NodeID: Link] = [:]
+        /// Replaced ones on which calls are still under way.
+        var givingWay: [Link] = []
         var server: (any Channel)?
         var discovery: Discovery?
         var dialer: Dialer?
         var tls: TLSContexts?
         var renewal: RepeatedTask?
         var listening: NodeAddress?
+        var isStarted = false
         var isStopping = false
         var pending: PendingConnections
         /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
@@ -42,6 +46,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     private let state: NIOLockedValueBox<State>
     private let feed = MembershipFeed()
+    private let lastDial = Atomic<UInt64>(0)
 
     public init(_ settings: ClusterSettings) {
         self.settings = settings
@@ -72,11 +77,22 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     // MARK: - Life
 
-    /// Listens, joins the seeds and starts discovery, as set up.
+    /// Listens, joins the seeds and starts discovery, as set up. Once; a system that could not start, or has been shut
+    /// down, does not start again.
     ///
     /// - Throws: an error of the system where an address cannot be bound, `SecurityError` where a key or certificate is
-    ///   of no use, `NetworkInterfaceError` or `MulticastError`.
+    ///   of no use, `NetworkInterfaceError`, `MulticastError`, `TransportError.notRunning` where it is shut down
+    ///   meanwhile or has been.
     public func start() async throws {
+        do {
+            try await open()
+        } catch {
+            await shutdown()
+            throw error
+        }
+    }
+
+    private func open() async throws {
         try startSecurity()
         if let listen = settings.listen {
             let server = try await bind(listen)
@@ -87,11 +103,19 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             }
         }
         let dialer = Dialer(system: self)
-        state.withLockedValue { $0.dialer = dialer }
+        try state.withLockedValue { state in
+            // Whatever a shutdown did not see yet is closed by another one that follows this error.
+            if state.isStopping { throw TransportError.notRunning }
+            state.dialer = dialer
+            state.isStarted = true
+        }
         for seed in settings.join { dialer.seed(seed) }
         if let multicast = settings.multicast, settings.role == .node {
             let discovery = Discovery(settings: multicast, system: self)
-            state.withLockedValue { $0.discovery = discovery }
+            try state.withLockedValue { state in
+                if state.isStopping { throw TransportError.notRunning }
+                state.discovery = discovery
+            }
             do {
                 try await discovery.start()
             } catch let error as NetworkInterfaceError {
@@ -109,7 +133,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     public func shutdown(within limit: Duration? = nil) async {
         let (server, discovery, dialer, links) = state.withLockedValue { state in
             state.isStopping = true
-            return (state.server, state.discovery, state.dialer, Array(state.links.values))
+            return (state.server, state.discovery, state.dialer, state.links.values + state.givingWay)
         }
         state.withLockedValue { $0.renewal }?.cancel()
         dialer?.stop()
@@ -117,7 +141,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         try? await server?.close().get()
         let pending = state.withLockedValue { $0.pending.removeAll() }
         for channel in pending { channel.close(promise: nil) }
-        for link in links { link.retire(within: limit ?? settings.closingLimit, goodbye: true) }
+        for link in links { link.leave(within: limit ?? settings.closingLimit) }
         for link in links { await link.untilClosed() }
         feed.finish()
         state.withLockedValue {
@@ -180,9 +204,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             .writeBufferWaterMark, value: .init(low: FrameLimits.piece, high: 2 * FrameLimits.piece))
     }
 
-    /// Dials once. The future fails with `HandshakeFailure` or an error of the system.
+    /// Dials once. The future fails with `HandshakeFailure`, `TransportError.notRunning` or an error of the system.
     func connect(to address: NodeAddress) -> EventLoopFuture<Link> {
         let loop = eventLoopGroup.next()
+        // Before the start there is no certificate either, and nothing leaves in clear that should not.
+        guard state.withLockedValue({ $0.isStarted && !$0.isStopping }) else {
+            return loop.makeFailedFuture(TransportError.notRunning)
+        }
         let established = loop.makePromise(of: Link.self)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(Dialer.connectLimit)
@@ -200,7 +228,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Dials a node once and gives its hello.
     ///
-    /// - Throws: `HandshakeFailure` or an error of the system; nothing is tried again.
+    /// - Throws: `HandshakeFailure`, `TransportError.notRunning` or an error of the system; nothing is tried again.
     @discardableResult
     public func join(_ address: NodeAddress) async throws -> Hello {
         try await connect(to: address).get().peer
@@ -244,10 +272,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     // MARK: - Links, as their handlers report them
 
-    var hello: Hello {
+    /// The hello for one more connection.
+    func makeHello() -> Hello {
         Hello(
             cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
-            limits: settings.limits)
+            limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue)
     }
 
     /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
@@ -264,19 +293,19 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return listeningAddress
     }
 
-    func admit(_ peer: Hello, dialled: Bool, identity: PeerIdentity?) -> Refusal? {
+    func admit(_ peer: Hello, _ candidate: LinkChoice.Candidate, identity: PeerIdentity?) -> Refusal? {
         if let objection = identity?.objection(to: peer.node) { return Refusal(.identity, objection) }
-        return state.withLockedValue { objection(to: peer, dialled: dialled, in: $0) }
+        return state.withLockedValue { objection(to: peer, candidate, in: $0) }
     }
 
     /// Why a link to this peer is not wanted now.
-    private func objection(to peer: Hello, dialled: Bool, in state: State) -> Refusal? {
+    private func objection(to peer: Hello, _ candidate: LinkChoice.Candidate, in state: State) -> Refusal? {
         if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
         if let old = state.links[peer.node],
-            !LinkChoice.newReplacesOld(
-                own: node, peer: peer.node, oldDialledHere: old.dialled, newDialledHere: dialled)
+            !LinkChoice.newReplacesOld(own: node, peer: peer.node, old: old.candidate, new: candidate)
         {
-            return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: node)
+            let dialled = candidate.dialledHere ? peer.node : node
+            return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: dialled)
         }
         return nil
     }
@@ -290,8 +319,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
         // new one could be told in the wrong order.
         let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
-            if let objection = objection(to: peer, dialled: link.dialled, in: state) { return (objection, nil) }
+            if let objection = objection(to: peer, link.candidate, in: state) { return (objection, nil) }
             let old = state.links.updateValue(link, forKey: peer.node)
+            if let old { state.givingWay.append(old) }
             if peer.role == .node {
                 let member = Member(
                     node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
@@ -302,7 +332,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         if let refusal { return refusal }
         metrics.linked(count: state.withLockedValue { $0.links.count })
         // What is under way on the other link may finish there.
-        replaced?.retire(within: settings.closingLimit, goodbye: false)
+        replaced?.giveWay()
         superseded(by: link)
         if peer.role == .node { introduce(link) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
@@ -322,6 +352,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func ended(_ link: Link) {
         let peer = link.peer
         let wasCurrent = state.withLockedValue { state in
+            state.givingWay.removeAll { $0 === link }
             guard state.links[peer.node] === link else { return false }
             state.links[peer.node] = nil
             if peer.role == .node { feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) } }
@@ -334,10 +365,17 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     func suspected(_ link: Link) {
+        guard isCurrent(link) else { return }
         feed.update { $0.suspected(link.peer.node) }
     }
 
+    /// Whether it is the one link to its peer; a replaced one says nothing of whether the peer lives.
+    private func isCurrent(_ link: Link) -> Bool {
+        state.withLockedValue { $0.links[link.peer.node] === link }
+    }
+
     func revived(_ link: Link) {
+        guard isCurrent(link) else { return }
         feed.update { $0.revived(link.peer.node) }
     }
 
@@ -384,7 +422,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         guard link.peer.role == .node, let introductions = try? WireCoder.decode([Introduction].self, from: body)
         else { return }
         for introduction in introductions.prefix(Introduction.limit) {
-            guard introduction.address.isDialable else { continue }
+            guard introduction.address.isDialable, !introduction.address.isWildcard else { continue }
             // Another machine's loopback is not ours, unless that machine is this one.
             if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
             suggest(introduction.address, node: introduction.node)

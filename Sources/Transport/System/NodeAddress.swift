@@ -39,7 +39,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The address of a bound or connected socket; `nil` for a socket without one.
     public init?(_ address: SocketAddress) {
         if let host = address.ipAddress, let port = address.port {
-            self = .hostPort(host: host, port: port)
+            self = .hostPort(host: NodeAddress.unmapped(host), port: port)
         } else if let path = address.pathname, !path.isEmpty {
             self = .unixSocket(path: path)
         } else {
@@ -58,7 +58,8 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Whether only this machine can reach it.
     public var isLoopback: Bool {
         switch self {
-        case .hostPort(let host, _): host == "localhost" || host == "::1" || IPv4.bytes(of: host)?.first == 127
+        case .hostPort(let host, _):
+            host == "localhost" || host == "::1" || IPv4.bytes(of: NodeAddress.unmapped(host))?.first == 127
         case .unixSocket: true
         }
     }
@@ -69,6 +70,12 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         case .hostPort(let host, _): host == "0.0.0.0" || host == "::"
         case .unixSocket: false
         }
+    }
+
+    /// An IPv4 address that came in over a socket for both families reads `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
+    private static func unmapped(_ host: String) -> String {
+        let prefix = "::ffff:"
+        return host.lowercased().hasPrefix(prefix) ? String(host.dropFirst(prefix.count)) : host
     }
 
     /// The same host with another port.

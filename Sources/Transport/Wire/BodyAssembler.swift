@@ -99,7 +99,9 @@ package struct BodyAssembler {
 
     private func checkRoom(for bytes: Int) throws(Failure) {
         // Empty pieces hold no bytes but an entry each, so entries are bounded too.
-        if heldBytes + bytes > FrameLimits.assembly || unfinished.count >= FrameLimits.unfinishedBodies {
+        // The peer counts long bodies only; of the others one may be coming in here too.
+        let limit = FrameLimits.assembly + FrameLimits.data
+        if heldBytes + bytes > limit || unfinished.count >= FrameLimits.unfinishedBodies {
             throw .tooMuchUnfinished(limit: FrameLimits.assembly)
         }
     }

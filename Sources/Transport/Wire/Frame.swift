@@ -26,6 +26,8 @@ package struct Frame: Equatable, Sendable {
         case declare = 11
         /// Lets the other side send more data.
         case grant = 12
+        /// The sender uses another link and has no calls under way on this one.
+        case giveWay = 13
 
         /// Control frames overtake data: a heartbeat never waits behind a picture.
         package var isControl: Bool {

@@ -2,7 +2,7 @@
 package enum FrameLimits {
     /// Before the handshake is done nobody has said who they are; a hello fits many times over.
     package static let handshake = 4 * 1024
-    /// Ping, cancel, peers, goodbye.
+    /// Ping, cancel, peers, goodbye and their like.
     package static let control = 64 * 1024
     /// Any frame. Longer bodies travel in pieces.
     package static let data = 1024 * 1024
@@ -19,6 +19,8 @@ package enum FrameLimits {
     /// in bodies that go in one piece, and in longer ones, of which the longest alone may fill it.
     package static let uncutWaiting = 16 * 1024 * 1024
     package static let cutWaiting = body
+    /// Calls under way at once on one link, however many more the other side would take.
+    package static let openCalls = 65_536
     /// Calls that may wait on one link for a place; beyond that even waiting is refused.
     package static let waitingCalls = 65_536
     /// Targets that one side may give an index on one link. A node has a few tens; the rest goes by name.

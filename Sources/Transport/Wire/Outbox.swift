@@ -23,6 +23,8 @@ package struct Outbox: Sendable {
     package private(set) var answerCount = 0
     /// A grant that is to be sent; further ones are added to it.
     private var grant: UInt32 = 0
+    /// Whether a pong is among `control`.
+    private var hasPong = false
 
     private struct Key: Hashable, Sendable {
         var kind: Frame.Kind
@@ -56,9 +58,10 @@ package struct Outbox: Sendable {
             // A call that still waits here is simply not made; the control frame would overtake it.
             drop(call: frame.call)
             control.append(frame)
-        case .pong where control.contains(where: { $0.kind == .pong }):
+        case .pong:
             // One answer serves any number of pings, so that a flood of them makes nothing grow.
-            break
+            if !hasPong { control.append(frame) }
+            hasPong = true
         default:
             control.append(frame)
         }
@@ -100,6 +103,7 @@ package struct Outbox: Sendable {
     }
 
     private mutating func drop(call: UInt64) {
+        guard calls.bytes > 0 else { return }
         if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
             let frame = data.remove(at: index)
             count(frame, -frame.bodySize)
@@ -132,7 +136,10 @@ package struct Outbox: Sendable {
             defer { grant = 0 }
             return Frame(.grant, body: ByteBuffer(integer: grant))
         }
-        if let frame = control.popFirst() { return frame }
+        if let frame = control.popFirst() {
+            if frame.kind == .pong { hasPong = false }
+            return frame
+        }
         guard let first = data.first else { return nil }
         let size = min(first.bodySize, FrameLimits.piece)
         // Asked for as if the header were the longest.

@@ -7,12 +7,13 @@ import NIOCore
 enum CallBody {
     static func make(
         _ target: CallTarget, index: UInt32 = 0, remaining: Duration = .seconds(5), trace: UInt64 = 0,
-        arguments: [String] = []
+        arguments: [any Codable & Sendable] = []
     ) throws -> ByteBuffer {
-        var encoder = CallEncoder()
-        for argument in arguments {
+        func record(_ argument: some Codable & Sendable, in encoder: inout CallEncoder) throws {
             try encoder.recordArgument(RemoteCallArgument(label: nil, name: "_", value: argument))
         }
+        var encoder = CallEncoder()
+        for argument in arguments { try record(argument, in: &encoder) }
         var body = try encoder.takeFrame(remaining: remaining, trace: trace).body
         CallEncoder.set(target, index: index, in: &body)
         return body

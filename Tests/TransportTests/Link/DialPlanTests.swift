@@ -75,16 +75,29 @@ import Testing
         #expect(plan.failed(address, .timedOut, now: .seconds(601)).isEmpty)
     }
 
-    @Test func `a flood of suggestions is bounded`() {
+    @Test func `a flood of suggestions is bounded, and so are the dials under way`() {
         var plan = DialPlan(own: own)
-        var dialled = 0
+        var actions: [DialPlan.Action] = []
         for number in 0..<10_000 {
             let address = NodeAddress.hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 1 + number % 60_000)
-            dialled +=
+            actions +=
                 plan.suggest(address, node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
-                .count
         }
-        #expect(dialled == DialPlan.targetLimit)
+        #expect(actions.count == DialPlan.targetLimit)
+        func isDial(_ action: DialPlan.Action) -> Bool { if case .dial = action { true } else { false } }
+        let dialled = actions.filter(isDial)
+        #expect(dialled.count == DialPlan.dialLimit)
+
+        // A seed does not wait behind them, and one that has failed leaves its place to another.
+        let seed = NodeAddress.hostPort(host: "10.9.9.9", port: 7420)
+        #expect(plan.seed(seed, now: .zero) == [.dial(seed)])
+        guard case .dial(let failed) = dialled[0], case .wait(let waiting, DialPlan.dialPause)? = actions.last else {
+            Issue.record("neither dialled nor waiting")
+            return
+        }
+        #expect(plan.due(waiting) { _ in false } == [.wait(waiting, DialPlan.dialPause)])
+        #expect(plan.failed(failed, .timedOut, now: .zero).count == 1)
+        #expect(plan.due(waiting) { _ in false } == [.dial(waiting)])
     }
 
     @Test func `pauses grow to their bound and shrink only after a success`() {
@@ -101,12 +114,15 @@ import Testing
             let peer = NodeID(rawValue: 3 - own)
             // The link dialled by node 1 is the one to keep, seen from both ends.
             let oneDialledHere = own == 1
-            let keepsOnesLink = LinkChoice.newReplacesOld(
-                own: NodeID(rawValue: own), peer: peer, oldDialledHere: !oneDialledHere, newDialledHere: oneDialledHere)
-            #expect(keepsOnesLink)
-            let keepsTwosLink = LinkChoice.newReplacesOld(
-                own: NodeID(rawValue: own), peer: peer, oldDialledHere: oneDialledHere, newDialledHere: !oneDialledHere)
-            #expect(!keepsTwosLink)
+            let ones = LinkChoice.Candidate(dialledHere: oneDialledHere, dial: 1)
+            let twos = LinkChoice.Candidate(dialledHere: !oneDialledHere, dial: 9)
+            let own = NodeID(rawValue: own)
+            #expect(LinkChoice.newReplacesOld(own: own, peer: peer, old: twos, new: ones))
+            #expect(!LinkChoice.newReplacesOld(own: own, peer: peer, old: ones, new: twos))
+            // Of one side's own, the later dial wins in whatever order they come up.
+            let later = LinkChoice.Candidate(dialledHere: oneDialledHere, dial: 2)
+            #expect(LinkChoice.newReplacesOld(own: own, peer: peer, old: ones, new: later))
+            #expect(!LinkChoice.newReplacesOld(own: own, peer: peer, old: later, new: ones))
         }
     }
 }

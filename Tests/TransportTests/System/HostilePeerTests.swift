@@ -91,6 +91,44 @@ import Testing
         }
     }
 
+    @Test func `what follows a refusal in the same bytes is not looked at`() async throws {
+        try await TestCluster.run([TestCluster.settings("server")]) { systems in
+            let ledger = ClusterSystem.withActorName("ledger") { Ledger(actorSystem: systems[0]) }
+            try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
+                var bytes = RawPeer.bytes(try Handshake.frame(Refusal(.duplicate, "no")))
+                let note = try CallBody.make(CallTarget(actor: "ledger", method: "note"), arguments: [7, ByteBuffer()])
+                bytes.writeImmutableBuffer(RawPeer.bytes(Frame(.call, call: 1, body: note)))
+                try await outbound.write(bytes)
+                let answer = try await peer.next([.reply, .failure], &inbound)
+                #expect(answer == nil)
+            }
+            let numbers = try await ledger.numbers()
+            #expect(numbers == [])
+        }
+    }
+
+    @Test(arguments: ["nobody", "echo"])
+    func `a peer that calls for ever and reads no refusals is cut off`(actor: String) async throws {
+        var settings = TestCluster.settings("server")
+        settings.limits.calls = 16
+        try await TestCluster.run([settings]) { systems in
+            let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
+            // It grants nothing, so that after some thousand refusals all further ones wait.
+            var limits = LinkLimits()
+            limits.window = 512 * 1024
+            try await RawPeer.run(to: systems[0], hello: RawPeer.hello(limits: limits)) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
+                let body = try CallBody.make(CallTarget(actor: actor, method: "none"))
+                let call = RawPeer.bytes(Frame(.call, call: 1, body: body))
+                let calls = ByteBuffer(bytes: repeatElement(call.readableBytesView, count: 100).joined())
+                do { for _ in 0..<200 { try await outbound.write(calls) } } catch {}
+                #expect(await peer.isClosed(&inbound))
+            }
+            withExtendedLifetime(echo) {}
+        }
+    }
+
     @Test(arguments: [
         ByteBuffer(string: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         ByteBuffer(repeating: 0xFF, count: 10_000), ByteBuffer(repeating: 0, count: 64),

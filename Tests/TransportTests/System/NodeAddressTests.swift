@@ -31,6 +31,9 @@ import Testing
     @Test func `loopback and wildcard are recognised`() {
         #expect(NodeAddress("127.0.0.5:1")?.isLoopback == true)
         #expect(NodeAddress("10.0.0.5:1")?.isLoopback == false)
+        #expect(NodeAddress("[::ffff:127.0.0.1]:1")?.isLoopback == true)
+        #expect(NodeAddress("[::ffff:10.0.0.5]:1")?.isLoopback == false)
+        #expect(NodeAddress("[::1]:1")?.isLoopback == true)
         #expect(NodeAddress("0.0.0.0:1")?.isWildcard == true)
     }
 }
