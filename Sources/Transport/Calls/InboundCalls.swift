@@ -1,5 +1,4 @@
 import DequeModule
-import NIOConcurrencyHelpers
 
 /// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel,
 /// a deadline or a lost link reaches them. Owns their tasks.
@@ -29,16 +28,20 @@ final class InboundCalls: Sendable {
     }
 
     private let epoch: ContinuousClock.Instant
-    private let state: NIOLockedValueBox<State>
+    private let deadlines: EarliestDeadline
+    private let state: BriefLock<State>
 
-    init(limit: Int, epoch: ContinuousClock.Instant) {
+    /// - Parameter deadlines: told of every call's deadline.
+    init(limit: Int, epoch: ContinuousClock.Instant, deadlines: EarliestDeadline) {
         self.epoch = epoch
-        state = NIOLockedValueBox(State(running: RunningCalls(limit: limit)))
+        self.deadlines = deadlines
+        state = BriefLock(State(running: RunningCalls(limit: limit)))
     }
 
     /// Whether a call may run. `nil` once the link has been retired.
     func admit(_ call: UInt64, remaining: Duration, unanswered: Int) -> RunningCalls<Task<Void, Never>>.Admission? {
         let deadline = epoch.duration(to: .now) + remaining
+        deadlines.add(deadline)
         return state.withLockedValue { state in
             state.isRetired ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
         }
@@ -59,7 +62,8 @@ final class InboundCalls: Sendable {
             if finished(call) { changed() }
         }
         let (startsNow, startsQueue) = state.withLockedValue { state in
-            if state.queues[actor] == nil, size <= InboundCalls.inlineSize { return (true, false) }
+            let isFirst = state.queues.isEmpty || state.queues[actor] == nil
+            if isFirst, size <= InboundCalls.inlineSize { return (true, false) }
             state.waitingBytes += size
             state.queues[actor, default: []].append(waiting)
             return (false, state.queues[actor]?.count == 1)

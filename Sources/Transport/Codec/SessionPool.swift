@@ -1,5 +1,3 @@
-import NIOConcurrencyHelpers
-
 /// The state of one encode or decode, which is worth keeping for the next: a small message costs less to read than
 /// the memory that is needed on the way.
 protocol PooledSession: AnyObject {
@@ -16,7 +14,7 @@ final class SessionPool<Session: PooledSession>: Sendable {
         let session: Session
     }
 
-    private let idle = NIOLockedValueBox<[Idle]>([])
+    private let idle = BriefLock<[Idle]>([])
 
     /// More than the threads of most machines; there is one session to a thread at a time, and one for each value
     /// that encodes another to bytes of its own.

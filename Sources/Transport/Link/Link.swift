@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import Synchronization
 
@@ -47,11 +46,16 @@ package final class Link: Sendable {
         var answering: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: BriefLock<State>
     private let lastCall = Atomic<UInt64>(0)
     private let saidGoodbye = Atomic<Bool>(false)
     private let doubted = Atomic<Bool>(false)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
+    private let ending = Atomic<Bool>(false)
+    private let deadlines = EarliestDeadline()
+    /// Copies of what is in the outbox, for those who look at every call.
+    private let answerCount = Atomic<Int>(0)
+    private let answersAreMany = Atomic<Bool>(false)
 
     init(
         peer: Hello, dialled: Bool, dial: UInt64, channel: any Channel, epoch: ContinuousClock.Instant,
@@ -64,9 +68,9 @@ package final class Link: Sendable {
         self.epoch = epoch
         self.metrics = metrics
         bodyLimit = min(Int(clamping: peer.limits.body), FrameLimits.body)
-        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch)
+        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch, deadlines: deadlines)
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
-        state = NIOLockedValueBox(
+        state = BriefLock(
             State(
                 calls: CallTable(limit: min(Int(clamping: peer.limits.calls), FrameLimits.openCalls)),
                 outbox: Outbox(window: Int(clamping: peer.limits.window))))
@@ -111,11 +115,18 @@ package final class Link: Sendable {
     /// - Parameter change: tells whether there may be something to write after it.
     private func change(_ change: (inout State) -> Bool) {
         let wakes = state.withLockedValue { state in
-            guard !state.isEnded, change(&state), !state.isAwake else { return false }
+            guard !state.isEnded, change(&state) else { return false }
+            note(state)
+            guard !state.isAwake else { return false }
             state.isAwake = true
             return true
         }
         if wakes { channel.flush() }
+    }
+
+    private func note(_ state: borrowing State) {
+        answerCount.store(state.outbox.answerCount, ordering: .relaxed)
+        answersAreMany.store(state.isFull, ordering: .relaxed)
     }
 
     /// Moves what may be sent now into `frames`, about `bytes` at most. Nothing moved means that the event loop has to
@@ -127,7 +138,7 @@ package final class Link: Sendable {
                 taken += 4 + frame.length
                 frames.append(frame)
             }
-            if frames.isEmpty { state.isAwake = false }
+            if frames.isEmpty { state.isAwake = false } else { note(state) }
             var answering: [CheckedContinuation<Void, Never>] = []
             if !state.isFull { swap(&answering, &state.answering) }
             return (state.calls.nextTurn(hasRoom: state.hasRoom), answering)
@@ -148,12 +159,16 @@ package final class Link: Sendable {
     /// that, with its arguments not encoded yet, while the other side runs as many calls as it allows or too much waits
     /// to be written.
     ///
+    /// - Parameters:
+    ///   - start: the time now, which the caller has asked for already.
+    ///   - remaining: time from then on.
     /// - Throws: `TransportError`, `CancellationError`, or what encoding the arguments throws.
     func call(
-        _ target: CallTarget, _ invocation: inout CallEncoder, remaining: Duration, trace: UInt64
+        _ target: CallTarget, _ invocation: inout CallEncoder, start: ContinuousClock.Instant, remaining: Duration,
+        trace: UInt64
     ) async throws -> CallAnswer {
         let call = lastCall.add(1, ordering: .relaxed).newValue
-        let deadline = now + remaining
+        let deadline = epoch.duration(to: start) + remaining
         let (admission, index) = try enter(target)
         let waited = admission == .wait
         if waited { try await waitForTurn(call, deadline: deadline) }
@@ -206,6 +221,7 @@ package final class Link: Sendable {
                 var waits = false
                 change { state in
                     waits = state.calls.wait(call, waiter, deadline: deadline)
+                    deadlines.add(deadline)
                     // The loop has to set its timer by this deadline, and there may be room meanwhile.
                     return true
                 }
@@ -236,6 +252,7 @@ package final class Link: Sendable {
         change { state in
             isOpen = state.calls.open(frame.call, waiter, deadline: deadline, waited: waited)
             guard isOpen else { return false }
+            deadlines.add(deadline)
             state.outbox.append(frame)
             return true
         }
@@ -253,11 +270,17 @@ package final class Link: Sendable {
         taken?.waiter.resume(throwing: CancellationError())
     }
 
+    /// No call's deadline is before it. Asked for after every read and write, so it costs no lock.
+    var earliestDeadline: Duration { deadlines.earliest }
+
     /// When `expireCalls` is due next.
     func nextDeadline() -> Duration? {
+        deadlines.reset()
         let own = state.withLockedValue { $0.calls.nextDeadline() }
         let theirs = inbound.nextDeadline()
-        return if let own, let theirs { min(own, theirs) } else { own ?? theirs }
+        let next = if let own, let theirs { min(own, theirs) } else { own ?? theirs }
+        if let next { deadlines.add(next) }
+        return next
     }
 
     func expireCalls() {
@@ -285,6 +308,7 @@ package final class Link: Sendable {
 
     /// Waits while more answers than a bound wait to be read by the peer.
     func roomForAnswer() async {
+        guard answersAreMany.load(ordering: .relaxed) else { return }
         // Woken together, each looks again: the first of them may have filled the room.
         while state.withLockedValue({ $0.isFull }) {
             await withCheckedContinuation { waiter in
@@ -309,8 +333,8 @@ package final class Link: Sendable {
         send(Frame(.failure, call: call, body: failure.encoded(limit: bodyLimit)))
     }
 
-    /// Answers that wait to be written.
-    var unanswered: Int { state.withLockedValue { $0.outbox.answerCount } }
+    /// Answers that wait to be written, as of a moment ago.
+    var unanswered: Int { answerCount.load(ordering: .relaxed) }
 
     // MARK: - What the handler reports
 
@@ -374,6 +398,7 @@ package final class Link: Sendable {
             state.outbox.append(Frame(.goodbye))
             return true
         }
+        ending.store(true, ordering: .sequentiallyConsistent)
         let latest = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in
             channel.close(promise: nil)
         }
@@ -390,6 +415,7 @@ package final class Link: Sendable {
             state.ending = .givingWay
             return true
         }
+        ending.store(true, ordering: .sequentiallyConsistent)
         look()
     }
 
@@ -397,6 +423,9 @@ package final class Link: Sendable {
     func look() {
         channel.flush()
     }
+
+    /// Whether this side leaves or gives way.
+    var isEnding: Bool { ending.load(ordering: .relaxed) }
 
     /// Says that this side has given way, where it is time to. To be called before what waits is written.
     func giveWayIfDone() {

@@ -127,7 +127,8 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.read(bytes: bytes.readableBytes)
             if liveness.heard(at: system.now) { system.revived(link) }
         }
-        decoder.append(bytes)
+        // TLS decrypts into one buffer for ever, which grows with what has come at once.
+        decoder.append(bytes, isLent: identity != nil)
         do {
             while failure == nil, let frame = try decoder.next() {
                 if let link {
@@ -190,14 +191,14 @@ final class LinkHandler: ChannelDuplexHandler {
         case .whole(let whole): try take(whole, on: link)
         case .incomplete: break
         case .tooLong(.call, let call):
-            try system.checkUnanswered(link)
+            _ = try system.unanswered(by: link)
             link.fail(call, RemoteError(.tooLarge, "arguments of more than \(system.settings.limits.body) bytes"))
         case .tooLong(_, let call):
             let error = RemoteError(.tooLarge, "a result of more than \(system.settings.limits.body) bytes")
             link.answered(call, .failure(CallFailure(error)))
         }
+        // Granted at the end of the read, with what else has come.
         ungranted += frame.length
-        grantWhatWasTaken(link)
     }
 
     private func take(_ frame: Frame, on link: Link) throws {
@@ -323,7 +324,7 @@ final class LinkHandler: ChannelDuplexHandler {
         isPumping = true
         defer { isPumping = false }
         grantWhatWasTaken(link)
-        link.giveWayIfDone()
+        if link.isEnding { link.giveWayIfDone() }
         while context.channel.isWritable {
             let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }
@@ -333,12 +334,12 @@ final class LinkHandler: ChannelDuplexHandler {
             context.flush()
         }
         armDeadline(context)
-        if link.queuedControlFrames > FrameLimits.controlFrames {
+        if !context.channel.isWritable, link.queuedControlFrames > FrameLimits.controlFrames {
             // A peer that asks and does not read: our memory is not its buffer.
             system.logger.warning(
                 "closing a link whose peer does not read", metadata: ["peer": "\(peerDescription(context))"])
             context.close(promise: nil)
-        } else if link.isDone, !isClosing {
+        } else if link.isEnding, !isClosing, link.isDone {
             isClosing = true
             closeAfterWrites(context)
         }
@@ -348,8 +349,9 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// One timer a link, set to the earliest deadline of all its calls.
     private func armDeadline(_ context: ChannelHandlerContext) {
-        guard !hasEnded, context.channel.isActive, let due = link?.nextDeadline() else { return }
-        if let deadlineTimer, deadlineTimer.due <= due { return }
+        guard !hasEnded, context.channel.isActive, let link else { return }
+        if let deadlineTimer, deadlineTimer.due <= link.earliestDeadline { return }
+        guard let due = link.nextDeadline() else { return }
         deadlineTimer?.task.cancel()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let task = context.eventLoop.scheduleTask(in: TimeAmount(max(.zero, due - system.now))) {

@@ -1,5 +1,4 @@
 import Distributed
-import NIOConcurrencyHelpers
 
 /// The actors of this node, by name. Holds none of them alive: their owners do.
 final class ActorDirectory: Sendable {
@@ -12,7 +11,7 @@ final class ActorDirectory: Sendable {
         var lastNumber = 0
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = BriefLock(State())
 
     /// A name for an actor that has none of its own.
     func nextName(for type: any Any.Type) -> String {

@@ -64,15 +64,16 @@ extension ClusterSystem {
         guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: target) else {
             throw TransportError.undeclaredMethod(target)
         }
-        guard let peer = link(to: id.node)?.peer.name else { throw TransportError.notConnected(id.node) }
+        guard let link = link(to: id.node) else { throw TransportError.notConnected(id.node) }
         let remaining = CallDeadline.remaining(standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
         metrics.madeCall()
-        logger.trace("calling", metadata: ["peer": "\(peer)", "actor": "\(id.name)", "method": "\(method)"])
+        logger.trace("calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(method)"])
         let start = ContinuousClock.now
         do {
             let answer = try await answer(
-                to: CallTarget(actor: id.name, method: method), of: id.node, &invocation, remaining: remaining)
+                to: CallTarget(actor: id.name, method: method), on: link, &invocation, start: start,
+                remaining: remaining)
             metrics.callEnded(after: start.duration(to: .now))
             switch answer {
             case .reply(let reply): return reply
@@ -81,24 +82,26 @@ extension ClusterSystem {
             }
         } catch {
             metrics.ownCallFailed()
-            logger.debug("a call failed", metadata: ["peer": "\(peer)", "error": "\(error)"])
+            logger.debug("a call failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
             throw error
         }
     }
 
-    /// Calls on the link there is, or on the one to which that gives way meanwhile.
+    /// Calls on that link, or on the one to which it gives way meanwhile.
     private func answer(
-        to target: CallTarget, of node: NodeID, _ invocation: inout CallEncoder, remaining: Duration
+        to target: CallTarget, on first: Link, _ invocation: inout CallEncoder, start: ContinuousClock.Instant,
+        remaining: Duration
     ) async throws -> CallAnswer {
-        var tried: Link?
-        while let link = link(to: node), link !== tried {
+        var link = first
+        while true {
             do {
-                return try await link.call(target, &invocation, remaining: remaining, trace: CallTrace.current)
-            } catch TransportError.notConnected {
-                tried = link
+                return try await link.call(
+                    target, &invocation, start: start, remaining: remaining, trace: CallTrace.current)
+            } catch TransportError.notConnected(let node) {
+                guard let next = self.link(to: node), next !== link else { throw TransportError.notConnected(node) }
+                link = next
             }
         }
-        throw TransportError.notConnected(node)
     }
 
     // MARK: - Inbound
@@ -108,7 +111,7 @@ extension ClusterSystem {
     /// - Throws: what ends the link: a call of a target that was not declared, calls far beyond the limit.
     func received(call frame: Frame, on link: Link, _ targets: DeclaredTargets) throws {
         metrics.received()
-        try checkUnanswered(link)
+        let unanswered = try unanswered(by: link)
         guard let request = CallRequest(frame.body) else {
             return refuse(frame.call, RemoteError(.badArguments, "the call could not be read"), on: link)
         }
@@ -130,7 +133,7 @@ extension ClusterSystem {
                 "refused a call of a method that the actor does not have", metadata: ["peer": "\(link.peer.name)"])
             return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"), on: link)
         }
-        switch link.inbound.admit(frame.call, remaining: request.remaining, unanswered: link.unanswered) {
+        switch link.inbound.admit(frame.call, remaining: request.remaining, unanswered: unanswered) {
         case .run: break
         case .busy:
             return refuse(frame.call, RemoteError(.busy, "\(self.name) runs too many calls of this peer"), on: link)
@@ -145,10 +148,14 @@ extension ClusterSystem {
     }
 
     /// A peer that calls and does not read the answers, be they refusals, is not answered for ever.
-    func checkUnanswered(_ link: Link) throws {
-        guard link.unanswered <= RunningCalls<Never>.unansweredLimit(Int(clamping: settings.limits.calls)) else {
+    ///
+    /// - Returns: answers that wait to be written to it.
+    func unanswered(by link: Link) throws -> Int {
+        let count = link.unanswered
+        guard count <= RunningCalls<Never>.unansweredLimit(Int(clamping: settings.limits.calls)) else {
             throw HandshakeFailure.broken("far more calls than answers read")
         }
+        return count
     }
 
     private func refuse(_ call: UInt64, _ error: RemoteError, on link: Link) {

@@ -1,7 +1,6 @@
 import CoreMetrics
 public import Distributed
 package import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -44,13 +43,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var logged: Set<String> = []
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: BriefLock<State>
     private let feed = MembershipFeed()
     private let lastDial = Atomic<UInt64>(0)
 
     public init(_ settings: ClusterSettings) {
         self.settings = settings
-        state = NIOLockedValueBox(State(pending: PendingConnections(limit: settings.pendingConnections)))
+        state = BriefLock(State(pending: PendingConnections(limit: settings.pendingConnections)))
         metrics = TransportMetrics(settings.metrics ?? MetricsSystem.factory)
         node = .random()
         name = settings.name

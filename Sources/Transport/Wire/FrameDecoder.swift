@@ -39,9 +39,17 @@ package struct FrameDecoder {
     }
 
     /// Takes in what arrived.
-    package mutating func append(_ bytes: ByteBuffer) {
+    ///
+    /// - Parameter isLent: whether its owner will use the memory again as soon as nobody else holds it, and copies all of
+    ///   it otherwise. Bodies hold it for long.
+    package mutating func append(_ bytes: ByteBuffer, isLent: Bool = false) {
         guard buffer.readableBytes > 0 else {
-            buffer = bytes
+            if isLent {
+                buffer = ByteBuffer()
+                buffer.writeImmutableBuffer(bytes)
+            } else {
+                buffer = bytes
+            }
             return
         }
         // The rest of a frame goes to memory of its own that has room for the whole frame: what it stands in is

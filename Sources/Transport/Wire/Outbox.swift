@@ -46,12 +46,11 @@ package struct Outbox: Sendable {
 
     package var queuedBytes: Int { calls.bytes + answers.bytes }
 
-    package mutating func append(_ frame: Frame) {
+    package mutating func append(_ frame: consuming Frame) {
         switch frame.kind {
         case .call, .reply, .failure:
-            var frame = frame
             frame.isCut = frame.bodySize > FrameLimits.piece
-            count(frame, frame.bodySize)
+            count(frame.kind, isCut: frame.isCut, frame.bodySize)
             if frame.kind != .call { answerCount += 1 }
             admit(frame)
         case .cancel:
@@ -68,15 +67,15 @@ package struct Outbox: Sendable {
     }
 
     /// `bytes` of a frame's body begin to wait, or cease to.
-    private mutating func count(_ frame: Frame, _ bytes: Int) {
-        if frame.kind == .call {
-            calls.add(bytes, isCut: frame.isCut)
+    private mutating func count(_ kind: Frame.Kind, isCut: Bool, _ bytes: Int) {
+        if kind == .call {
+            calls.add(bytes, isCut: isCut)
         } else {
-            answers.add(bytes, isCut: frame.isCut)
+            answers.add(bytes, isCut: isCut)
         }
     }
 
-    private mutating func admit(_ frame: Frame) {
+    private mutating func admit(_ frame: consuming Frame) {
         guard frame.isCut else { return data.append(frame) }
         guard held.isEmpty, assembling == 0 || assembling + frame.bodySize <= FrameLimits.assembly else {
             return held.append(frame)
@@ -106,11 +105,11 @@ package struct Outbox: Sendable {
         guard calls.bytes > 0 else { return }
         if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
             let frame = data.remove(at: index)
-            count(frame, -frame.bodySize)
+            count(.call, isCut: frame.isCut, -frame.bodySize)
             ended(.call, call)
         } else if let index = held.firstIndex(where: { $0.kind == .call && $0.call == call }) {
             let frame = held.remove(at: index)
-            count(frame, -frame.bodySize)
+            count(.call, isCut: frame.isCut, -frame.bodySize)
         }
     }
 
@@ -140,22 +139,21 @@ package struct Outbox: Sendable {
             if frame.kind == .pong { hasPong = false }
             return frame
         }
-        guard let first = data.first else { return nil }
-        let size = min(first.bodySize, FrameLimits.piece)
-        // Asked for as if the header were the longest.
-        guard Frame.longestHeader + size <= credit else { return nil }
-        count(first, -size)
+        guard let size = data.first.map({ min($0.bodySize, FrameLimits.piece) }),
+            // Asked for as if the header were the longest.
+            Frame.longestHeader + size <= credit
+        else { return nil }
+        var first = data.removeFirst()
+        count(first.kind, isCut: first.isCut, -size)
         guard first.bodySize > size else {
             if first.kind != .call { answerCount -= 1 }
-            data.removeFirst()
             credit -= first.length
             ended(first.kind, first.call)
             return first
         }
-        var rest = data.removeFirst()
-        let piece = rest.takePiece(size)
+        let piece = first.takePiece(size)
         credit -= piece.length
-        data.append(rest)
+        data.append(first)
         return piece
     }
 }
