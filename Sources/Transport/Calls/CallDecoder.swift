@@ -5,7 +5,7 @@ import NIOCore
 public struct CallDecoder: DistributedTargetInvocationDecoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    private var bytes: ByteBuffer
+    private var bytes: ByteBuffer?
     private var left: Int
 
     init(_ request: CallRequest) {
@@ -18,11 +18,11 @@ public struct CallDecoder: DistributedTargetInvocationDecoder {
 
     public mutating func decodeNextArgument<Argument: Codable & Sendable>() throws -> Argument {
         guard left > 0 else { throw RemoteError(.badArguments, "an argument is missing") }
-        guard let length = bytes.readInteger(as: UInt32.self), let argument = bytes.readSlice(length: Int(length))
+        guard let length = bytes?.readInteger(as: UInt32.self), let argument = bytes?.readSlice(length: Int(length))
         else { throw RemoteError(.badArguments, "an argument is cut") }
         left -= 1
         // The call may run for long; what was read from the socket must not be kept alive by it.
-        if left == 0 { bytes = ByteBuffer() }
+        if left == 0 { bytes = nil }
         do {
             return try WireCoder.decode(Argument.self, from: argument)
         } catch {

@@ -27,8 +27,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     }
 
     init() {
-        buffer = ByteBuffer()
-        buffer.reserveCapacity(128)
+        buffer = ByteBufferAllocator().buffer(capacity: 128)
         buffer.writeMultipleIntegers(UInt64(0), UInt64(0), UInt8(0))
     }
 
@@ -67,7 +66,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     ///
     /// - Throws: `TransportError.tooLarge` where its body would exceed `limit`, before memory is spent on it.
     mutating func takeFrame(remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body) throws -> Frame {
-        var frame = Frame(.call)
+        var tail: ByteBuffer?
         for (index, argument) in late.enumerated() {
             switch argument {
             case .value(let write): try write(&buffer, limit)
@@ -80,13 +79,16 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
                     throw TransportError.tooLarge(limit: limit)
                 }
                 buffer.setInteger(UInt32(clamping: length), at: start)
-                frame.tail = payload
+                tail = payload
             case .payload(let payload): try CallEncoder.write(payload, into: &buffer, limit: limit)
             }
         }
         late = []
-        swap(&frame.body, &buffer)
-        frame.body.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        buffer.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        var frame = Frame(.call, body: buffer)
+        frame.tail = tail
+        // The frame's alone from now on, so that it may still be changed without a copy.
+        buffer = ByteBuffer()
         return frame
     }
 

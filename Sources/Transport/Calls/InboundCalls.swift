@@ -29,10 +29,17 @@ final class InboundCalls: Sendable {
 
     private let epoch: ContinuousClock.Instant
     private let deadlines: EarliestDeadline
+    private let changed: @Sendable () -> Void
     private let state: BriefLock<State>
 
-    /// - Parameter deadlines: told of every call's deadline.
-    init(limit: Int, epoch: ContinuousClock.Instant, deadlines: EarliestDeadline) {
+    /// - Parameters:
+    ///   - deadlines: told of every call's deadline.
+    ///   - changed: called when there is room again, and when a call has ended after `windDown`.
+    init(
+        limit: Int, epoch: ContinuousClock.Instant, deadlines: EarliestDeadline,
+        changed: @escaping @Sendable () -> Void
+    ) {
+        self.changed = changed
         self.epoch = epoch
         self.deadlines = deadlines
         state = BriefLock(State(running: RunningCalls(limit: limit)))
@@ -51,16 +58,8 @@ final class InboundCalls: Sendable {
     ///
     /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
     /// that is what keeps the order. No method runs on the event loop itself.
-    ///
-    /// - Parameter changed: told when there is room again, and when a call has ended after `windDown`.
-    func start(
-        _ call: UInt64, actor: String, size: Int, changed: @escaping @Sendable () -> Void,
-        _ operation: @escaping Operation
-    ) {
-        let waiting = Waiting(call: call, size: size) { [self] in
-            await operation()
-            if finished(call) { changed() }
-        }
+    func start(_ call: UInt64, actor: String, size: Int, _ operation: @escaping Operation) {
+        let waiting = Waiting(call: call, size: size, operation: operation)
         let (startsNow, startsQueue) = state.withLockedValue { state in
             let isFirst = state.queues.isEmpty || state.queues[actor] == nil
             if isFirst, size <= InboundCalls.inlineSize { return (true, false) }
@@ -71,19 +70,22 @@ final class InboundCalls: Sendable {
         if startsNow { begin(waiting) }
         if startsQueue {
             // Owned by this object; ends with the queue.
-            Task { self.workOff(actor, changed) }
+            Task { self.workOff(actor) }
         }
     }
 
     private func begin(_ waiting: Waiting) {
-        let task = Task.immediate { await waiting.operation() }
+        let task = Task.immediate {
+            await waiting.operation()
+            if self.finished(waiting.call) { self.changed() }
+        }
         let cancelled = state.withLockedValue { $0.running.started(waiting.call, task) }
         cancelled?.cancel()
     }
 
     /// Starts the calls of one actor's queue until it is empty. The first stays in the queue while it is started, so
     /// that those that come in meanwhile get behind it.
-    private func workOff(_ actor: String, _ changed: @Sendable () -> Void) {
+    private func workOff(_ actor: String) {
         while let next = state.withLockedValue({ $0.queues[actor]?.first }) {
             begin(next)
             let hasRoomAgain = state.withLockedValue { state in

@@ -18,7 +18,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
         // What waits to be read by the peer is bounded; further results wait here as values, not as bytes.
         await link.roomForAnswer()
-        var frame = Frame(.reply, call: call)
+        var frame = Frame(.reply, call: call, body: ByteBufferAllocator().buffer(capacity: 128))
         if let payload = WireCoder.payload(of: value) {
             WireCoder.writeHead(ofPayload: payload, into: &frame.body)
             frame.tail = payload

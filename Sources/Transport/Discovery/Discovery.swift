@@ -10,7 +10,8 @@ import NIOPosix
 /// address is the one to dial.
 final class Discovery: Sendable {
     private let settings: MulticastSettings
-    private weak let system: ClusterSystem?
+    /// Let go at the shutdown, when the system lets go of this.
+    private let system: ClusterSystem
     private let cluster: UInt64
 
     private struct State {
@@ -31,7 +32,6 @@ final class Discovery: Sendable {
     }
 
     func start() async throws {
-        guard let system else { return }
         let interfaces = try NetworkInterface.suitable(settings.interfaces, listening: system.listeningAddress)
         let receiver = try await MulticastSocket.receiver(settings, on: interfaces, group: system.eventLoopGroup) {
             [weak self] envelope in self?.received(envelope)
@@ -63,7 +63,6 @@ final class Discovery: Sendable {
     }
 
     private func advance(_ event: BeaconSchedule.Event) {
-        guard let system else { return }
         let now = system.now
         let kind: Beacon.Kind? = state.withLockedValue { state in
             guard !state.isStopped else { return nil }
@@ -82,7 +81,7 @@ final class Discovery: Sendable {
     }
 
     private func send(_ kind: Beacon.Kind) {
-        guard let system, let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
+        guard let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
         let bytes = beacon(kind, system).encoded()
         for sender in state.withLockedValue({ $0.senders }) {
             // A failed beacon is one lost datagram; the next is seconds away.
@@ -104,7 +103,7 @@ final class Discovery: Sendable {
 
     private func received(_ envelope: AddressedEnvelope<ByteBuffer>) {
         // What is no beacon of this cluster is dropped without a word: anybody may send to the group.
-        guard let system, let beacon = Beacon(envelope.data), beacon.cluster == cluster, beacon.node != system.node
+        guard let beacon = Beacon(envelope.data), beacon.cluster == cluster, beacon.node != system.node
         else { return }
         if beacon.kind == .solicit { advance(.solicited) }
         if beacon.kind != .goodbye, let address = beacon.address(from: envelope.remoteAddress) {

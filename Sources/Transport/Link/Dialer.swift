@@ -10,7 +10,9 @@ final class Dialer: Sendable {
     /// Seeds whose silence was logged.
     private let unreachable = NIOLockedValueBox<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
-    private weak let system: ClusterSystem?
+    /// Let go at the shutdown, when the system lets go of this. A weak reference would slow down every call, because
+    /// the system's own references then count in a place apart.
+    private let system: ClusterSystem
 
     /// Time for one TCP connection to come up on a LAN before the next try.
     static let connectLimit = TimeAmount.seconds(3)
@@ -21,12 +23,10 @@ final class Dialer: Sendable {
     }
 
     func seed(_ address: NodeAddress) {
-        guard let system else { return }
         perform(plan.withLockedValue { $0.seed(address, now: system.now) })
     }
 
     func suggest(_ address: NodeAddress, node: NodeID) {
-        guard let system else { return }
         let isLinked = system.isLinked(node)
         perform(plan.withLockedValue { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
     }
@@ -40,23 +40,22 @@ final class Dialer: Sendable {
     }
 
     private func perform(_ actions: [DialPlan.Action]) {
-        guard let system, !isStopped.load(ordering: .sequentiallyConsistent) else { return }
+        guard !isStopped.load(ordering: .sequentiallyConsistent) else { return }
         for action in actions {
             switch action {
             case .dial(let address):
-                dial(address, system)
+                dial(address)
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
-                    guard let self, let system = self.system else { return }
+                    guard let self else { return }
                     perform(plan.withLockedValue { $0.due(address, isLinked: system.isLinked) })
                 }
             }
         }
     }
 
-    private func dial(_ address: NodeAddress, _ system: ClusterSystem) {
-        system.connect(to: address).whenComplete { [weak self, weak system] result in
-            guard let self, let system else { return }
+    private func dial(_ address: NodeAddress) {
+        system.connect(to: address).whenComplete { [self] result in
             switch result {
             case .success(let link):
                 plan.withLockedValue { $0.connected(address, to: link.peer.node) }

@@ -17,14 +17,13 @@ struct FrameWriter {
         link.takeFrames(&frames, bytes: FrameWriter.batchSize)
         guard !frames.isEmpty else { return 0 }
         defer { frames.removeAll(keepingCapacity: true) }
-        var bytes = ByteBuffer()
-        bytes.reserveCapacity(copiedSize)
+        var bytes = ByteBufferAllocator().buffer(capacity: copiedSize)
         var count = 0
         for frame in frames {
             count += 4 + frame.length
             frame.writeHeader(into: &bytes)
             FrameWriter.put(frame.body, behind: &bytes, write)
-            if frame.tail.readableBytes > 0 { FrameWriter.put(frame.tail, behind: &bytes, write) }
+            if let tail = frame.tail, tail.readableBytes > 0 { FrameWriter.put(tail, behind: &bytes, write) }
         }
         if bytes.readableBytes > 0 { write(bytes) }
         return count

@@ -68,7 +68,9 @@ package final class Link: Sendable {
         self.epoch = epoch
         self.metrics = metrics
         bodyLimit = min(Int(clamping: peer.limits.body), FrameLimits.body)
-        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch, deadlines: deadlines)
+        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch, deadlines: deadlines) {
+            [channel] in channel.flush()
+        }
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
         state = BriefLock(
             State(

@@ -13,6 +13,9 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Time for the whole handshake, that of TLS included; a LAN needs a few milliseconds.
     static let handshakeLimit = TimeAmount.seconds(5)
 
+    /// What comes in at once up to this size is copied out of the buffer that it was read into.
+    private static let copyLimit = 16 * 1024
+
     private let system: ClusterSystem
     private let dialled: Bool
     /// Told once how the handshake ended.
@@ -127,8 +130,9 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.read(bytes: bytes.readableBytes)
             if liveness.heard(at: system.now) { system.revived(link) }
         }
-        // TLS decrypts into one buffer for ever, which grows with what has come at once.
-        decoder.append(bytes, isLent: identity != nil)
+        // A little is copied, so that the socket reads into the same memory again. TLS decrypts into one buffer for ever,
+        // which grows with what has come at once.
+        decoder.append(bytes, isLent: identity != nil || bytes.readableBytes <= LinkHandler.copyLimit)
         do {
             while failure == nil, let frame = try decoder.next() {
                 if let link {

@@ -140,9 +140,7 @@ extension ClusterSystem {
         case .abuse: throw HandshakeFailure.broken("far more calls at once than allowed")
         case nil: return refuse(frame.call, RemoteError(.leaving, "\(self.name) is leaving"), on: link)
         }
-        link.inbound.start(
-            frame.call, actor: name.actor, size: frame.body.readableBytes, changed: { [weak link] in link?.look() }
-        ) { [self] in
+        link.inbound.start(frame.call, actor: name.actor, size: frame.body.readableBytes) { [self] in
             await run(request, method, on: actor, methods, call: frame.call, link: link)
         }
     }

@@ -188,9 +188,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
         if isStopping { channel.close(promise: nil) }
         crowdedOut?.close(promise: nil)
-        channel.closeFuture.whenComplete { [weak self] _ in
-            self?.state.withLockedValue { $0.pending.remove(channel) }
-        }
+        channel.closeFuture.whenComplete { [state] _ in state.withLockedValue { $0.pending.remove(channel) } }
     }
 
     /// The handshake of a connection is done.

@@ -62,8 +62,11 @@ package struct Frame: Equatable, Sendable {
     package var total: UInt32 = 0
     package var body: ByteBuffer
     /// What follows `body` in the body of a frame that is sent: a long payload that stands in memory of its own and
-    /// need not be copied. Empty in frames that were received.
-    package var tail = ByteBuffer()
+    /// need not be copied. None in frames that were received.
+    ///
+    /// No empty buffer stands for none: all empty buffers of a process share one reference count, on which every copy of
+    /// every frame would be counted by all threads.
+    package var tail: ByteBuffer?
     /// Whether the body is sent in pieces; the outbox decides.
     var isCut = false
 
@@ -85,14 +88,14 @@ package struct Frame: Equatable, Sendable {
         return (flags.contains(.sized) ? Frame.longestHeader : Frame.headerSize) + bodySize
     }
 
-    var bodySize: Int { body.readableBytes + tail.readableBytes }
+    var bodySize: Int { body.readableBytes + (tail?.readableBytes ?? 0) }
 
     /// Takes the first `size` bytes out of the body, of which there are as many.
     mutating func takePiece(_ size: Int) -> Frame {
         var piece = Frame(kind, flags: .more, call: call)
         let fromBody = min(size, body.readableBytes)
         piece.body = body.readSlice(length: fromBody) ?? ByteBuffer()
-        piece.tail = tail.readSlice(length: size - fromBody) ?? ByteBuffer()
+        piece.tail = tail?.readSlice(length: size - fromBody)
         if total > 0 {
             piece.flags.insert(.sized)
             piece.total = total
@@ -105,7 +108,7 @@ package struct Frame: Equatable, Sendable {
     package func write(into buffer: inout ByteBuffer) {
         writeHeader(into: &buffer)
         buffer.writeImmutableBuffer(body)
-        buffer.writeImmutableBuffer(tail)
+        if let tail { buffer.writeImmutableBuffer(tail) }
     }
 
     /// Appends everything before the body, as one store.

@@ -45,7 +45,7 @@ package struct FrameDecoder {
     package mutating func append(_ bytes: ByteBuffer, isLent: Bool = false) {
         guard buffer.readableBytes > 0 else {
             if isLent {
-                buffer = ByteBuffer()
+                buffer = ByteBufferAllocator().buffer(capacity: bytes.readableBytes)
                 buffer.writeImmutableBuffer(bytes)
             } else {
                 buffer = bytes
