@@ -123,7 +123,7 @@ if Context.environment["SKYNET_FUZZ"] != nil {
                 "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
                 "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
                 "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
-                "Calls/TargetIndex.swift", "Calls/TransportError.swift",
+                "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Concurrency/BriefLock.swift",
             ],
             swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer"])]
         ),

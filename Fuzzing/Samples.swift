@@ -20,7 +20,7 @@ enum Samples {
         }
         var encoder = CallEncoder()
         for argument in arguments { try record(argument, in: &encoder) }
-        var body = try encoder.takeBody(remaining: .seconds(5), trace: 9)
+        var body = try encoder.takeFrame(remaining: .seconds(5), trace: 9).body
         CallEncoder.set(target, index: index, in: &body)
         return body
     }
