@@ -84,16 +84,20 @@ final class InboundCalls: Sendable {
     }
 
     /// Starts the calls of one actor's queue until it is empty. The first stays in the queue while it is started, so
-    /// that those that come in meanwhile get behind it.
+    /// that those that come in meanwhile get behind it. Whoever has emptied a queue must not look again: there may be
+    /// another one by then, which belongs to another task.
     private func workOff(_ actor: String) {
-        while let next = state.withLockedValue({ $0.queues[actor]?.first }) {
-            begin(next)
-            let hasRoomAgain = state.withLockedValue { state in
+        var next = state.withLockedValue { $0.queues[actor]?.first }
+        while let started = next {
+            begin(started)
+            let hasRoomAgain: Bool
+            (next, hasRoomAgain) = state.withLockedValue { state in
                 let wasFull = state.waitingBytes > InboundCalls.waitingLimit
-                state.waitingBytes -= next.size
+                state.waitingBytes -= started.size
                 state.queues[actor]?.removeFirst()
-                if state.queues[actor]?.isEmpty == true { state.queues[actor] = nil }
-                return wasFull && state.waitingBytes <= InboundCalls.waitingLimit
+                let next = state.queues[actor]?.first
+                if next == nil { state.queues[actor] = nil }
+                return (next, wasFull && state.waitingBytes <= InboundCalls.waitingLimit)
             }
             if hasRoomAgain { changed() }
         }

@@ -1,15 +1,21 @@
 /// One method of a distributed actor that peers may call.
-public struct Method: Sendable {
+///
+/// A class, because every call holds its method: one count of references and not one for each of its parts.
+public final class Method: Sendable {
     let name: String
     let target: String
     /// Runs it without the runtime's look-up by name; `nil` leaves it to the runtime.
     let direct: DirectCall?
 
-    /// A method that the runtime finds by its mangled name, at each call.
-    public init(_ name: String, _ target: String) {
+    private init(name: String, target: String, direct: DirectCall?) {
         self.name = name
         self.target = target
-        direct = nil
+        self.direct = direct
+    }
+
+    /// A method that the runtime finds by its mangled name, at each call.
+    public convenience init(_ name: String, _ target: String) {
+        self.init(name: name, target: target, direct: nil)
     }
 
     /// A method that is called as written. The runtime's way takes several times as long: it takes the mangled name
@@ -21,13 +27,11 @@ public struct Method: Sendable {
     ///   - name: on the wire.
     ///   - target: the compiler's name, by which this program's own calls are recognised.
     ///   - body: calls the method on the actor.
-    public init<Act: ClusterActor, each Argument: Codable & Sendable, Result: Codable & Sendable>(
+    public convenience init<Act: ClusterActor, each Argument: Codable & Sendable, Result: Codable & Sendable>(
         _ name: String, _ target: String,
         _ body: @escaping @Sendable (Act, repeat each Argument) async throws -> Result
     ) {
-        self.name = name
-        self.target = target
-        direct = { actor, decoder, handler in
+        let direct: DirectCall = { actor, decoder, handler in
             guard let actor = actor as? Act else { throw RemoteError(.noSuchMethod, "the actor has no such method") }
             var decoder = decoder
             let arguments = (repeat try decoder.decodeNextArgument() as each Argument)
@@ -39,16 +43,15 @@ public struct Method: Sendable {
             }
             try await handler.onReturn(value: result)
         }
+        self.init(name: name, target: target, direct: direct)
     }
 
     /// The same for a method without a result.
-    public init<Act: ClusterActor, each Argument: Codable & Sendable>(
+    public convenience init<Act: ClusterActor, each Argument: Codable & Sendable>(
         _ name: String, _ target: String,
         _ body: @escaping @Sendable (Act, repeat each Argument) async throws -> Void
     ) {
-        self.name = name
-        self.target = target
-        direct = { actor, decoder, handler in
+        let direct: DirectCall = { actor, decoder, handler in
             guard let actor = actor as? Act else { throw RemoteError(.noSuchMethod, "the actor has no such method") }
             var decoder = decoder
             let arguments = (repeat try decoder.decodeNextArgument() as each Argument)
@@ -59,6 +62,7 @@ public struct Method: Sendable {
             }
             try await handler.onReturnVoid()
         }
+        self.init(name: name, target: target, direct: direct)
     }
 }
 

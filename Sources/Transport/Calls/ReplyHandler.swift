@@ -7,12 +7,13 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
 
     private let link: Link
     private let call: UInt64
-    private let methods: MethodTable
+    /// Knows which errors are declared.
+    private let actor: any ClusterActor.Type
 
-    init(link: Link, call: UInt64, methods: MethodTable) {
+    init(link: Link, call: UInt64, actor: any ClusterActor.Type) {
         self.link = link
         self.call = call
-        self.methods = methods
+        self.actor = actor
     }
 
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
@@ -44,7 +45,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public func onThrow<Err: Error>(error: Err) async throws {
         await link.roomForAnswer()
         link.metrics.theirCallFailed()
-        link.fail(call, methods.failure(for: error))
+        link.fail(call, actor.methods.failure(for: error))
     }
 
     static func describe(_ error: any Error) -> RemoteError {

@@ -127,8 +127,7 @@ extension ClusterSystem {
         guard let actor = actors.actor(named: name.actor) else {
             return refuse(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(self.name)"), on: link)
         }
-        let methods = type(of: actor).methods
-        guard let method = methods.method(named: name.method) else {
+        guard let method = type(of: actor).methods.method(named: name.method) else {
             logger.warning(
                 "refused a call of a method that the actor does not have", metadata: ["peer": "\(link.peer.name)"])
             return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"), on: link)
@@ -141,7 +140,7 @@ extension ClusterSystem {
         case nil: return refuse(frame.call, RemoteError(.leaving, "\(self.name) is leaving"), on: link)
         }
         link.inbound.start(frame.call, actor: name.actor, size: frame.body.readableBytes) { [self] in
-            await run(request, method, on: actor, methods, call: frame.call, link: link)
+            await run(request, method, on: actor, call: frame.call, link: link)
         }
     }
 
@@ -162,10 +161,9 @@ extension ClusterSystem {
     }
 
     private func run(
-        _ request: CallRequest, _ method: Method, on actor: any ClusterActor, _ methods: MethodTable, call: UInt64,
-        link: Link
+        _ request: CallRequest, _ method: Method, on actor: any ClusterActor, call: UInt64, link: Link
     ) async {
-        let handler = ReplyHandler(link: link, call: call, methods: methods)
+        let handler = ReplyHandler(link: link, call: call, actor: type(of: actor))
         let context = CallContext(
             deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
         await CallContext.$current.withValue(context) {

@@ -37,11 +37,6 @@ extension Figures {
         self.init(rounds, high: { $0.max() ?? 0 }, low: { $0.min() ?? 0 })
     }
 
-    /// The median of each figure by itself.
-    init(medianOf rounds: [Figures]) {
-        self.init(rounds, high: \.median, low: \.median)
-    }
-
     /// - Parameters:
     ///   - high: makes one of figures that are better when higher.
     ///   - low: of those that are better when lower.

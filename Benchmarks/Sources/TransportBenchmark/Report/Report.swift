@@ -32,12 +32,10 @@ struct Report {
 
     /// `nil` where nothing was measured that could be compared.
     private var targets: String? {
-        var table = TextTable(title: "ratio", head: ["best", "median", "target", ""])
+        var table = TextTable(title: "ratio", head: ["rounds", "best", "target", ""])
         for target in Target.all {
-            guard let best = target.value(in: results, of: \.best),
-                let median = target.value(in: results, of: \.median)
-            else { continue }
-            var cells = [target.title, number(best, 2), number(median, 2)]
+            guard let rounds = target.ofRounds(in: results), let best = target.ofBest(in: results) else { continue }
+            var cells = [target.title, number(rounds, 2), number(best, 2)]
             switch target.goal {
             case .atLeast(let limit): cells.append(">= \(number(limit, 2))")
             case .atMost(let limit): cells.append("<= \(number(limit, 2))")

@@ -9,7 +9,6 @@ struct Results: Codable, Sendable {
         var allocations: Double?
 
         var best: Figures { Figures(bestOf: rounds) }
-        var median: Figures { Figures(medianOf: rounds) }
     }
 
     /// Whether the other end was a process of its own, whose processor time and allocations are then not in here.

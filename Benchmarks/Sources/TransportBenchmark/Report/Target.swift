@@ -22,18 +22,34 @@ struct Target: Sendable {
     var figure: @Sendable (Figures) -> Double?
     var isBetterWhenHigher = true
 
-    /// The ratio of the rows' best or median figures; `nil` where one of the two was not measured.
-    func value(in results: Results, of kind: (Results.Row) -> Figures) -> Double? {
-        guard let ours = results.row(ours, load).flatMap({ figure(kind($0)) }) else { return nil }
-        let theirs = theirs.compactMap { results.row($0, load).flatMap { figure(kind($0)) } }
-        guard let best = isBetterWhenHigher ? theirs.max() : theirs.min(), best > 0 else { return nil }
+    /// The ratio of the rows' best figures; `nil` where one of the two was not measured.
+    func ofBest(in results: Results) -> Double? {
+        ratio(results.row(ours, load)?.best, theirs.compactMap { results.row($0, load)?.best })
+    }
+
+    /// The median of the ratios within each round, to whoever of theirs it is worse. The turns of a round are seconds
+    /// apart at most, so that a machine that is fast for a while and then slow does not compare one's fast turns with the
+    /// other's slow ones.
+    func ofRounds(in results: Results) -> Double? {
+        guard let ours = results.row(ours, load)?.rounds else { return nil }
+        let medians = theirs.compactMap { name -> Double? in
+            guard let theirs = results.row(name, load)?.rounds else { return nil }
+            let ratios = zip(ours, theirs).compactMap { ratio($0, [$1]) }
+            return ratios.isEmpty ? nil : ratios.median
+        }
+        return isBetterWhenHigher ? medians.min() : medians.max()
+    }
+
+    private func ratio(_ ours: Figures?, _ theirs: [Figures]) -> Double? {
+        let theirs = theirs.compactMap(figure)
+        guard let ours = ours.flatMap(figure), let best = isBetterWhenHigher ? theirs.max() : theirs.min(), best > 0
+        else { return nil }
         return ours / best
     }
 
-    /// Whether the best rounds reach the goal. A shared machine has rounds in which whoever needs more threads waits
-    /// longer, so the median says something about the machine as well.
+    /// Judged by the rounds.
     func isMissed(in results: Results) -> Bool {
-        guard let goal, let value = value(in: results, of: \.best) else { return false }
+        guard let goal, let value = ofRounds(in: results) else { return false }
         return !goal.isMet(by: value)
     }
 }

@@ -1,0 +1,23 @@
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct InboundCallsTests {
+    /// Found by a benchmark: the task that had just emptied an actor's queue looked into it once more, and began a call
+    /// that had come meanwhile and that another task began too.
+    @Test func `calls with long arguments run once each, in order`() async {
+        let calls = InboundCalls(limit: 4096, epoch: .now, deadlines: EarliestDeadline(), changed: {})
+        let begun = NIOLockedValueBox<[UInt64]>([])
+        let count: UInt64 = 50_000
+        for call in 1...count {
+            #expect(calls.admit(call, remaining: .seconds(60), unanswered: 0) == .run)
+            calls.start(call, actor: "one", size: InboundCalls.inlineSize + 1) {
+                begun.withLockedValue { $0.append(call) }
+            }
+            // So that the next comes at the moment when the queue runs empty, which is where the danger was.
+            while calls.count > 0, !Task.isCancelled { await Task.yield() }
+        }
+        #expect(begun.withLockedValue { $0 } == Array(1...count))
+    }
+}
