@@ -37,9 +37,29 @@ extension WireReader {
             if T.self == Data.self { return exactly(Data(try self.slice(range))) }
         case .packed(let range):
             return try readPacked(type, range, orElse: construct)
+        case .unkeyed(let range) where range.count == 0:
+            // An array of nothing has no kind of its own. The writer, which writes arrays of numbers without opening a
+            // container, does not count it among the nested ones; nor does the reader.
+            if let empty = Self.emptyArray(type) { return empty }
         case .null, .keyed, .unkeyed: break
         }
         return try construct()
+    }
+
+    private static func emptyArray<T>(_ type: T.Type) -> T? {
+        if T.self == [Double].self { return exactly([Double]()) }
+        if T.self == [Float].self { return exactly([Float]()) }
+        if T.self == [Int].self { return exactly([Int]()) }
+        if T.self == [Int32].self { return exactly([Int32]()) }
+        if T.self == [Int64].self { return exactly([Int64]()) }
+        if T.self == [UInt32].self { return exactly([UInt32]()) }
+        if T.self == [UInt64].self { return exactly([UInt64]()) }
+        if T.self == [Int16].self { return exactly([Int16]()) }
+        if T.self == [UInt16].self { return exactly([UInt16]()) }
+        if T.self == [Int8].self { return exactly([Int8]()) }
+        if T.self == [UInt].self { return exactly([UInt]()) }
+        if T.self == [UInt8].self { return exactly([UInt8]()) }
+        return nil
     }
 
     private func readPacked<T>(_ type: T.Type, _ range: WireRange, orElse construct: () throws -> T) throws -> T {

@@ -46,6 +46,42 @@ struct LimitsTests {
         #expect(throws: EncodingError.self) { try WireCoder.encode(Nest(depth: 65)) }
     }
 
+    /// An array of numbers in so many others, which are containers.
+    private struct Numbers: Codable, Equatable {
+        var depth: Int
+        var numbers: [Int]
+
+        init(_ numbers: [Int], depth: Int) {
+            self.depth = depth
+            self.numbers = numbers
+        }
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            depth = try container.decode(Int.self)
+            let isLast = depth == 1
+            numbers = isLast ? try container.decode([Int].self) : try container.decode(Numbers.self).numbers
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(depth)
+            if depth == 1 {
+                try container.encode(numbers)
+            } else {
+                try container.encode(Numbers(numbers, depth: depth - 1))
+            }
+        }
+    }
+
+    /// Found by the fuzzer: the reader counted an empty one and the writer did not.
+    @Test("Arrays of numbers do not count among nested containers, empty ones as little as others", arguments: [0, 3])
+    func arraysOfNumbers(count: Int) throws {
+        let value = Numbers(Array(0..<count), depth: 64)
+        let bytes = try WireCoder.encode(value)
+        #expect(try WireCoder.decode(Numbers.self, from: bytes) == value)
+    }
+
     @Test("A value that encodes nothing is a container too, and may not be the 65th")
     func emptyDepth() throws {
         // Found by the fuzzer: 64 arrays around a value without fields were written and could not be read.
