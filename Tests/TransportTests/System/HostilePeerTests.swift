@@ -7,47 +7,6 @@ import Testing
 
 /// What a peer that is no honest node of ours can do: nothing.
 @Suite(.timeLimit(.minutes(1))) struct HostilePeerTests {
-    /// Speaks raw frames over a real socket, as far as a peer that has been let in.
-    private func withRawPeer(
-        of server: ClusterSystem, greet: Bool = true,
-        _ body: (NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator, NIOAsyncChannelOutboundWriter<ByteBuffer>)
-            async throws -> Void
-    ) async throws {
-        guard case .hostPort(let host, let port) = server.listeningAddress else { return }
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: host, port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        try await channel.executeThenClose { inbound, outbound in
-            if greet {
-                let hello = Hello(
-                    cluster: "skynet", node: .random(), name: "mallory", role: .node, advertised: nil)
-                try await outbound.write(bytes(try Handshake.frame(hello)))
-            }
-            try await body(inbound.makeAsyncIterator(), outbound)
-        }
-    }
-
-    private func bytes(_ frame: Frame) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        frame.write(into: &buffer)
-        return buffer
-    }
-
-    /// The next frame of one of the kinds.
-    private func next(
-        _ kinds: [Frame.Kind], _ inbound: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
-        _ decoder: inout FrameDecoder
-    ) async throws -> Frame? {
-        while true {
-            while let frame = try decoder.next() { if kinds.contains(frame.kind) { return frame } }
-            guard let more = try await inbound.next() else { return nil }
-            decoder.append(more)
-        }
-    }
-
     private func call(_ method: String, on actor: String) throws -> Frame {
         Frame(.call, call: 1, body: try CallBody.make(CallTarget(actor: actor, method: method)))
     }
@@ -60,17 +19,15 @@ import Testing
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
             let vault = ClusterSystem.withActorName("vault") { Vault(actorSystem: systems[0]) }
-            try await withRawPeer(of: systems[0]) { inbound, outbound in
-                var inbound = inbound
-                var decoder = FrameDecoder(limit: FrameLimits.data)
-                try await outbound.write(bytes(try call(method, on: "echo")))
-                let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
+            try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
+                try await outbound.write(RawPeer.bytes(try call(method, on: "echo")))
+                let answer = try #require(try await peer.next([.failure, .reply], &inbound))
                 #expect(answer.kind == .failure)
                 #expect(try WireCoder.decode(CallFailure.self, from: answer.body).kind == .noSuchMethod)
 
                 // The same link still serves an honest call.
-                try await outbound.write(bytes(try call("secret", on: "vault")))
-                let honest = try #require(try await next([.failure, .reply], &inbound, &decoder))
+                try await outbound.write(RawPeer.bytes(try call("secret", on: "vault")))
+                let honest = try #require(try await peer.next([.failure, .reply], &inbound))
                 #expect(try WireCoder.decode(String.self, from: honest.body) == "nobody may read this")
             }
             withExtendedLifetime((echo, vault)) {}
@@ -80,11 +37,9 @@ import Testing
     @Test func `a call without its argument is an error reply`() async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
-            try await withRawPeer(of: systems[0]) { inbound, outbound in
-                var inbound = inbound
-                var decoder = FrameDecoder(limit: FrameLimits.data)
-                try await outbound.write(bytes(try call("echo", on: "echo")))
-                let answer = try #require(try await next([.failure, .reply], &inbound, &decoder))
+            try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
+                try await outbound.write(RawPeer.bytes(try call("echo", on: "echo")))
+                let answer = try #require(try await peer.next([.failure, .reply], &inbound))
                 #expect(try WireCoder.decode(CallFailure.self, from: answer.body).kind == .badArguments)
             }
             withExtendedLifetime(echo) {}
@@ -136,8 +91,7 @@ import Testing
     ])
     func `bytes that are no handshake end the connection`(garbage: ByteBuffer) async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
-            try await withRawPeer(of: systems[0], greet: false) { inbound, outbound in
-                var inbound = inbound
+            try await RawPeer.run(to: systems[0], hello: nil) { _, inbound, outbound in
                 try await outbound.write(garbage)
                 // The node may send a refusal first; then it closes.
                 do { while try await inbound.next() != nil {} } catch {}
@@ -150,10 +104,8 @@ import Testing
         try await TestCluster.pair { server, client in
             let local = ClusterSystem.withActorName("echo") { Echo(actorSystem: server) }
             let remote = try Echo.resolve(id: ActorAddress(node: server.node, name: "echo"), using: client)
-            try await withRawPeer(of: server) { inbound, outbound in
-                var inbound = inbound
-                var decoder = FrameDecoder(limit: FrameLimits.data)
-                _ = try await next([.hello], &inbound, &decoder)
+            try await RawPeer.run(to: server) { peer, inbound, outbound in
+                _ = try await peer.next([.hello], &inbound)
                 try await outbound.write(ByteBuffer(repeating: 0xEE, count: 100))
                 do { while try await inbound.next() != nil {} } catch {}
             }
