@@ -35,6 +35,7 @@ fuzz: setup
 # The tests under Thread Sanitizer, one after the other: it makes everything some ten times slower.
 tsan: export SWIFT_BACKTRACE = enable=no
 tsan: export CODEC_ROUNDS = 5000
+tsan: export SKYNET_SANITIZED = 1
 tsan: setup
 	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
 	@$(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan --no-parallel
