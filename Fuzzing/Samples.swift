@@ -20,9 +20,7 @@ enum Samples {
         }
         var encoder = CallEncoder()
         for argument in arguments { try record(argument, in: &encoder) }
-        var body = try encoder.takeFrame(remaining: .seconds(5), trace: 9).body
-        CallEncoder.set(target, index: index, in: &body)
-        return body
+        return try encoder.takeFrame(to: target, index: index, remaining: .seconds(5), trace: 9).body
     }
 
     /// A link's traffic in one direction: targets, calls by index and by name, answers.

@@ -62,10 +62,13 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     public mutating func doneRecording() throws {}
 
-    /// Gives away the call frame, complete but for its number and its target.
+    /// Gives away the call frame, complete but for its number.
     ///
+    /// - Parameter index: of the target on the link; 0 where it has none and goes by its names.
     /// - Throws: `TransportError.tooLarge` where its body would exceed `limit`, before memory is spent on it.
-    mutating func takeFrame(remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body) throws -> Frame {
+    mutating func takeFrame(
+        to target: CallTarget, index: UInt32, remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body
+    ) throws -> Frame {
         var tail: ByteBuffer?
         for (index, argument) in late.enumerated() {
             switch argument {
@@ -84,11 +87,12 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
             }
         }
         late = []
-        buffer.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        buffer.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, index, count, at: 0)
+        if index == 0 { insertNames(of: target) }
         var frame = Frame(.call, body: buffer)
         frame.tail = tail
-        // The frame's alone from now on, so that it may still be changed without a copy.
-        buffer = ByteBuffer()
+        // This encoder lives until the answer comes, and must not keep long arguments for that time.
+        if buffer.readableBytes > CallEncoder.earlyLimit { buffer = ByteBuffer() }
         return frame
     }
 
@@ -106,19 +110,14 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
         buffer.setInteger(UInt32(clamping: buffer.writerIndex - start - 4), at: start)
     }
 
-    /// Fills in the target of a body: its index on the link, or its names where it has none (0).
-    static func set(_ target: CallTarget, index: UInt32, in body: inout ByteBuffer) {
-        if index != 0 {
-            body.setInteger(index, at: 12)
-            return
-        }
+    /// Puts the names of the target behind the header.
+    private mutating func insertNames(of target: CallTarget) {
         var named = ByteBuffer()
-        named.reserveCapacity(body.readableBytes + 2 * (1 + CallTarget.nameLimit))
-        var rest = body
-        if let head = rest.readSlice(length: headerSize) { named.writeImmutableBuffer(head) }
+        named.reserveCapacity(buffer.readableBytes + 2 * (1 + CallTarget.nameLimit))
+        if let head = buffer.readSlice(length: CallEncoder.headerSize) { named.writeImmutableBuffer(head) }
         target.write(into: &named)
-        named.writeBuffer(&rest)
-        body = named
+        named.writeBuffer(&buffer)
+        buffer = named
     }
 
     /// Of a duration, rounded up so that a call with time left is never sent with none.

@@ -180,9 +180,8 @@ package final class Link: Sendable {
         let frame: Frame
         do {
             let left = waited ? deadline - now : remaining
-            var whole = try invocation.takeFrame(remaining: left, trace: trace, limit: bodyLimit)
-            // Here it is held by nobody else, so that this copies nothing.
-            CallEncoder.set(target, index: index, in: &whole.body)
+            var whole = try invocation.takeFrame(
+                to: target, index: index, remaining: left, trace: trace, limit: bodyLimit)
             whole.call = call
             frame = whole
         } catch {

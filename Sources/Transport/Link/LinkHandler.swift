@@ -13,8 +13,8 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Time for the whole handshake, that of TLS included; a LAN needs a few milliseconds.
     static let handshakeLimit = TimeAmount.seconds(5)
 
-    /// What comes in at once up to this size is copied out of the buffer that it was read into.
-    private static let copyLimit = 16 * 1024
+    /// How much comes in at once where it is copied out of the buffer that it was read into.
+    private static let copied = 513...16 * 1024
 
     private let system: ClusterSystem
     private let dialled: Bool
@@ -130,9 +130,9 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.read(bytes: bytes.readableBytes)
             if liveness.heard(at: system.now) { system.revived(link) }
         }
-        // A little is copied, so that the socket reads into the same memory again. TLS decrypts into one buffer for ever,
-        // which grows with what has come at once.
-        decoder.append(bytes, isLent: identity != nil || bytes.readableBytes <= LinkHandler.copyLimit)
+        // A little is copied, so that the socket reads into the same memory again; next to nothing is not, because then
+        // the socket's memory is no larger. TLS decrypts into one buffer for ever, which grows with what has come at once.
+        decoder.append(bytes, isLent: identity != nil || LinkHandler.copied.contains(bytes.readableBytes))
         do {
             while failure == nil, let frame = try decoder.next() {
                 if let link {

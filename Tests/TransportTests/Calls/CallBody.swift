@@ -14,8 +14,6 @@ enum CallBody {
         }
         var encoder = CallEncoder()
         for argument in arguments { try record(argument, in: &encoder) }
-        var body = try encoder.takeFrame(remaining: remaining, trace: trace).body
-        CallEncoder.set(target, index: index, in: &body)
-        return body
+        return try encoder.takeFrame(to: target, index: index, remaining: remaining, trace: trace).body
     }
 }

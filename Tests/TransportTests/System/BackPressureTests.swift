@@ -10,8 +10,8 @@ import Testing
     private func fill(_ count: Int, call: UInt64) throws -> ByteBuffer {
         var encoder = CallEncoder()
         try encoder.recordArgument(RemoteCallArgument(label: nil, name: "_", value: count))
-        var body = try encoder.takeFrame(remaining: .seconds(60), trace: 0).body
-        CallEncoder.set(CallTarget(actor: "ledger", method: "fill"), index: 0, in: &body)
+        let target = CallTarget(actor: "ledger", method: "fill")
+        let body = try encoder.takeFrame(to: target, index: 0, remaining: .seconds(60), trace: 0).body
         return RawPeer.bytes(Frame(.call, call: call, body: body))
     }
 
