@@ -31,7 +31,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
                 return refuseResult()
             }
         }
-        link.answer(frame)
+        link.send(frame)
     }
 
     private func refuseResult() {
@@ -39,7 +39,7 @@ public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     }
 
     public func onReturnVoid() async throws {
-        link.answer(Frame(.reply, call: call))
+        link.send(Frame(.reply, call: call))
     }
 
     public func onThrow<Err: Error>(error: Err) async throws {

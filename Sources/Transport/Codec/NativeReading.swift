@@ -36,45 +36,36 @@ extension WireReader {
             // Copied: a `Data` writes to borrowed memory in place, and others read that as part of the message.
             if T.self == Data.self { return exactly(Data(try self.slice(range))) }
         case .packed(let range):
-            return try readPacked(type, range, orElse: construct)
+            return try readNumbers(type, range, orElse: construct)
         case .unkeyed(let range) where range.count == 0:
             // An array of nothing has no kind of its own. The writer, which writes arrays of numbers without opening a
             // container, does not count it among the nested ones; nor does the reader.
-            if let empty = Self.emptyArray(type) { return empty }
+            return try readNumbers(type, nil, orElse: construct)
         case .null, .keyed, .unkeyed: break
         }
         return try construct()
     }
 
-    private static func emptyArray<T>(_ type: T.Type) -> T? {
-        if T.self == [Double].self { return exactly([Double]()) }
-        if T.self == [Float].self { return exactly([Float]()) }
-        if T.self == [Int].self { return exactly([Int]()) }
-        if T.self == [Int32].self { return exactly([Int32]()) }
-        if T.self == [Int64].self { return exactly([Int64]()) }
-        if T.self == [UInt32].self { return exactly([UInt32]()) }
-        if T.self == [UInt64].self { return exactly([UInt64]()) }
-        if T.self == [Int16].self { return exactly([Int16]()) }
-        if T.self == [UInt16].self { return exactly([UInt16]()) }
-        if T.self == [Int8].self { return exactly([Int8]()) }
-        if T.self == [UInt].self { return exactly([UInt]()) }
-        if T.self == [UInt8].self { return exactly([UInt8]()) }
-        return nil
+    /// - Parameter range: of the packed array; `nil` for one of nothing.
+    private func readNumbers<T>(_ type: T.Type, _ range: WireRange?, orElse construct: () throws -> T) throws -> T {
+        if T.self == [Double].self, let array = try numbers(Double.self, range) { return exactly(array) }
+        if T.self == [Float].self, let array = try numbers(Float.self, range) { return exactly(array) }
+        if T.self == [Int].self, let array = try numbers(Int.self, range) { return exactly(array) }
+        if T.self == [Int32].self, let array = try numbers(Int32.self, range) { return exactly(array) }
+        if T.self == [Int64].self, let array = try numbers(Int64.self, range) { return exactly(array) }
+        if T.self == [UInt32].self, let array = try numbers(UInt32.self, range) { return exactly(array) }
+        if T.self == [UInt64].self, let array = try numbers(UInt64.self, range) { return exactly(array) }
+        if T.self == [Int16].self, let array = try numbers(Int16.self, range) { return exactly(array) }
+        if T.self == [UInt16].self, let array = try numbers(UInt16.self, range) { return exactly(array) }
+        if T.self == [Int8].self, let array = try numbers(Int8.self, range) { return exactly(array) }
+        if T.self == [UInt].self, let array = try numbers(UInt.self, range) { return exactly(array) }
+        if T.self == [UInt8].self, let array = try numbers(UInt8.self, range) { return exactly(array) }
+        return try construct()
     }
 
-    private func readPacked<T>(_ type: T.Type, _ range: WireRange, orElse construct: () throws -> T) throws -> T {
-        if T.self == [Double].self, let array = try [Double](packed: range, in: self) { return exactly(array) }
-        if T.self == [Float].self, let array = try [Float](packed: range, in: self) { return exactly(array) }
-        if T.self == [Int].self, let array = try [Int](packed: range, in: self) { return exactly(array) }
-        if T.self == [Int32].self, let array = try [Int32](packed: range, in: self) { return exactly(array) }
-        if T.self == [Int64].self, let array = try [Int64](packed: range, in: self) { return exactly(array) }
-        if T.self == [UInt32].self, let array = try [UInt32](packed: range, in: self) { return exactly(array) }
-        if T.self == [UInt64].self, let array = try [UInt64](packed: range, in: self) { return exactly(array) }
-        if T.self == [Int16].self, let array = try [Int16](packed: range, in: self) { return exactly(array) }
-        if T.self == [UInt16].self, let array = try [UInt16](packed: range, in: self) { return exactly(array) }
-        if T.self == [Int8].self, let array = try [Int8](packed: range, in: self) { return exactly(array) }
-        if T.self == [UInt].self, let array = try [UInt](packed: range, in: self) { return exactly(array) }
-        if T.self == [UInt8].self, let array = try [UInt8](packed: range, in: self) { return exactly(array) }
-        return try construct()
+    @inline(__always)
+    private func numbers<Element: PackedElement>(_ type: Element.Type, _ range: WireRange?) throws -> [Element]? {
+        guard let range else { return [] }
+        return try [Element](packed: range, in: self)
     }
 }

@@ -7,10 +7,8 @@ import Synchronization
 /// has come together meanwhile at once.
 package final class Link: Sendable {
     package let peer: Hello
-    /// Whether this side opened the connection.
-    package let dialled: Bool
-    /// Number of the dial that it came of, by the side that dialled.
-    let dial: UInt64
+    /// Which side opened the connection, and with which of its dials.
+    let candidate: LinkChoice.Candidate
     /// The address seen from here.
     package let remoteAddress: NodeAddress?
     /// Longest arguments or result the other side takes.
@@ -61,12 +59,11 @@ package final class Link: Sendable {
     private let answersAreMany = Atomic<Bool>(false)
 
     init(
-        peer: Hello, dialled: Bool, dial: UInt64, channel: any Channel, epoch: ContinuousClock.Instant,
+        peer: Hello, candidate: LinkChoice.Candidate, channel: any Channel, epoch: ContinuousClock.Instant,
         limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer
-        self.dialled = dialled
-        self.dial = dial
+        self.candidate = candidate
         self.channel = channel
         self.epoch = epoch
         self.metrics = metrics
@@ -91,8 +88,6 @@ package final class Link: Sendable {
 
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
     var isLeaving: Bool { saidGoodbye.load(ordering: .relaxed) }
-
-    var candidate: LinkChoice.Candidate { .init(dialledHere: dialled, dial: dial) }
 
     func close() {
         channel.close(promise: nil)
@@ -327,10 +322,6 @@ package final class Link: Sendable {
                 if !isFull { waiter.resume() }
             }
         }
-    }
-
-    func answer(_ frame: Frame) {
-        send(frame)
     }
 
     func fail(_ call: UInt64, _ error: RemoteError) {

@@ -22,8 +22,8 @@ final class LinkHandler: ChannelDuplexHandler {
     private let established: EventLoopPromise<Link>?
 
     private lazy var hello = system.makeHello()
-    private lazy var handshake = Handshake(own: hello, dialled: dialled) { [system, dialled, hello, identity] peer in
-        system.admit(peer, .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial), identity: identity)
+    private lazy var handshake = Handshake(own: hello, dialled: dialled) { [identity] peer in
+        identity?.objection(to: peer.node).map { Refusal(.identity, $0) }
     }
     /// Who the peer is by its certificate.
     private var identity: PeerIdentity?
@@ -239,12 +239,12 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// - Returns: why the link is not wanted after all. Then nothing that the peer has sent behind its hello is looked at.
     private func establish(_ peer: Hello, _ context: ChannelHandlerContext) -> Refusal? {
+        let link = Link(
+            peer: peer, candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
+            channel: context.channel, epoch: system.epoch, limits: system.settings.limits, metrics: system.metrics)
+        if let refusal = system.established(link) { return refusal }
         handshakeTimer?.cancel()
         decoder.limit = FrameLimits.data
-        let link = Link(
-            peer: peer, dialled: dialled, dial: dialled ? hello.dial : peer.dial, channel: context.channel,
-            epoch: system.epoch, limits: system.settings.limits, metrics: system.metrics)
-        if let refusal = system.established(link) { return refusal }
         self.link = link
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

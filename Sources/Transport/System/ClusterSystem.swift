@@ -290,19 +290,18 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return listeningAddress
     }
 
-    func admit(_ peer: Hello, _ candidate: LinkChoice.Candidate, identity: PeerIdentity?) -> Refusal? {
-        if let objection = identity?.objection(to: peer.node) { return Refusal(.identity, objection) }
-        return state.withLockedValue { objection(to: peer, candidate, in: $0) }
-    }
-
     /// Why a link to this peer is not wanted now.
-    private func objection(to peer: Hello, _ candidate: LinkChoice.Candidate, in state: State) -> Refusal? {
+    private func objection(to link: Link, in state: State) -> Refusal? {
+        let peer = link.peer
         if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
         if let old = state.links[peer.node],
-            !LinkChoice.newReplacesOld(own: node, peer: peer.node, old: old.candidate, new: candidate)
+            !LinkChoice.newReplacesOld(own: node, peer: peer.node, old: old.candidate, new: link.candidate)
         {
-            let dialled = candidate.dialledHere ? peer.node : node
+            let dialled = link.candidate.dialledHere ? peer.node : node
             return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: dialled)
+        }
+        if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback {
+            return Refusal(.role, "\(name) links to its own machine only, and \(address) is another")
         }
         return nil
     }
@@ -310,13 +309,10 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// A handshake is done. Says why where the link is not wanted after all.
     func established(_ link: Link) -> Refusal? {
         let peer = link.peer
-        if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback {
-            return Refusal(.role, "\(name) links to its own machine only, and \(address) is another")
-        }
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
         // new one could be told in the wrong order.
         let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
-            if let objection = objection(to: peer, link.candidate, in: state) { return (objection, nil) }
+            if let objection = objection(to: link, in: state) { return (objection, nil) }
             let old = state.links.updateValue(link, forKey: peer.node)
             if let old { state.givingWay.append(old) }
             if peer.role == .node {

@@ -125,7 +125,7 @@ import Testing
                     _ = try? await systems[0].join(address)
                     let here = systems[0].link(to: servers[0].node)
                     let there = servers[0].link(to: systems[0].node)
-                    #expect(here != nil && here?.dial == there?.dial)
+                    #expect(here != nil && here?.candidate.dial == there?.candidate.dial)
                     withExtendedLifetime(echo) {}
                 }
             }
