@@ -146,7 +146,8 @@ final class LinkHandler: ChannelDuplexHandler {
             let advice = link == nil ? PeerProtocol(firstBytes: bytes.readableBytesView).adviceWithoutTLS : nil
             let reason = advice ?? String(describing: error)
             failure = .broken(reason)
-            system.broke(reason, peer: peerDescription(context))
+            // Whoever dialled is told by the failure, and says it.
+            if link != nil || !dialled { system.broke(reason, peer: peerDescription(context)) }
             context.close(promise: nil)
         }
     }
