@@ -13,22 +13,23 @@ package distributed actor Coordinator: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
         Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA0E7RequestVYaKFTE") {
-            (coordinator: Coordinator, argument: JobRequest) in try await coordinator.submit(argument)
+            (coordinator: isolated Coordinator, argument: JobRequest) in try coordinator.submit(argument)
         },
         Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
-            (coordinator: Coordinator, argument: JobID) in try await coordinator.cancel(argument)
+            (coordinator: isolated Coordinator, argument: JobID) in coordinator.cancel(argument)
         },
         Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
-            (coordinator: Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
+            (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
         },
         Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
-            (coordinator: Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
+            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try coordinator.catalogue(argument)
         },
         Method("preview", "$s7SkyCore11CoordinatorC7previewyAA12ImagePreviewVSgAA5JobIDVYaKFTE") {
-            (coordinator: Coordinator, argument: JobID) in try await coordinator.preview(argument)
+            (coordinator: isolated Coordinator, argument: JobID) in coordinator.preview(argument)
         },
-        Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") { (coordinator: Coordinator) in
-            try await coordinator.nodes()
+        Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
+            (coordinator: isolated Coordinator) in
+            await coordinator.nodes()
         },
     ])
 

@@ -10,17 +10,17 @@ package distributed actor ScanActor: ClusterActor {
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("status", "$s7SkyCore9ScanActorC6statusAA10NodeStatusVyYaKFTE") { (actor: ScanActor) in
-            try await actor.status()
+        Method("status", "$s7SkyCore9ScanActorC6statusAA10NodeStatusVyYaKFTE") { (actor: isolated ScanActor) in
+            actor.status()
         },
         Method("reserve", "$s7SkyCore9ScanActorC7reserveyAA5LeaseVAA14ReserveRequestVYaKFTE") {
-            (actor: ScanActor, argument: ReserveRequest) in try await actor.reserve(argument)
+            (actor: isolated ScanActor, argument: ReserveRequest) in actor.reserve(argument)
         },
         Method("watch", "$s7SkyCore9ScanActorC5watchyAA5LeaseVSgAA0F5WatchVYaKFTE") {
-            (actor: ScanActor, argument: LeaseWatch) in try await actor.watch(argument)
+            (actor: isolated ScanActor, argument: LeaseWatch) in await actor.watch(argument)
         },
         Method("run", "$s7SkyCore9ScanActorC3runyAA8RunReplyVAA0F7RequestVYaKFTE") {
-            (actor: ScanActor, argument: RunRequest) in try await actor.run(argument)
+            (actor: isolated ScanActor, argument: RunRequest) in await actor.run(argument)
         },
     ])
 

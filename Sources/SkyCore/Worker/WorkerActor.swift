@@ -9,7 +9,7 @@ package distributed actor WorkerActor: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
         Method("perform", "$s7SkyCore11WorkerActorC7performyAA11TaskOutcomeOAA04ScanF0VYaKFTE") {
-            (worker: WorkerActor, argument: ScanTask) in try await worker.perform(argument)
+            (worker: isolated WorkerActor, argument: ScanTask) in await worker.perform(argument)
         }
     ])
 

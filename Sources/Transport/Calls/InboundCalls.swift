@@ -57,7 +57,7 @@ final class InboundCalls: Sendable {
     /// Starts an admitted call, behind those for the same actor that came before it. To be called on the event loop.
     ///
     /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
-    /// that is what keeps the order. No method runs on the event loop itself.
+    /// that is what keeps the order. No method runs on the event loop itself. It ends with `ended`.
     func start(_ call: UInt64, actor: String, size: Int, _ operation: @escaping Operation) {
         let waiting = Waiting(call: call, size: size, operation: operation)
         let (startsNow, startsQueue) = state.withLockedValue { state in
@@ -75,10 +75,7 @@ final class InboundCalls: Sendable {
     }
 
     private func begin(_ waiting: Waiting) {
-        let task = Task.immediate {
-            await waiting.operation()
-            if self.finished(waiting.call) { self.changed() }
-        }
+        let task = Task.immediate(operation: waiting.operation)
         let cancelled = state.withLockedValue { $0.running.started(waiting.call, task) }
         cancelled?.cancel()
     }
@@ -103,12 +100,14 @@ final class InboundCalls: Sendable {
         }
     }
 
-    /// `true` where the link may wait for this.
-    private func finished(_ call: UInt64) -> Bool {
-        state.withLockedValue { state in
+    /// To be said by every call that was started, when it has answered.
+    func ended(_ call: UInt64) {
+        // The link may wait for this.
+        let isAwaited = state.withLockedValue { state in
             state.running.finished(call)
             return state.isWinding
         }
+        if isAwaited { changed() }
     }
 
     /// Whether so much waits to be decoded that the peer should send no more for now.

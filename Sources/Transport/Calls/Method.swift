@@ -4,24 +4,26 @@
 public final class Method: Sendable {
     let name: String
     let target: String
-    /// Runs it without the runtime's look-up by name; `nil` leaves it to the runtime.
-    let direct: DirectCall?
+    private let body: MethodBody
 
-    private init(name: String, target: String, direct: DirectCall?) {
+    private init(name: String, target: String, body: MethodBody) {
         self.name = name
         self.target = target
-        self.direct = direct
+        self.body = body
     }
 
     /// A method that the runtime finds by its mangled name, at each call.
     public convenience init(_ name: String, _ target: String) {
-        self.init(name: name, target: target, direct: nil)
+        self.init(name: name, target: target, body: RuntimeMethodBody(target: target))
     }
 
     /// A method that is called as written. The runtime's way takes several times as long: it takes the mangled name
     /// apart and looks up the types of the arguments and of the result each time.
     ///
-    ///     Method("echo", "$s...") { (echo: Echo, text: String) in try await echo.echo(text) }
+    ///     Method("echo", "$s...") { (echo: isolated Echo, text: String) in echo.echo(text) }
+    ///
+    /// The result is encoded on the actor, and sent before the actor's next call runs. Where that would keep the actor
+    /// too long, have it return bytes that are ready.
     ///
     /// - Parameters:
     ///   - name: on the wire.
@@ -29,42 +31,18 @@ public final class Method: Sendable {
     ///   - body: calls the method on the actor.
     public convenience init<Act: ClusterActor, each Argument: Codable & Sendable, Result: Codable & Sendable>(
         _ name: String, _ target: String,
-        _ body: @escaping @Sendable (Act, repeat each Argument) async throws -> Result
+        _ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Result
     ) {
-        let direct: DirectCall = { actor, decoder, handler in
-            guard let actor = actor as? Act else { throw RemoteError(.noSuchMethod, "the actor has no such method") }
-            var decoder = decoder
-            let arguments = (repeat try decoder.decodeNextArgument() as each Argument)
-            let result: Result
-            do {
-                result = try await body(actor, repeat each arguments)
-            } catch {
-                return try await handler.onThrow(error: error)
-            }
-            try await handler.onReturn(value: result)
-        }
-        self.init(name: name, target: target, direct: direct)
+        self.init(name: name, target: target, body: DirectMethodBody(body) { call, result in try call.reply(result) })
     }
 
     /// The same for a method without a result.
     public convenience init<Act: ClusterActor, each Argument: Codable & Sendable>(
         _ name: String, _ target: String,
-        _ body: @escaping @Sendable (Act, repeat each Argument) async throws -> Void
+        _ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Void
     ) {
-        let direct: DirectCall = { actor, decoder, handler in
-            guard let actor = actor as? Act else { throw RemoteError(.noSuchMethod, "the actor has no such method") }
-            var decoder = decoder
-            let arguments = (repeat try decoder.decodeNextArgument() as each Argument)
-            do {
-                try await body(actor, repeat each arguments)
-            } catch {
-                return try await handler.onThrow(error: error)
-            }
-            try await handler.onReturnVoid()
-        }
-        self.init(name: name, target: target, direct: direct)
+        self.init(name: name, target: target, body: DirectMethodBody(body) { call, _ in call.replyVoid() })
     }
-}
 
-/// Decodes the arguments, calls the method, answers.
-typealias DirectCall = @Sendable (any ClusterActor, CallDecoder, ReplyHandler) async throws -> Void
+    func run(_ call: InboundCall) async { await body.run(call) }
+}

@@ -41,7 +41,7 @@ public struct MethodTable: Sendable {
                     value: value)
             }
         }
-        return CallFailure(ReplyHandler.describe(error))
+        return CallFailure(RemoteError(describing: error))
     }
 
     /// What the caller throws.

@@ -28,5 +28,14 @@ public struct RemoteError: Error, Hashable, Codable, Sendable, CustomStringConve
         self.message = PrintableText.of(message)
     }
 
+    /// What a caller is told of an error that was not declared.
+    init(describing error: any Error) {
+        switch error {
+        case let error as RemoteError: self = error
+        case is CancellationError: self.init(.cancelled, "the call was cancelled")
+        default: self.init(.failed, String(describing: error))
+        }
+    }
+
     public var description: String { message }
 }

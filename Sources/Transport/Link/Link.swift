@@ -56,7 +56,7 @@ package final class Link: Sendable {
     private let handedOver = Atomic<Bool>(false)
     /// Copies of what is in the outbox, for those who look at every call.
     private let answerCount = Atomic<Int>(0)
-    private let answersAreMany = Atomic<Bool>(false)
+    private let answersFill = Atomic<Bool>(false)
 
     init(
         peer: Hello, candidate: LinkChoice.Candidate, channel: any Channel, epoch: ContinuousClock.Instant,
@@ -126,7 +126,7 @@ package final class Link: Sendable {
 
     private func note(_ state: borrowing State) {
         answerCount.store(state.outbox.answerCount, ordering: .relaxed)
-        answersAreMany.store(state.isFull, ordering: .relaxed)
+        answersFill.store(state.isFull, ordering: .relaxed)
     }
 
     /// Moves what may be sent now into `frames`, about `bytes` at most. Nothing moved means that the event loop has to
@@ -309,9 +309,12 @@ package final class Link: Sendable {
 
     // MARK: - Answers to the peer
 
-    /// Waits while more answers than a bound wait to be read by the peer.
+    /// Whether more answers than a bound wait to be read by the peer, as of a moment ago.
+    var answersAreMany: Bool { answersFill.load(ordering: .relaxed) }
+
+    /// Waits while they do.
     func roomForAnswer() async {
-        guard answersAreMany.load(ordering: .relaxed) else { return }
+        guard answersAreMany else { return }
         // Woken together, each looks again: the first of them may have filled the room.
         while state.withLockedValue({ $0.isFull }) {
             await withCheckedContinuation { waiter in

@@ -139,9 +139,8 @@ extension ClusterSystem {
         case .abuse: throw HandshakeFailure.broken("far more calls at once than allowed")
         case nil: return refuse(frame.call, RemoteError(.leaving, "\(self.name) is leaving"), on: link)
         }
-        link.inbound.start(frame.call, actor: name.actor, size: frame.body.readableBytes) { [self] in
-            await run(request, method, on: actor, call: frame.call, link: link)
-        }
+        let call = InboundCall(frame.call, request, method, on: actor, link: link, system: self)
+        link.inbound.start(frame.call, actor: name.actor, size: frame.body.readableBytes) { await call.run() }
     }
 
     /// A peer that calls and does not read the answers, be they refusals, is not answered for ever.
@@ -158,36 +157,5 @@ extension ClusterSystem {
     private func refuse(_ call: UInt64, _ error: RemoteError, on link: Link) {
         metrics.theirCallFailed()
         link.fail(call, error)
-    }
-
-    private func run(
-        _ request: CallRequest, _ method: Method, on actor: any ClusterActor, call: UInt64, link: Link
-    ) async {
-        let handler = ReplyHandler(link: link, call: call, actor: type(of: actor))
-        let context = CallContext(
-            deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
-        await CallContext.$current.withValue(context) {
-            // By the table's name, never by the peer's text.
-            logger.trace("called", metadata: ["peer": "\(link.peer.name)", "method": "\(method.name)"])
-            do {
-                if let direct = method.direct {
-                    try await direct(actor, CallDecoder(request), handler)
-                } else {
-                    try await execute(method.target, on: actor, CallDecoder(request), handler)
-                }
-            } catch {
-                metrics.theirCallFailed()
-                logger.debug("a call of a peer failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
-                link.fail(call, ReplyHandler.describe(error))
-            }
-        }
-    }
-
-    private func execute(
-        _ target: String, on actor: some ClusterActor, _ decoder: CallDecoder, _ handler: ReplyHandler
-    ) async throws {
-        var decoder = decoder
-        try await executeDistributedTarget(
-            on: actor, target: RemoteCallTarget(target), invocationDecoder: &decoder, handler: handler)
     }
 }

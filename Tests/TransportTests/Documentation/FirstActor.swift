@@ -9,11 +9,11 @@ distributed actor Weather: ClusterActor {
     static let methods = MethodTable(
         [
             Method("report", "$s14TransportTests7WeatherC6reportyySS_SdtYaKFTE") {
-                (weather: Weather, station: String, celsius: Double) in
-                try await weather.report(station, celsius)
+                (weather: isolated Weather, station: String, celsius: Double) in
+                weather.report(station, celsius)
             },
-            Method("warmest", "$s14TransportTests7WeatherC7warmestSSyYaKFTE") { (weather: Weather) in
-                try await weather.warmest()
+            Method("warmest", "$s14TransportTests7WeatherC7warmestSSyYaKFTE") { (weather: isolated Weather) in
+                try weather.warmest()
             },
         ],
         errors: [DeclaredError("no-reports", NoReports.self)])

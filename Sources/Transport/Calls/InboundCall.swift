@@ -1,0 +1,96 @@
+import Logging
+import NIOCore
+import Synchronization
+
+/// One call of a peer, from its admission to its answer.
+final class InboundCall: Sendable {
+    let actor: any ClusterActor
+    let context: CallContext
+    private let id: UInt64
+    private let method: Method
+    private let link: Link
+    private let system: ClusterSystem
+    /// Taken by the first who asks: a call may run for long, and what was read from the socket must not be kept alive by
+    /// it.
+    private let arguments: Mutex<CallDecoder?>
+
+    init(
+        _ id: UInt64, _ request: CallRequest, _ method: Method, on actor: any ClusterActor, link: Link,
+        system: ClusterSystem
+    ) {
+        self.id = id
+        self.actor = actor
+        self.method = method
+        self.link = link
+        self.system = system
+        context = CallContext(
+            deadline: ContinuousClock.now + request.remaining, trace: request.trace, peer: link.peer.node)
+        arguments = Mutex(CallDecoder(request))
+    }
+
+    /// Runs the method and answers. The answer has left for the outbox when it returns.
+    ///
+    /// Nothing follows the last `await`, here and wherever it leads: then the task ends on the actor, which goes on with
+    /// its next call at once. Otherwise the task would leave the actor first, and both would be queued again.
+    func run() async { await method.run(self) }
+
+    func takeArguments() throws -> CallDecoder {
+        guard let decoder = arguments.withLock({ $0.take() }) else { throw RemoteError(.badArguments, "read already") }
+        return decoder
+    }
+
+    func logStart() {
+        // By the table's name, never by the peer's text.
+        system.logger.trace("called", metadata: ["peer": "\(link.peer.name)", "method": "\(method.name)"])
+    }
+
+    // MARK: - The answer
+
+    /// Whether so many answers wait to be read by the peer that `roomForAnswer` has to be awaited before the next.
+    /// Further results wait as values, not as bytes.
+    var hasToWait: Bool { link.answersAreMany }
+
+    func roomForAnswer() async { await link.roomForAnswer() }
+
+    /// - Throws: what encoding it throws, but for its being too long, which is answered.
+    func reply<Success: Codable & Sendable>(_ value: Success) throws {
+        var frame = Frame(.reply, call: id, body: ByteBufferAllocator().buffer(capacity: 128))
+        if let payload = WireCoder.payload(of: value) {
+            WireCoder.writeHead(ofPayload: payload, into: &frame.body)
+            frame.tail = payload
+            guard frame.bodySize <= link.bodyLimit else { return refuseResult() }
+        } else {
+            do {
+                try WireCoder.encode(value, into: &frame.body, limit: link.bodyLimit)
+            } catch WireCodingError.limitExceeded {
+                return refuseResult()
+            }
+        }
+        link.send(frame)
+    }
+
+    private func refuseResult() {
+        link.fail(id, RemoteError(.tooLarge, "a result of more than \(link.bodyLimit) bytes"))
+    }
+
+    func replyVoid() {
+        link.send(Frame(.reply, call: id))
+    }
+
+    /// The method has thrown.
+    func reply(throwing error: any Error) {
+        system.metrics.theirCallFailed()
+        link.fail(id, type(of: actor).methods.failure(for: error))
+    }
+
+    /// The method was not run, or its result could not be sent.
+    func fail(_ error: any Error) {
+        system.metrics.theirCallFailed()
+        system.logger.debug(
+            "a call of a peer failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
+        link.fail(id, RemoteError(describing: error))
+    }
+
+    /// The last that is to be said.
+    func end() { link.inbound.ended(id) }
+}
