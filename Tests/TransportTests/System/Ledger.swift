@@ -9,12 +9,26 @@ distributed actor Ledger: ClusterActor {
 
     static let methods = MethodTable(
         [
-            "note": "$s14TransportTests6LedgerC4noteyySi_7NIOCore10ByteBufferVtYaKFTE",
-            "numbers": "$s14TransportTests6LedgerC7numbersSaySiGyYaKFTE",
-            "context": "$s14TransportTests6LedgerC7contextAA9CallFactsVyYaKFTE",
-            "expose": "$s14TransportTests6LedgerC6exposeyySiYaKFTE",
-            "fill": "$s14TransportTests6LedgerC4filly7NIOCore10ByteBufferVSiYaKFTE",
-            "hold": "$s14TransportTests6LedgerC4holdyyYaKFTE",
+            Method("note", "$s14TransportTests6LedgerC4noteyySi_7NIOCore10ByteBufferVtYaKFTE") {
+                (ledger: isolated Ledger, number: Int, ballast: ByteBuffer) in
+                // A closure that is isolated by its type only would get here and not be on the actor.
+                ledger.preconditionIsolated()
+                ledger.note(number, ballast)
+            },
+            Method("numbers", "$s14TransportTests6LedgerC7numbersSaySiGyYaKFTE"),
+            Method("context", "$s14TransportTests6LedgerC7contextAA9CallFactsVyYaKFTE") { (ledger: isolated Ledger) in
+                ledger.context()
+            },
+            Method("expose", "$s14TransportTests6LedgerC6exposeyySiYaKFTE") { (ledger: isolated Ledger, seconds: Int) in
+                try ledger.expose(seconds)
+            },
+            Method("fill", "$s14TransportTests6LedgerC4filly7NIOCore10ByteBufferVSiYaKFTE") {
+                (ledger: isolated Ledger, count: Int) in ledger.fill(count)
+            },
+            Method("hold", "$s14TransportTests6LedgerC4holdyyYaKFTE") { (ledger: isolated Ledger) in
+                await ledger.hold()
+                ledger.preconditionIsolated()
+            },
         ],
         errors: [DeclaredError("overexposed", Overexposed.self)])
 

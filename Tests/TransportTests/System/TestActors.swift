@@ -6,13 +6,17 @@ distributed actor Echo: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
     static let methods = MethodTable([
-        "echo": "$s14TransportTests4EchoC4echoyS2SYaKFTE",
-        "nothing": "$s14TransportTests4EchoC7nothingyyYaKFTE",
-        "fail": "$s14TransportTests4EchoC4failyyYaKFTE",
-        "wait": "$s14TransportTests4EchoC4waityyYaKFTE",
-        "cancellations": "$s14TransportTests4EchoC13cancellationsSiyYaKFTE",
-
-        "reverse": "$s14TransportTests4EchoC7reverseySays5UInt8VGAGYaKFTE",
+        Method("echo", "$s14TransportTests4EchoC4echoyS2SYaKFTE"),
+        Method("nothing", "$s14TransportTests4EchoC7nothingyyYaKFTE"),
+        Method("fail", "$s14TransportTests4EchoC4failyyYaKFTE"),
+        Method("wait", "$s14TransportTests4EchoC4waityyYaKFTE") { (echo: isolated Echo) in await echo.wait() },
+        Method("cancellations", "$s14TransportTests4EchoC13cancellationsSiyYaKFTE"),
+        Method("reverse", "$s14TransportTests4EchoC7reverseySays5UInt8VGAGYaKFTE"),
+        // As a mistake in the table would have it: the closure is for another actor.
+        Method("misplaced", "nowhere") { (vault: isolated Vault) in vault.secret() },
+        Method("repeated", "nowhere") { (echo: isolated Echo, text: String) in echo.echo(text) },
+        // What it returns can be encoded by nobody.
+        Method("unwritable", "nowhere") { (echo: isolated Echo) in Unwritable() },
     ])
 
     private var cancelled = 0
@@ -72,4 +76,13 @@ distributed actor Vault: ClusterActor {
 struct Complaint: Error, CustomStringConvertible {
     var text: String
     var description: String { text }
+}
+
+/// A value that cannot be encoded.
+struct Unwritable: Codable, Sendable {
+    init() {}
+
+    init(from decoder: any Decoder) throws {}
+
+    func encode(to encoder: any Encoder) throws { throw Complaint(text: "no ink") }
 }
