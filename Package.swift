@@ -119,7 +119,8 @@ if Context.environment["SKYNET_FUZZ"] != nil {
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             sources: [
-                "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/MulticastSettings.swift",
+                "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/BeaconFault.swift",
+                "Discovery/BeaconFilter.swift", "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
                 "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
                 "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
                 "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",

@@ -97,7 +97,9 @@ enum ClusterSession {
         }
         if let multicast {
             do {
-                if let address = try await NodeFinder.find(multicast, cluster: settings.cluster) {
+                if let address = try await NodeFinder.find(
+                    multicast, cluster: settings.cluster, security: settings.security)
+                {
                     return Client(system: system, node: try await system.join(address).node)
                 }
             } catch let error as NetworkInterfaceError {

@@ -3,6 +3,8 @@
 package struct BeaconSchedule {
     package enum Event {
         case started
+        /// This node can be reached elsewhere than before, or by other ways.
+        case changed
         /// Somebody asked who is there.
         case solicited
         /// The wait returned before is over.
@@ -34,7 +36,8 @@ package struct BeaconSchedule {
 
     package mutating func handle(_ event: Event, now: Duration) -> Step {
         switch event {
-        case .started:
+        case .started, .changed:
+            // A way that is new has others on it who have not heard of this node, and of whom it has not heard.
             sent = 1
             lastSent = now
             return Step(send: .solicit, pause: BeaconSchedule.opening[0])

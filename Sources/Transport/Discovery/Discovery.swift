@@ -3,64 +3,122 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Sends this node's beacons and listens for those of others, on every suitable interface.
-///
-/// One socket receives, bound to the group's own address so that no unicast reaches it, and shares its port with the
-/// other nodes of the machine. One socket an interface sends, from a port of its own, so that a datagram's source
-/// address is the one to dial.
+/// Sends this node's beacons and listens for those of others, on every suitable interface, and on those that come.
 final class Discovery: Sendable {
+    /// How often to look which interfaces and addresses there are.
+    static let watchInterval = TimeAmount.seconds(2)
+    /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
+    static let rejoinInterval = TimeAmount.seconds(110)
+    /// How long a beacon counts. More than clocks that are set by hand differ.
+    static let validity: UInt16 = 30
+
     private let settings: MulticastSettings
     /// Let go at the shutdown, when the system lets go of this.
     private let system: ClusterSystem
-    private let cluster: UInt64
+    private let seal: BeaconSeal
+    private let loop: any EventLoop
 
     private struct State {
-        var receiver: (any Channel)?
-        var senders: [any Channel] = []
+        var sockets: BeaconSockets?
         var schedule = BeaconSchedule()
+        var filter: BeaconFilter
+        var news: BeaconNews
+        var sequence: UInt64 = 0
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
         var timer: (due: Duration, task: Scheduled<Void>)?
+        var repeated: [RepeatedTask] = []
+        /// Paths that could not be opened, told once.
+        var failed: Set<BeaconPath> = []
         var isStopped = false
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
     init(settings: MulticastSettings, system: ClusterSystem) {
         self.settings = settings
         self.system = system
-        cluster = Beacon.clusterID(system.settings.cluster)
+        loop = system.eventLoopGroup.next()
+        seal = BeaconSeal(cluster: system.settings.cluster, security: system.settings.security)
+        state = NIOLockedValueBox(
+            State(filter: BeaconFilter(own: system.node), news: BeaconNews(own: seal.cluster)))
     }
 
     func start() async throws {
-        let interfaces = try NetworkInterface.suitable(settings.interfaces, listening: system.listeningAddress)
-        let receiver = try await MulticastSocket.receiver(settings, on: interfaces, group: system.eventLoopGroup) {
-            [weak self] envelope in self?.received(envelope)
+        let interfaces = try NetworkInterface.all()
+        if let missing = BeaconPath.missing(settings.interfaces, interfaces) { throw missing }
+        let sockets = BeaconSockets(settings, loop: loop) { [weak self] envelope in self?.received(envelope) }
+        try await sockets.bind()
+        let isStopped = state.withLockedValue { state in
+            state.sockets = sockets
+            return state.isStopped
         }
-        var senders: [any Channel] = []
-        for interface in interfaces {
-            do {
-                senders.append(try await MulticastSocket.sender(settings, on: interface, group: system.eventLoopGroup))
-            } catch {
-                system.logger.warning(
-                    "cannot send beacons", metadata: ["interface": "\(interface.device.name)", "error": "\(error)"])
+        if isStopped { return await sockets.close() }
+        _ = await follow(interfaces, sockets)
+        advance(.started)
+        repeatedly(Discovery.watchInterval) { discovery, sockets in await discovery.watch(sockets) }
+        repeatedly(Discovery.rejoinInterval) { _, sockets in await sockets.rejoin() }
+    }
+
+    private func repeatedly(
+        _ interval: TimeAmount, _ body: @escaping @Sendable (Discovery, BeaconSockets) async -> Void
+    ) {
+        let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak self, loop] _ in
+            loop.makeFutureWithTask { [weak self] in
+                guard let self, let sockets = state.withLockedValue({ $0.isStopped ? nil : $0.sockets }) else { return }
+                await body(self, sockets)
             }
         }
-        state.withLockedValue {
-            $0.receiver = receiver
-            $0.senders = senders
+        let isStopped = state.withLockedValue { state in
+            state.repeated.append(task)
+            return state.isStopped
         }
-        advance(.started)
+        if isStopped { task.cancel() }
+    }
+
+    /// Looks which interfaces and addresses there are now.
+    private func watch(_ sockets: BeaconSockets) async {
+        guard let interfaces = try? NetworkInterface.all() else { return }
+        if await follow(interfaces, sockets) { advance(.changed) }
+    }
+
+    /// Opens and closes paths until they are those that there should be.
+    ///
+    /// - Returns: whether any has changed.
+    private func follow(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
+        let wanted = BeaconPath.plan(interfaces, named: settings.interfaces, listening: system.listeningAddress)
+        let present = sockets.paths
+        for path in present.subtracting(wanted) {
+            system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
+            await sockets.close(path)
+        }
+        for path in wanted.subtracting(present) {
+            do {
+                try await sockets.open(path)
+                system.logger.debug("beacons go by an interface", metadata: ["interface": "\(path)"])
+                state.withLockedValue { _ = $0.failed.remove(path) }
+            } catch {
+                // Tried again at the next look.
+                if state.withLockedValue({ $0.failed.insert(path).inserted }) {
+                    system.logger.warning(
+                        "cannot send or hear beacons", metadata: ["interface": "\(path)", "error": "\(error)"])
+                }
+            }
+        }
+        return sockets.paths != present
     }
 
     func stop() async {
         send(.goodbye)
-        let channels = state.withLockedValue { state in
+        let sockets = state.withLockedValue { state in
             state.isStopped = true
             state.timer?.task.cancel()
-            return state.senders + [state.receiver].compactMap(\.self)
+            for task in state.repeated { task.cancel() }
+            return state.sockets
         }
-        for channel in channels { try? await channel.close().get() }
+        await sockets?.close()
     }
+
+    // MARK: - Sending
 
     private func advance(_ event: BeaconSchedule.Event) {
         let now = system.now
@@ -70,7 +128,7 @@ final class Discovery: Sendable {
             let due = now + step.pause
             if let timer = state.timer, timer.due <= due, timer.due > now { return step.send }
             state.timer?.task.cancel()
-            let task = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(step.pause)) { [weak self] in
+            let task = loop.scheduleTask(in: TimeAmount(step.pause)) { [weak self] in
                 guard let self else { return }
                 self.advance(.due)
             }
@@ -81,33 +139,52 @@ final class Discovery: Sendable {
     }
 
     private func send(_ kind: Beacon.Kind) {
-        guard let group = try? SocketAddress(ipAddress: settings.group, port: settings.port) else { return }
-        let bytes = beacon(kind, system).encoded()
-        for sender in state.withLockedValue({ $0.senders }) {
-            // A failed beacon is one lost datagram; the next is seconds away.
-            sender.writeAndFlush(AddressedEnvelope(remoteAddress: group, data: bytes), promise: nil)
-        }
+        guard let sockets = state.withLockedValue({ $0.sockets }) else { return }
+        let places = BeaconPlaces(sockets.paths, listening: system.listeningAddress)
+        sockets.send { path in seal.seal(beacon(kind, places.by(path))) }
     }
 
-    private func beacon(_ kind: Beacon.Kind, _ system: ClusterSystem) -> Beacon {
+    private func beacon(_ kind: Beacon.Kind, _ places: [Beacon.Place]) -> Beacon {
         var host = ""
         var port = 0
         if case .hostPort(let advertisedHost, let advertisedPort) = system.advertised {
             port = advertisedPort
             if system.advertised?.isWildcard == false { host = advertisedHost }
         }
+        let sequence = state.withLockedValue { state in
+            state.sequence += 1
+            return state.sequence
+        }
         return Beacon(
-            kind, cluster: system.settings.cluster, node: system.node, validity: 30,
-            port: UInt16(clamping: port), host: host, name: system.name)
+            kind, cluster: seal.cluster, node: system.node, sequence: sequence, sent: WallClock.milliseconds,
+            validity: Discovery.validity, port: UInt16(clamping: port), host: host, name: system.name, places: places)
     }
 
+    // MARK: - Hearing
+
     private func received(_ envelope: AddressedEnvelope<ByteBuffer>) {
-        // What is no beacon of this cluster is dropped without a word: anybody may send to the group.
-        guard let beacon = Beacon(envelope.data), beacon.cluster == cluster, beacon.node != system.node
-        else { return }
-        if beacon.kind == .solicit { advance(.solicited) }
-        if beacon.kind != .goodbye, let address = beacon.address(from: envelope.remoteAddress) {
-            system.suggest(address, node: beacon.node)
+        let beacon: Beacon
+        do {
+            beacon = try seal.open(envelope.data)
+        } catch {
+            return dropped(error, beacon: nil, envelope.remoteAddress)
         }
+        if let fault = state.withLockedValue({ $0.filter.fault(beacon, now: WallClock.milliseconds) }) {
+            return dropped(fault, beacon: beacon, envelope.remoteAddress)
+        }
+        system.metrics.heardBeacon(nil)
+        switch beacon.kind {
+        case .goodbye: return system.heardGoodbye(of: beacon.node)
+        case .solicit: advance(.solicited)
+        case .announce: break
+        }
+        system.suggest(beacon.addresses(from: envelope.remoteAddress), node: beacon.node)
+    }
+
+    /// Anybody may send to the group: dropped without a word, or with one the first time.
+    private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
+        system.metrics.heardBeacon(fault)
+        guard let line = state.withLockedValue({ $0.news.line(fault, beacon: beacon) }) else { return }
+        system.logger.notice("\(line)", metadata: ["from": "\(source.ipAddress ?? "")"])
     }
 }

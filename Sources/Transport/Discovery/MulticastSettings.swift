@@ -2,10 +2,12 @@
 public struct MulticastSettings: Hashable, Sendable {
     /// IPv4 group; 239/8 is for use within one site (RFC 2365).
     public var group = "239.255.83.75"
-    /// UDP port of the group, shared by all nodes of a machine.
+    /// IPv6 group of link scope (RFC 4291), "SKYN" in its last four bytes; `nil` uses IPv4 alone.
+    public var group6: String? = "ff02::534b:594e"
+    /// UDP port of the groups, shared by all nodes of a machine.
     public var port = 7421
-    /// Interfaces to use, by name (`eth0`) or IPv4 address; empty follows the listening address: loopback alone for
-    /// a node that listens on loopback, otherwise every interface that is up.
+    /// Interfaces to use, by name (`eth0`) or address; empty follows the listening address: loopback alone for a node
+    /// that listens on loopback, otherwise every interface that is up, and those that come later.
     public var interfaces: [String] = []
     /// Routers a beacon may cross. 1 keeps it on the local network.
     public var timeToLive = 1

@@ -2,58 +2,141 @@ import NIOCore
 import NIOPosix
 
 /// Opens the sockets that discovery needs.
+///
+/// Receivers are bound to the group's own address, so that no unicast reaches them, and share its port with the other
+/// nodes of the machine. Senders have a port of their own, one for each path, so that a datagram's source is an address to
+/// dial.
 enum MulticastSocket {
-    /// Hears the group on all `interfaces`.
+    /// Hears the IPv4 group, on no interface yet; see `hear`.
     static func receiver(
-        _ settings: MulticastSettings, on interfaces: [NetworkInterface], group: any EventLoopGroup,
+        _ settings: MulticastSettings, loop: any EventLoop,
         _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
     ) async throws -> any Channel {
         let address = try SocketAddress(ipAddress: settings.group, port: settings.port)
-        let channel = try await DatagramBootstrap(group: group)
+        // Otherwise it would also hear what comes in by interfaces that other processes have joined on.
+        return try await bootstrap(loop, receive)
+            .channelOption(ChannelOptions.Types.SocketOption(level: .ip, name: .multicastAll), value: 0)
+            .bind(to: address).get()
+    }
+
+    /// Hears the IPv6 group on one interface.
+    static func receiver6(
+        _ group: String, port: Int, on path: BeaconPath, loop: any EventLoop,
+        _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
+    ) async throws -> any Channel {
+        let channel = try await bootstrap(loop, receive)
+            .channelOption(ChannelOptions.Types.SocketOption(level: .ipv6, name: .multicastAll6), value: 0)
+            .bind(to: try scoped(group, port: port, path)).get()
+        try await hear(group, on: path, channel)
+        return channel
+    }
+
+    private static func bootstrap(
+        _ loop: any EventLoop, _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
+    ) -> DatagramBootstrap {
+        DatagramBootstrap(group: loop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Room to see that a datagram is longer than a beacon can be.
+            .channelOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2 * Beacon.sizeLimit)
+            )
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(DatagramReceiver(receive: receive))
                 }
             }
-            .bind(to: address).get()
+    }
+
+    /// Joins the group on a path. NIO's own way leaves out interfaces that do not claim to do multicast, and `lo` is one
+    /// of them.
+    static func hear(_ group: String, on path: BeaconPath, _ receiver: any Channel) async throws {
+        try await change(.ipAddMembership, .ipv6JoinGroup, group, path, receiver)
+    }
+
+    /// Leaves it.
+    static func unhear(_ group: String, on path: BeaconPath, _ receiver: any Channel) async throws {
+        try await change(.ipDropMembership, .ipv6LeaveGroup, group, path, receiver)
+    }
+
+    private static func change(
+        _ name4: NIOBSDSocket.Option, _ name6: NIOBSDSocket.Option, _ group: String, _ path: BeaconPath,
+        _ receiver: any Channel
+    ) async throws {
+        guard let provider = receiver as? any SocketOptionProvider else { return }
+        if let membership = IPv4Membership(group: group, path: path) {
+            try await provider.unsafeSetSocketOption(level: .ip, name: name4, value: membership).get()
+        } else if let membership = IPv6Membership(group: group, path: path) {
+            try await provider.unsafeSetSocketOption(level: .ipv6, name: name6, value: membership).get()
+        }
+    }
+
+    /// Sends from a path's address, out of its interface.
+    static func sender(_ settings: MulticastSettings, on path: BeaconPath, loop: any EventLoop) async throws
+        -> any Channel
+    {
+        let source = try scoped(path.address.description, port: 0, path)
+        let channel = try await DatagramBootstrap(group: loop).bind(to: source).get()
         guard let provider = channel as? any SocketOptionProvider else { return channel }
-        for interface in interfaces {
-            guard let membership = IPv4Membership(group: settings.group, interface: interface.ip) else { continue }
-            // An interface that refuses (ENODEV while it goes down, EADDRINUSE for a second address on it) is one
-            // way less to be heard, not a reason to give up.
-            try? await provider.unsafeSetSocketOption(level: .ip, name: .ip_add_membership, value: membership).get()
+        do {
+            let limit = UInt8(clamping: settings.timeToLive)
+            if path.address.isIPv4 {
+                // An `in_addr` is its four bytes in network order.
+                let address = path.address.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+                try await provider.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: address).get()
+                try await provider.setIPMulticastTTL(limit).get()
+            } else {
+                let index = CInt(truncatingIfNeeded: path.index)
+                try await provider.unsafeSetSocketOption(level: .ipv6, name: .ipv6MulticastIF, value: index).get()
+                let hops = CInt(limit)
+                try await provider.unsafeSetSocketOption(level: .ipv6, name: .ipv6MulticastHops, value: hops).get()
+            }
+        } catch {
+            try? await channel.close().get()
+            throw error
         }
         return channel
     }
 
-    /// Sends from one interface's address, out of that interface.
-    static func sender(
-        _ settings: MulticastSettings, on interface: NetworkInterface, group: any EventLoopGroup
-    ) async throws -> any Channel {
-        let channel = try await DatagramBootstrap(group: group).bind(host: interface.ip, port: 0).get()
-        guard let provider = channel as? any SocketOptionProvider, let bytes = IPv4.bytes(of: interface.ip) else {
-            return channel
-        }
-        // An `in_addr` is its four bytes in network order.
-        let address = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        try await provider.unsafeSetSocketOption(level: .ip, name: .ip_multicast_if, value: address).get()
-        try await provider.setIPMulticastTTL(UInt8(clamping: settings.timeToLive)).get()
-        return channel
+    /// An address of the path's family; over IPv6 within the scope of its interface.
+    static func scoped(_ ip: String, port: Int, _ path: BeaconPath) throws -> SocketAddress {
+        try SocketAddress(ipAddress: ip, port: port).scoped(to: UInt32(truncatingIfNeeded: path.index))
     }
 }
 
-/// `ip_mreq`: a group and the interface to hear it on, both in network order. NIO's own way of joining leaves out
-/// interfaces that do not claim to support multicast, and `lo` is one of them.
+/// `ip_mreq`: a group and the interface to hear it on, both in network order.
 private struct IPv4Membership {
     var group: UInt32
     var interface: UInt32
 
-    init?(group: String, interface: String) {
-        guard let group = IPv4.bytes(of: group), let interface = IPv4.bytes(of: interface) else { return nil }
+    init?(group: String, path: BeaconPath) {
+        guard let group = IPv4.bytes(of: group), path.address.isIPv4 else { return nil }
         self.group = group.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        self.interface = interface.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        interface = path.address.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
+}
+
+/// `ipv6_mreq`: a group in network order and the interface's number.
+private struct IPv6Membership {
+    var group: (UInt64, UInt64)
+    var index: UInt32
+
+    init?(group: String, path: BeaconPath) {
+        guard let group = IPAddress(group), !group.isIPv4 else { return nil }
+        self.group = group.bytes.withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64).self) }
+        index = UInt32(truncatingIfNeeded: path.index)
+    }
+}
+
+extension NIOBSDSocket.Option {
+    // <linux/in.h> and <linux/in6.h>; NIO has no names for them, or takes them for its own way of joining.
+    fileprivate static let ipAddMembership = NIOBSDSocket.Option(rawValue: 35)
+    fileprivate static let ipDropMembership = NIOBSDSocket.Option(rawValue: 36)
+    fileprivate static let multicastAll = NIOBSDSocket.Option(rawValue: 49)
+    fileprivate static let ipv6MulticastIF = NIOBSDSocket.Option(rawValue: 17)
+    fileprivate static let ipv6MulticastHops = NIOBSDSocket.Option(rawValue: 18)
+    fileprivate static let ipv6JoinGroup = NIOBSDSocket.Option(rawValue: 20)
+    fileprivate static let ipv6LeaveGroup = NIOBSDSocket.Option(rawValue: 21)
+    fileprivate static let multicastAll6 = NIOBSDSocket.Option(rawValue: 29)
 }
 
 private final class DatagramReceiver: ChannelInboundHandler {
@@ -67,5 +150,9 @@ private final class DatagramReceiver: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         receive(unwrapInboundIn(data))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // As when an interface goes away: the next datagram may be fine, and a datagram socket has no connection to end.
     }
 }

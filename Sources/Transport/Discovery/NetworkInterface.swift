@@ -1,37 +1,28 @@
 import NIOCore
+import NIOPosix
 
-/// An IPv4 address of this machine on which multicast can be sent and heard.
-struct NetworkInterface {
-    var device: NIONetworkDevice
-    var address: SocketAddress
-    var ip: String
+/// An interface of this machine and its addresses.
+struct NetworkInterface: Hashable, Sendable {
+    var name: String
+    /// The kernel's number for it.
+    var index: Int
+    var addresses: [IPAddress]
+    /// Whether it says that it does multicast. `lo` does not, and does it over IPv4 all the same once it is named.
+    var hasMulticast: Bool
 
-    /// All IPv4 addresses of interfaces that are up. `lo` is among them although it does not claim to support
-    /// multicast: it works there once the interface is named, and several nodes on one machine need it.
+    var isLoopback: Bool { addresses.contains { $0.isLoopback } }
+
+    /// All that are there, by number.
     static func all() throws -> [NetworkInterface] {
-        try System.enumerateDevices().compactMap { device in
-            guard let address = device.address, case .v4 = address, let ip = address.ipAddress else { return nil }
-            return NetworkInterface(device: device, address: address, ip: ip)
+        var found: [String: NetworkInterface] = [:]
+        for device in try System.enumerateDevices() {
+            guard let address = device.address.flatMap(IPAddress.init) else { continue }
+            let new = NetworkInterface(
+                name: device.name, index: device.interfaceIndex, addresses: [],
+                hasMulticast: device.multicastSupported)
+            found[device.name, default: new].addresses.append(address)
         }
-    }
-
-    /// Those to use: the ones named, or those that fit the listening address.
-    static func suitable(_ names: [String], listening: NodeAddress?) throws -> [NetworkInterface] {
-        let all = try all()
-        if !names.isEmpty {
-            return try names.flatMap { name in
-                let found = all.filter { $0.device.name == name || $0.ip == name }
-                if found.isEmpty {
-                    let known = Set(all.map(\.device.name)).sorted().joined(separator: ", ")
-                    throw NetworkInterfaceError(name: name, known: known)
-                }
-                return found
-            }
-        }
-        guard case .hostPort(let host, _) = listening, listening?.isWildcard == false else { return all }
-        if listening?.isLoopback == true { return all.filter { $0.ip.hasPrefix("127.") } }
-        let own = all.filter { $0.ip == host }
-        return own.isEmpty ? all : own
+        return found.values.sorted { $0.index < $1.index }
     }
 }
 
@@ -43,7 +34,7 @@ public struct NetworkInterfaceError: Error, CustomStringConvertible {
     public let known: String
 
     public var description: String {
-        "no interface \"\(name)\" with an IPv4 address here; there are: \(known.isEmpty ? "none" : known)"
+        "no interface \"\(name)\" with an IP address here; there are: \(known.isEmpty ? "none" : known)"
     }
 }
 

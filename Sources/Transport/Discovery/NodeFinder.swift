@@ -6,41 +6,47 @@ package enum NodeFinder {
     /// How long to wait for the first answer. A node answers within about 30 ms.
     package static let patience = Duration.milliseconds(400)
 
-    /// The address of the first node of `cluster` that answers, or `nil`.
+    /// The address of the first node of the cluster that answers, or `nil`.
     ///
     /// - Throws: `NetworkInterfaceError` or an error of the system.
     package static func find(
-        _ settings: MulticastSettings, cluster: String,
+        _ settings: MulticastSettings, cluster: String, security: TransportSecurity,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws -> NodeAddress? {
-        let interfaces = try NetworkInterface.suitable(settings.interfaces, listening: nil)
-        let clusterID = Beacon.clusterID(cluster)
+        let interfaces = try NetworkInterface.all()
+        if let missing = BeaconPath.missing(settings.interfaces, interfaces) { throw missing }
+        let seal = BeaconSeal(cluster: cluster, security: security)
         let (answers, continuation) = AsyncStream.makeStream(
             of: NodeAddress.self, bufferingPolicy: .bufferingOldest(16))
-        let receiver = try await MulticastSocket.receiver(settings, on: interfaces, group: group) { envelope in
-            guard let beacon = Beacon(envelope.data), beacon.cluster == clusterID, beacon.kind != .goodbye,
-                let address = beacon.address(from: envelope.remoteAddress)
+        let loop = group.next()
+        let sockets = BeaconSockets(settings, loop: loop) { envelope in
+            guard let beacon = try? seal.open(envelope.data), beacon.kind != .goodbye,
+                let address = beacon.addresses(from: envelope.remoteAddress).first
             else { return }
             continuation.yield(address)
         }
-        var channels: [any Channel] = [receiver]
-        let question = Beacon(.solicit, cluster: cluster, node: .random(), validity: 0, port: 0, host: "", name: "?")
-        let destination = try SocketAddress(ipAddress: settings.group, port: settings.port)
-        for interface in interfaces {
-            guard let sender = try? await MulticastSocket.sender(settings, on: interface, group: group) else {
-                continue
-            }
-            channels.append(sender)
-            sender.writeAndFlush(AddressedEnvelope(remoteAddress: destination, data: question.encoded()), promise: nil)
+        try await sockets.bind()
+        for path in BeaconPath.plan(interfaces, named: settings.interfaces, listening: nil) {
+            // One way less to be heard by.
+            try? await sockets.open(path)
         }
-        let timer = group.next().scheduleTask(in: TimeAmount(patience)) { continuation.finish() }
+        let node = NodeID.random()
+        var sequence: UInt64 = 0
+        sockets.send { _ in
+            sequence += 1
+            return seal.seal(
+                Beacon(
+                    .solicit, cluster: seal.cluster, node: node, sequence: sequence, sent: WallClock.milliseconds,
+                    validity: Discovery.validity, port: 0, name: "?"))
+        }
+        let timer = loop.scheduleTask(in: TimeAmount(patience)) { continuation.finish() }
         var found: NodeAddress?
         for await address in answers {
             found = address
             break
         }
         timer.cancel()
-        for channel in channels { try? await channel.close().get() }
+        await sockets.close()
         return found
     }
 }

@@ -4,8 +4,10 @@
 package struct BackOff {
     /// Pause after the first failure: a daemon that restarts is usually back within it.
     package static let first = Duration.milliseconds(200)
-    /// Longest pause: a machine that is switched on in the morning is found within it.
-    package static let longest = Duration.seconds(5)
+    /// Longest pause, usually: with the time that a dial in vain takes, a healed network is noticed within five seconds.
+    package static let longest = Duration.seconds(2)
+    /// Longest pause towards somebody who has not been heard of for long.
+    package static let patient = Duration.seconds(15)
 
     private var current = BackOff.first
     private var generator: any RandomNumberGenerator & Sendable
@@ -15,9 +17,9 @@ package struct BackOff {
     }
 
     /// The next pause: half of the current bound plus a random part of the other half.
-    package mutating func next() -> Duration {
-        let bound = current
-        current = min(current * 2, BackOff.longest)
+    package mutating func next(longest: Duration = BackOff.longest) -> Duration {
+        let bound = min(current, longest)
+        current = min(current * 2, longest)
         return bound * Double.random(in: 0.5...1, using: &generator)
     }
 

@@ -26,13 +26,17 @@ final class Dialer: Sendable {
         perform(plan.withLockedValue { $0.seed(address, now: system.now) })
     }
 
-    func suggest(_ address: NodeAddress, node: NodeID) {
+    func suggest(_ addresses: [NodeAddress], node: NodeID) {
         let isLinked = system.isLinked(node)
-        perform(plan.withLockedValue { $0.suggest(address, node: node, isLinked: isLinked, now: system.now) })
+        perform(plan.withLockedValue { $0.suggest(addresses, node: node, isLinked: isLinked, now: system.now) })
+    }
+
+    func left(_ node: NodeID) {
+        plan.withLockedValue { $0.left(node) }
     }
 
     func lost(_ node: NodeID, saidGoodbye: Bool) {
-        perform(plan.withLockedValue { $0.lost(node, saidGoodbye: saidGoodbye) })
+        perform(plan.withLockedValue { $0.lost(node, saidGoodbye: saidGoodbye, now: system.now) })
     }
 
     func stop() {
@@ -48,7 +52,7 @@ final class Dialer: Sendable {
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
                     guard let self else { return }
-                    perform(plan.withLockedValue { $0.due(address, isLinked: system.isLinked) })
+                    perform(plan.withLockedValue { $0.due(address, now: system.now, isLinked: system.isLinked) })
                 }
             }
         }
@@ -61,7 +65,7 @@ final class Dialer: Sendable {
                 plan.withLockedValue { $0.connected(address, to: link.peer.node) }
                 if !system.isLinked(link.peer.node) {
                     // It ended between coming up and being noted here.
-                    perform(plan.withLockedValue { $0.lost(link.peer.node, saidGoodbye: link.isLeaving) })
+                    lost(link.peer.node, saidGoodbye: link.isLeaving)
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))

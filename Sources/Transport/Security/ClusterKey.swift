@@ -64,11 +64,19 @@ public struct ClusterKey: Sendable {
     }
 
     /// A secret that all who have the file share, for authenticating beacons. It does not give the private key away.
-    package var beaconKey: SymmetricKey {
-        // HKDF (RFC 5869); the label keeps it apart from whatever else may be derived one day.
+    package var beaconKey: SymmetricKey { derive("skynet beacon 1", length: 32) }
+
+    /// Tells beacons under this key from those under another. Nothing secret, and never 0.
+    package var beaconKeyID: UInt64 {
+        let bytes = derive("skynet beacon id 1", length: 8).withUnsafeBytes { Array($0) }
+        return max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// HKDF (RFC 5869); the label keeps apart what is derived.
+    private func derive(_ label: String, length: Int) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: privateKey.rawRepresentation), info: Array("skynet beacon 1".utf8),
-            outputByteCount: 32)
+            inputKeyMaterial: SymmetricKey(data: privateKey.rawRepresentation), info: Array(label.utf8),
+            outputByteCount: length)
     }
 }
 

@@ -260,11 +260,18 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         state.withLockedValue { $0.links[node] }
     }
 
-    /// Somebody may be at `address`: from a beacon or another member.
-    func suggest(_ address: NodeAddress, node: NodeID) {
-        if settings.isLoopbackOnly, !address.isLoopback { return }
+    /// A node may be at one of these addresses, the best first: from a beacon or another member.
+    func suggest(_ addresses: [NodeAddress], node: NodeID) {
+        let dialable = settings.isLoopbackOnly ? addresses.filter(\.isLoopback) : addresses
+        guard !dialable.isEmpty else { return }
         let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
-        dialer?.suggest(address, node: node)
+        dialer?.suggest(dialable, node: node)
+    }
+
+    /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.
+    func heardGoodbye(of node: NodeID) {
+        let dialer = state.withLockedValue { $0.links[node] == nil ? $0.dialer : nil }
+        dialer?.left(node)
     }
 
     // MARK: - Links, as their handlers report them
@@ -402,7 +409,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Tells a newcomer whom this node knows, so that one reachable seed is enough: it then dials the others.
     private func introduce(_ newcomer: Link) {
-        let known = members.filter { $0.node != newcomer.peer.node }.prefix(Introduction.limit)
+        let known = members.filter { $0.node != newcomer.peer.node && $0.address?.isScoped != true }
+            .prefix(Introduction.limit)
         let introductions = known.compactMap { member in
             member.address.map { Introduction(node: member.node, address: $0) }
         }
@@ -415,10 +423,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         guard link.peer.role == .node, let introductions = try? WireCoder.decode([Introduction].self, from: body)
         else { return }
         for introduction in introductions.prefix(Introduction.limit) {
-            guard introduction.address.isDialable, !introduction.address.isWildcard else { continue }
+            guard introduction.address.isDialable, !introduction.address.isWildcard, !introduction.address.isScoped
+            else { continue }
             // Another machine's loopback is not ours, unless that machine is this one.
             if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
-            suggest(introduction.address, node: introduction.node)
+            suggest([introduction.address], node: introduction.node)
         }
     }
 }

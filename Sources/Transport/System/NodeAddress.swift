@@ -39,7 +39,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The address of a bound or connected socket; `nil` for a socket without one.
     public init?(_ address: SocketAddress) {
         if let host = address.ipAddress, let port = address.port {
-            self = .hostPort(host: NodeAddress.unmapped(host), port: port)
+            self = .hostPort(host: NodeAddress.unmapped(host) + NodeAddress.scope(of: address), port: port)
         } else if let path = address.pathname, !path.isEmpty {
             self = .unixSocket(path: path)
         } else {
@@ -62,6 +62,17 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
             host == "localhost" || host == "::1" || IPv4.bytes(of: NodeAddress.unmapped(host))?.first == 127
         case .unixSocket: true
         }
+    }
+
+    /// `%` and the interface of an IPv6 address that means nothing without it; empty for any other.
+    private static func scope(of address: SocketAddress) -> String {
+        address.scope != 0 && IPAddress(address)?.isLinkLocal == true ? "%\(address.scope)" : ""
+    }
+
+    /// Whether it is of use on one interface of this machine and nowhere else.
+    package var isScoped: Bool {
+        guard case .hostPort(let host, _) = self else { return false }
+        return host.contains("%") || IPAddress(host).map { !$0.isIPv4 && $0.isLinkLocal } == true
     }
 
     /// Whether it stands for every address of the machine, which is something to listen on and nothing to dial.

@@ -21,6 +21,8 @@ final class TransportMetrics: Sendable {
     private let links: Gauge
     /// Handshakes that failed or were refused, in either direction.
     private let handshakeFailures: Counter
+    /// Datagrams heard, by what became of them.
+    private let beacons: [String: Counter]
 
     init(_ factory: any MetricsFactory) {
         let out = [("direction", "out")]
@@ -36,7 +38,14 @@ final class TransportMetrics: Sendable {
         roundTrip = Timer(label: "transport_round_trip", dimensions: [], factory: factory)
         links = Gauge(label: "transport_links", dimensions: [], factory: factory)
         handshakeFailures = Counter(label: "transport_handshake_failures_total", dimensions: [], factory: factory)
+        beacons = Dictionary(
+            uniqueKeysWithValues: (["accepted"] + BeaconFault.labels).map { label in
+                (label, Counter(label: "transport_beacons_total", dimensions: [("result", label)], factory: factory))
+            })
     }
+
+    /// A datagram was heard; `nil` for a good one.
+    func heardBeacon(_ fault: BeaconFault?) { beacons[fault?.label ?? "accepted"]?.increment() }
 
     func madeCall() { callsOut.increment() }
 

@@ -4,31 +4,48 @@ import Testing
 @testable import Transport
 
 @Suite struct BeaconTests {
-    private let beacon = Beacon(
-        .solicit, cluster: "skynet", node: NodeID(rawValue: 0xABCD), validity: 30, port: 7420, host: "", name: "anna")
+    private let beacon = Beacon.sample()
     private var source: SocketAddress {
         get throws { try SocketAddress(ipAddress: "192.168.1.7", port: 50_000) }
     }
 
-    @Test func `a beacon survives the wire and stays small`() {
-        let bytes = beacon.encoded()
-        #expect(Beacon(bytes) == beacon)
-        #expect(bytes.readableBytes < Beacon.sizeLimit)
+    private func read(_ bytes: [UInt8]) -> Beacon? { try? Beacon(ByteBuffer(bytes: bytes)) }
+
+    @Test func `a beacon survives the wire and stays small`() throws {
+        var full = beacon
+        full.places = try [.source] + (1...7).map { .address(try #require(IPAddress("fd00::\($0)"))) }
+        for beacon in [beacon, full] {
+            let bytes = beacon.encoded()
+            #expect(try Beacon(bytes) == beacon)
+            #expect(bytes.readableBytes + Beacon.tagLength < Beacon.sizeLimit)
+        }
     }
 
-    @Test func `the address is the sender's, unless it names another`() throws {
-        #expect(beacon.address(from: try source) == .hostPort(host: "192.168.1.7", port: 7420))
+    @Test func `the addresses are those it tells of, the best first`() throws {
+        #expect(beacon.addresses(from: try source) == [.hostPort(host: "192.168.1.7", port: 7420)])
+        var many = beacon
+        many.places = try ["10.0.0.7", "127.0.0.1", "192.168.1.7", "fe80::7", "0.0.0.0", "224.0.0.1", "fd00::7"]
+            .map { .address(try #require(IPAddress($0))) }
+        many.places.insert(.source, at: 1)
+        let hosts = ["10.0.0.7", "192.168.1.7", "fd00::7"]
+        #expect(
+            many.addresses(from: try source) == hosts.map { .hostPort(host: $0, port: 7420) },
+            "loopback, link-local and nobody's addresses are of no use elsewhere; none is told twice")
         var named = beacon
         named.host = "anna.example"
-        #expect(named.address(from: try source) == .hostPort(host: "anna.example", port: 7420))
+        named.places = []
+        #expect(named.addresses(from: try source) == [.hostPort(host: "anna.example", port: 7420)])
         named.port = 0
-        #expect(named.address(from: try source) == nil, "who only asks is not to be dialled")
+        #expect(named.addresses(from: try source) == [], "who only asks is not to be dialled")
     }
 
-    @Test func `a host may be an IPv6 literal`() throws {
-        var named = beacon
-        named.host = "fd00::2"
-        #expect(Beacon(named.encoded()) == named)
+    @Test func `a link-local source keeps the interface it came by`() throws {
+        let source = try SocketAddress(ipAddress: "fe80::7", port: 50_000).scoped(to: 3)
+        #expect(source.scope == 3)
+        let addresses = beacon.addresses(from: source)
+        #expect(addresses == [.hostPort(host: "fe80::7%3", port: 7420)])
+        #expect(addresses[0].isScoped && addresses[0].description == "[fe80::7%3]:7420")
+        #expect(NodeAddress("10.0.0.7:1")?.isScoped == false)
     }
 
     @Test func `the longest host and name survive`() {
@@ -36,22 +53,24 @@ import Testing
         var long = beacon
         long.host = String(repeating: "h", count: 253)
         long.name = String(repeating: "n", count: Hello.nameLimit)
-        #expect(Beacon(long.encoded()) == long)
-        #expect(long.encoded().readableBytes <= Beacon.sizeLimit)
+        long.places = []
+        #expect((try? Beacon(long.encoded())) == long)
+        #expect(long.encoded().readableBytes + Beacon.tagLength < Beacon.sizeLimit)
     }
 
     @Test(arguments: ["a\u{9b}2J", "a b", "[a]"]) func `a host that is none makes no beacon`(host: String) {
         var bad = beacon
         bad.host = host
-        #expect(Beacon(bad.encoded()) == nil)
+        bad.places = []
+        #expect(throws: BeaconFault.malformed) { try Beacon(bad.encoded()) }
     }
 
-    @Test func `damaged, long and foreign datagrams are no beacons`() {
+    @Test func `damaged, long and foreign bytes are no beacon`() {
         let bytes = Array(beacon.encoded().readableBytesView)
-        for length in 0..<bytes.count { #expect(Beacon(ByteBuffer(bytes: bytes.prefix(length))) == nil) }
-        #expect(Beacon(ByteBuffer(bytes: bytes + [0])) == nil)
-        #expect(Beacon(ByteBuffer(repeating: 0x53, count: 2000)) == nil)
-        #expect(Beacon(ByteBuffer(string: "M-SEARCH * HTTP/1.1\r\n")) == nil)
+        for length in 0..<bytes.count { #expect(read(Array(bytes.prefix(length))) == nil) }
+        #expect(read(bytes + [0]) == nil)
+        #expect(read([UInt8](repeating: 0x53, count: 2000)) == nil)
+        #expect(read(Array("M-SEARCH * HTTP/1.1\r\n".utf8)) == nil)
     }
 
     @Test func `random changes of a beacon never crash and never give a bad name`() {
@@ -62,40 +81,21 @@ import Testing
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 changed[Int.random(in: 0..<changed.count, using: &generator)] = .random(in: 0...255, using: &generator)
             }
-            if let read = Beacon(ByteBuffer(bytes: changed)) { #expect(Hello.isValidName(read.name)) }
+            if let read = read(changed) {
+                #expect(Hello.isValidName(read.name) && read.places.count <= Beacon.placeLimit)
+            }
         }
     }
+}
 
-    @Test func `a newcomer beacons a few times at once and then every few seconds`() {
-        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
-        var now = Duration.zero
-        var step = schedule.handle(.started, now: now)
-        var sent = [step.send]
-        while now < .seconds(10) {
-            now += step.pause
-            step = schedule.handle(.due, now: now)
-            sent.append(step.send)
-        }
-        #expect(sent.prefix(3) == [.solicit, .solicit, .announce])
-        #expect((5...8).contains(sent.count))
-    }
-
-    @Test func `a question is answered soon, a flood of questions by a trickle`() {
-        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
-        _ = schedule.handle(.started, now: .zero)
-        let first = schedule.handle(.solicited, now: .seconds(1))
-        #expect(first.send == nil && first.pause <= BeaconSchedule.answerSpread)
-        _ = schedule.handle(.due, now: .seconds(1) + first.pause)
-        let next = schedule.handle(.solicited, now: .seconds(1) + first.pause)
-        #expect(next.pause >= BeaconSchedule.answerInterval)
-    }
-
-    @Test(arguments: ["239.1.2.3:7000", "224.0.0.99:1"]) func `multicast groups are read`(text: String) {
-        #expect(MulticastSettings(text) != nil)
-    }
-
-    @Test(arguments: ["10.0.0.1:7000", "239.1.2.3", "239.1.2.3:0", "239.1.2:7", "ff02::1:7", "", "239.1.2.3:99999"])
-    func `what is no multicast group is refused`(text: String) {
-        #expect(MulticastSettings(text) == nil)
+extension Beacon {
+    /// One of a node that is called anna.
+    static func sample(
+        _ kind: Kind = .solicit, cluster: ClusterMark = ClusterMark(name: 7, key: 8), node: UInt64 = 0xABCD,
+        sequence: UInt64 = 1, sent: UInt64 = 1_800_000_000_000
+    ) -> Beacon {
+        Beacon(
+            kind, cluster: cluster, node: NodeID(rawValue: node), sequence: sequence, sent: sent, validity: 30,
+            port: 7420, name: "anna", places: [.source])
     }
 }

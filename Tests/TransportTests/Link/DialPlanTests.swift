@@ -17,32 +17,35 @@ import Testing
                 Issue.record("a seed is tried for ever")
                 return
             }
-            #expect(pause <= BackOff.longest)
-            #expect(plan.due(address) { _ in false } == [.dial(address)])
+            #expect(pause <= (hour == 0 ? BackOff.longest : BackOff.patient))
+            let due = Duration.seconds(3600 * hour) + pause
+            #expect(plan.due(address, now: due - .milliseconds(1)) { _ in false } == [], "not before")
+            #expect(plan.due(address, now: due) { _ in false } == [.dial(address)])
+            #expect(plan.due(address, now: due) { _ in false } == [], "not twice")
         }
     }
 
     @Test func `the smaller node id dials, the larger gives it a head start`() {
         var plan = DialPlan(own: own)
-        #expect(plan.suggest(address, node: larger, isLinked: false, now: .zero) == [.dial(address)])
+        #expect(plan.suggest([address], node: larger, isLinked: false, now: .zero) == [.dial(address)])
         plan = DialPlan(own: own)
         #expect(
-            plan.suggest(address, node: smaller, isLinked: false, now: .zero) == [.wait(address, DialPlan.courtesy)])
-        #expect(plan.due(address) { $0 == smaller } == [], "the other side has dialled meanwhile")
+            plan.suggest([address], node: smaller, isLinked: false, now: .zero) == [.wait(address, DialPlan.courtesy)])
+        #expect(plan.due(address, now: .seconds(1)) { $0 == smaller } == [], "the other side has dialled meanwhile")
     }
 
     @Test func `repeated suggestions do not dial again while one dial is under way`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
-        #expect(plan.suggest(address, node: larger, isLinked: false, now: .seconds(3)) == [])
+        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        #expect(plan.suggest([address], node: larger, isLinked: false, now: .seconds(3)) == [])
     }
 
     @Test func `this node's own address is dialled once and never again`() {
         var plan = DialPlan(own: own)
         _ = plan.seed(address, now: .zero)
         #expect(plan.failed(address, .refusedByPeer(Refusal(.itself, "")), now: .zero) == [])
-        #expect(plan.suggest(address, node: larger, isLinked: false, now: .zero) == [])
-        #expect(plan.suggest(address, node: own, isLinked: false, now: .zero) == [])
+        #expect(plan.suggest([address], node: larger, isLinked: false, now: .zero) == [])
+        #expect(plan.suggest([address], node: own, isLinked: false, now: .zero) == [])
     }
 
     @Test func `a seed that turns out to be linked already is left in peace until that link is lost`() {
@@ -50,29 +53,88 @@ import Testing
         _ = plan.seed(address, now: .zero)
         let refusal = Refusal(.duplicate, "there is a link", by: larger)
         #expect(plan.failed(address, .refusedByPeer(refusal), now: .zero).count == 1)
-        #expect(plan.due(address) { $0 == larger } == [])
-        #expect(plan.lost(larger, saidGoodbye: false).count == 1)
+        #expect(plan.due(address, now: .seconds(1)) { $0 == larger } == [])
+        #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
     }
 
     @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
         plan.connected(address, to: larger)
-        #expect(plan.lost(larger, saidGoodbye: false).count == 1)
+        #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
         plan.connected(address, to: larger)
-        #expect(plan.lost(larger, saidGoodbye: true) == [])
-        #expect(plan.lost(larger, saidGoodbye: false) == [], "forgotten")
+        #expect(plan.lost(larger, saidGoodbye: true, now: .zero) == [])
+        #expect(plan.lost(larger, saidGoodbye: false, now: .zero) == [], "forgotten")
 
         _ = plan.seed(address, now: .zero)
         plan.connected(address, to: larger)
-        #expect(plan.lost(larger, saidGoodbye: true).count == 1)
+        #expect(plan.lost(larger, saidGoodbye: true, now: .zero).count == 1)
     }
 
     @Test func `an unreachable suggestion is forgotten after its lifetime`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest(address, node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
         #expect(!plan.failed(address, .timedOut, now: .seconds(599)).isEmpty)
         #expect(plan.failed(address, .timedOut, now: .seconds(601)).isEmpty)
+    }
+
+    @Test func `a node that was linked once is looked for for ever, if less eagerly`() {
+        var plan = DialPlan(own: own)
+        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        plan.connected(address, to: larger)
+        var now = Duration.seconds(5)
+        var actions = plan.lost(larger, saidGoodbye: false, now: now)
+        var longest = Duration.zero
+        while now < .seconds(86_400) {
+            guard case .wait(_, let pause)? = actions.first else {
+                Issue.record("given up at \(now)")
+                return
+            }
+            if now < DialPlan.suggestionLifetime { #expect(pause <= BackOff.longest) }
+            longest = max(longest, pause)
+            now += pause
+            #expect(plan.due(address, now: now) { _ in false } == [.dial(address)])
+            actions = plan.failed(address, .timedOut, now: now)
+        }
+        #expect(longest > BackOff.longest && longest <= BackOff.patient)
+    }
+
+    @Test func `who is heard of while a dial waits is dialled at once, but not faster and faster`() {
+        var plan = DialPlan(own: own)
+        func hear(_ milliseconds: Int, _ node: NodeID) -> [DialPlan.Action] {
+            plan.suggest([address], node: node, isLinked: false, now: .milliseconds(milliseconds))
+        }
+        #expect(hear(0, larger) == [.dial(address)])
+        for _ in 0..<10 { _ = plan.failed(address, .timedOut, now: .milliseconds(3000)) }
+        #expect(hear(3100, larger) == [.dial(address)])
+        #expect(hear(3200, larger) == [], "under way")
+        _ = plan.failed(address, .timedOut, now: .milliseconds(3300))
+        #expect(hear(3400, larger) == [], "dialled a moment ago")
+        #expect(hear(3600, larger) == [.dial(address)])
+
+        plan = DialPlan(own: own)
+        #expect(hear(0, smaller) == [.wait(address, DialPlan.courtesy)])
+        #expect(hear(600, smaller) == [], "the smaller one has its head start")
+        #expect(plan.due(address, now: DialPlan.courtesy) { _ in false } == [.dial(address)])
+    }
+
+    @Test func `a further address of a node is dialled only where the better one does not answer`() {
+        var plan = DialPlan(own: own)
+        let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
+        #expect(
+            plan.suggest([address, second], node: larger, isLinked: false, now: .zero)
+                == [.dial(address), .wait(second, DialPlan.preference)])
+        #expect(plan.suggest([address, second], node: larger, isLinked: false, now: .seconds(1)) == [])
+        #expect(plan.due(second, now: DialPlan.preference) { _ in true } == [])
+        #expect(plan.suggest([second], node: larger, isLinked: false, now: .seconds(3)) == [.dial(second)])
+    }
+
+    @Test func `a goodbye heard by beacon ends the search`() {
+        var plan = DialPlan(own: own)
+        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        _ = plan.failed(address, .timedOut, now: .seconds(3))
+        plan.left(larger)
+        #expect(plan.due(address, now: .seconds(9)) { _ in false } == [])
     }
 
     @Test func `a flood of suggestions is bounded, and so are the dials under way`() {
@@ -81,7 +143,7 @@ import Testing
         for number in 0..<10_000 {
             let address = NodeAddress.hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 1 + number % 60_000)
             actions +=
-                plan.suggest(address, node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
+                plan.suggest([address], node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
         }
         #expect(actions.count == DialPlan.targetLimit)
         func isDial(_ action: DialPlan.Action) -> Bool { if case .dial = action { true } else { false } }
@@ -95,9 +157,9 @@ import Testing
             Issue.record("neither dialled nor waiting")
             return
         }
-        #expect(plan.due(waiting) { _ in false } == [.wait(waiting, DialPlan.dialPause)])
+        #expect(plan.due(waiting, now: .seconds(1)) { _ in false } == [.wait(waiting, DialPlan.dialPause)])
         #expect(plan.failed(failed, .timedOut, now: .zero).count == 1)
-        #expect(plan.due(waiting) { _ in false } == [.dial(waiting)])
+        #expect(plan.due(waiting, now: .seconds(2)) { _ in false } == [.dial(waiting)])
     }
 
     @Test func `pauses grow to their bound and shrink only after a success`() {

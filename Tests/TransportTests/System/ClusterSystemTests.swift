@@ -38,9 +38,9 @@ import Testing
         let multicast = multicast()
         settings.multicast = multicast
         try await TestCluster.run([settings]) { systems in
-            let found = try await NodeFinder.find(multicast, cluster: "skynet")
+            let found = try await NodeFinder.find(multicast, cluster: "skynet", security: .none)
             #expect(found == systems[0].listeningAddress)
-            let stranger = try await NodeFinder.find(multicast, cluster: "other")
+            let stranger = try await NodeFinder.find(multicast, cluster: "other", security: .none)
             #expect(stranger == nil)
         }
     }

@@ -1,0 +1,38 @@
+/// Drops beacons that were heard before or are too old, as a value. To be asked about authentic ones only: what it
+/// remembers is bounded, but a forger could fill it.
+package struct BeaconFilter {
+    /// Nodes remembered at once, commands that only ask among them.
+    package static let nodeLimit = 4096
+
+    private struct Heard {
+        var sequence: UInt64
+        /// When a repetition would be stale anyway, in milliseconds since 1970.
+        var expires: UInt64
+    }
+
+    private let own: NodeID
+    private var heard: [NodeID: Heard] = [:]
+
+    package init(own: NodeID) {
+        self.own = own
+    }
+
+    /// - Parameter now: milliseconds since 1970.
+    /// - Returns: `own`, `stale`, `replayed` or `crowded`; `nil` for a beacon that counts.
+    package mutating func fault(_ beacon: Beacon, now: UInt64) -> BeaconFault? {
+        guard beacon.node != own else { return .own }
+        let validity = UInt64(beacon.validity) * 1000
+        let age = Int64(truncatingIfNeeded: now &- beacon.sent)
+        guard age.magnitude <= validity else { return .stale(milliseconds: age) }
+        if let last = heard[beacon.node] {
+            guard beacon.sequence > last.sequence else { return .replayed }
+        } else if heard.count >= BeaconFilter.nodeLimit {
+            heard = heard.filter { $0.value.expires >= now }
+            guard heard.count < BeaconFilter.nodeLimit else { return .crowded }
+        }
+        let expires = beacon.sent.addingReportingOverflow(validity)
+        heard[beacon.node] = Heard(
+            sequence: beacon.sequence, expires: expires.overflow ? .max : expires.partialValue)
+        return nil
+    }
+}

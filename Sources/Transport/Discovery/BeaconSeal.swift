@@ -1,0 +1,57 @@
+import Crypto
+import FoundationEssentials
+package import NIOCore
+
+/// Seals this cluster's beacons and opens those of others.
+///
+/// Without a key everybody can seal: then the tag tells damage and nothing more, and a node stays on its own machine.
+/// Under certificates of an own PKI there is no common secret either; a forged beacon makes a node dial in vain.
+package struct BeaconSeal: Sendable {
+    /// What this cluster's beacons carry.
+    package let cluster: ClusterMark
+    private let key: SymmetricKey
+
+    package init(cluster: String, security: TransportSecurity) {
+        let name = ClusterMark.hash(cluster)
+        if case .clusterKey(let clusterKey) = security {
+            key = clusterKey.beaconKey
+            self.cluster = ClusterMark(name: name, key: clusterKey.beaconKeyID)
+        } else {
+            key = SymmetricKey(data: SHA256.hash(data: Array("skynet beacon without a key".utf8)))
+            self.cluster = ClusterMark(name: name, key: 0)
+        }
+    }
+
+    /// A datagram of this beacon.
+    package func seal(_ beacon: Beacon) -> ByteBuffer {
+        var bytes = beacon.encoded()
+        bytes.writeBytes(bytes.withUnsafeReadableBytes { HMAC<SHA256>.authenticationCode(for: $0, using: key) })
+        return bytes
+    }
+
+    /// Reads a datagram. What costs least is looked at first: anybody may send to the group.
+    ///
+    /// - Throws: what is wrong with it.
+    package func open(_ datagram: ByteBuffer) throws(BeaconFault) -> Beacon {
+        guard datagram.readableBytes <= Beacon.sizeLimit else { throw .oversized }
+        var body = datagram
+        guard let head = body.getBytes(at: body.readerIndex, length: 5), Array(head.prefix(4)) == Beacon.magic
+        else { throw .malformed }
+        guard head[4] == Beacon.version else { throw .otherVersion(head[4]) }
+        // Behind magic, version and kind.
+        guard
+            let (name, key) = body.getMultipleIntegers(at: body.readerIndex + 6, as: (UInt64, UInt64).self),
+            let content = body.readSlice(length: max(0, body.readableBytes - Beacon.tagLength)),
+            body.readableBytes == Beacon.tagLength
+        else { throw .malformed }
+        let mark = ClusterMark(name: name, key: key)
+        guard mark == cluster else { throw .foreign(mark) }
+        let isAuthentic = content.withUnsafeReadableBytes { content in
+            body.withUnsafeReadableBytes { tag in
+                HMAC<SHA256>.isValidAuthenticationCode(tag, authenticating: content, using: self.key)
+            }
+        }
+        guard isAuthentic else { throw .forged }
+        return try Beacon(content)
+    }
+}

@@ -1,0 +1,75 @@
+package import NIOCore
+
+/// A numeric IP address, IPv4 or IPv6, without port or scope.
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Four or sixteen, in network order.
+    package let bytes: [UInt8]
+
+    /// `nil` where it is not four or sixteen bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads the usual text; a scope (`%eth0`) is left out.
+    package init?(_ text: String) {
+        let host = text.prefix { $0 != "%" }
+        guard let address = try? SocketAddress(ipAddress: String(host), port: 0) else { return nil }
+        self.init(address)
+    }
+
+    /// The address of an IP socket.
+    package init?(_ address: SocketAddress) {
+        // As <netinet/in.h> lays them out: behind family and port, and over IPv6 the flow label.
+        switch address {
+        case .v4(let v4): self.init(bytes: withUnsafeBytes(of: v4.address) { Array($0[4..<8]) })
+        case .v6(let v6): self.init(bytes: withUnsafeBytes(of: v6.address) { Array($0[8..<24]) })
+        case .unixDomainSocket: return nil
+        }
+    }
+
+    package var isIPv4: Bool { bytes.count == 4 }
+
+    /// 127.0.0.0/8 and ::1.
+    package var isLoopback: Bool {
+        isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
+
+    /// 169.254.0.0/16 (RFC 3927) and fe80::/10 (RFC 4291): known on one link only.
+    package var isLinkLocal: Bool {
+        isIPv4 ? bytes[0] == 169 && bytes[1] == 254 : bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+    }
+
+    /// 224.0.0.0/4 and ff00::/8.
+    package var isMulticast: Bool { isIPv4 ? (224...239).contains(bytes[0]) : bytes[0] == 0xFF }
+
+    /// 0.0.0.0/8, :: and 255.255.255.255, which are nobody's.
+    private var isNobody: Bool {
+        isIPv4 ? bytes[0] == 0 || bytes == [255, 255, 255, 255] : bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// Whether it makes sense to dial it from another machine that knows nothing but the bytes.
+    package var isRoutable: Bool {
+        !isMulticast && !isNobody && !isLoopback && !(isLinkLocal && !isIPv4)
+    }
+
+    package var description: String {
+        (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress ?? ""
+    }
+}
+
+extension SocketAddress {
+    /// The interface of an IPv6 address that means nothing without it, behind the address in <netinet/in.h>; otherwise 0.
+    var scope: UInt32 {
+        guard case .v6(let v6) = self else { return 0 }
+        return withUnsafeBytes(of: v6.address) { $0.loadUnaligned(fromByteOffset: 24, as: UInt32.self) }
+    }
+
+    /// An IPv6 address within an interface's scope; any other as it is.
+    func scoped(to index: UInt32) -> SocketAddress {
+        guard case .v6(let v6) = self else { return self }
+        var address = v6.address
+        withUnsafeMutableBytes(of: &address) { $0.storeBytes(of: index, toByteOffset: 24, as: UInt32.self) }
+        return SocketAddress(address)
+    }
+}

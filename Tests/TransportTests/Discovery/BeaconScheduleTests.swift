@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct BeaconScheduleTests {
+    @Test func `a newcomer beacons a few times at once and then every few seconds`() {
+        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
+        var now = Duration.zero
+        var step = schedule.handle(.started, now: now)
+        var sent = [step.send]
+        while now < .seconds(10) {
+            now += step.pause
+            step = schedule.handle(.due, now: now)
+            sent.append(step.send)
+        }
+        #expect(sent.prefix(3) == [.solicit, .solicit, .announce])
+        #expect((5...8).contains(sent.count))
+    }
+
+    @Test func `a question is answered soon, a flood of questions by a trickle`() {
+        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
+        _ = schedule.handle(.started, now: .zero)
+        let first = schedule.handle(.solicited, now: .seconds(1))
+        #expect(first.send == nil && first.pause <= BeaconSchedule.answerSpread)
+        _ = schedule.handle(.due, now: .seconds(1) + first.pause)
+        let next = schedule.handle(.solicited, now: .seconds(1) + first.pause)
+        #expect(next.pause >= BeaconSchedule.answerInterval)
+    }
+
+    @Test func `a change is told at once, and as a question`() {
+        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
+        _ = schedule.handle(.started, now: .zero)
+        for second in 1...5 { _ = schedule.handle(.due, now: .seconds(second)) }
+        let step = schedule.handle(.changed, now: .seconds(6))
+        #expect(step == .init(send: .solicit, pause: BeaconSchedule.opening[0]))
+        #expect(schedule.handle(.due, now: .seconds(6) + step.pause).send == .solicit, "the first may be lost")
+    }
+
+    @Test(arguments: ["239.1.2.3:7000", "224.0.0.99:1"]) func `multicast groups are read`(text: String) {
+        #expect(MulticastSettings(text) != nil)
+    }
+
+    @Test(arguments: ["10.0.0.1:7000", "239.1.2.3", "239.1.2.3:0", "239.1.2:7", "ff02::1:7", "", "239.1.2.3:99999"])
+    func `what is no multicast group is refused`(text: String) {
+        #expect(MulticastSettings(text) == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite struct BeaconSealTests {
+    private static let key = Result { try ClusterKey.make(now: .now) }
+
+    private func seal(_ cluster: String = "skynet", keyed: Bool = true) throws -> BeaconSeal {
+        BeaconSeal(cluster: cluster, security: keyed ? .clusterKey(try BeaconSealTests.key.get()) : .none)
+    }
+
+    /// - Returns: what is wrong with the bytes.
+    private func fault(_ bytes: ByteBuffer, _ seal: BeaconSeal) -> BeaconFault? {
+        do {
+            _ = try seal.open(bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [true, false]) func `what was sealed can be opened, wherever it stands`(keyed: Bool) throws {
+        let seal = try seal(keyed: keyed)
+        let beacon = Beacon.sample(cluster: seal.cluster)
+        let datagram = seal.seal(beacon)
+        #expect(datagram.readableBytes < Beacon.sizeLimit)
+        #expect(try seal.open(datagram) == beacon)
+        var padded = ByteBuffer(bytes: [1, 2, 3])
+        padded.writeImmutableBuffer(datagram)
+        padded.moveReaderIndex(forwardBy: 3)
+        #expect(try seal.open(padded) == beacon)
+    }
+
+    @Test func `a changed bit anywhere is noticed`() throws {
+        let seal = try seal()
+        let datagram = Array(seal.seal(.sample(cluster: seal.cluster)).readableBytesView)
+        for index in datagram.indices {
+            var changed = datagram
+            changed[index] ^= 1
+            let fault = fault(ByteBuffer(bytes: changed), seal)
+            switch index {
+            case 0..<4: #expect(fault == .malformed)
+            case 4: #expect(fault == .otherVersion(3))
+            case 6..<22: #expect(fault?.label == "foreign")
+            default: #expect(fault == .forged, "byte \(index)")
+            }
+        }
+        for length in 0..<datagram.count {
+            #expect(fault(ByteBuffer(bytes: datagram.prefix(length)), seal) != nil, "cut at \(length)")
+        }
+        #expect(fault(ByteBuffer(repeating: 0x53, count: 513), seal) == .oversized)
+    }
+
+    @Test func `other names and other keys are other clusters`() throws {
+        let seal = try seal()
+        let others = [
+            try self.seal("other"), try self.seal(keyed: false),
+            BeaconSeal(cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now))),
+        ]
+        for other in others {
+            #expect(fault(other.seal(.sample(cluster: other.cluster)), seal) == .foreign(other.cluster))
+        }
+        // Who takes our mark and has not our key.
+        for other in others.dropFirst() {
+            #expect(fault(other.seal(.sample(cluster: seal.cluster)), seal) == .forged)
+        }
+        #expect(try self.seal().cluster == seal.cluster, "the same on every machine")
+        #expect(try self.seal(keyed: false).cluster.key == 0 && seal.cluster.key != 0)
+    }
+
+    @Test func `each trouble is worth one line, and there are not many`() {
+        let own = ClusterMark(name: 1, key: 2)
+        var news = BeaconNews(own: own)
+        let troubles: [(BeaconFault, String?)] = [
+            (.foreign(ClusterMark(name: 9, key: 2)), "another cluster is here"),
+            (.foreign(ClusterMark(name: 1, key: 9)), "nodes with another cluster key are here"),
+            (.foreign(ClusterMark(name: 1, key: 0)), "nodes without a cluster key are here"),
+            (.malformed, nil), (.oversized, nil), (.own, nil), (.replayed, nil),
+        ]
+        for (fault, words) in troubles { #expect(news.line(fault, beacon: nil) == words) }
+        for (fault, _) in troubles { #expect(news.line(fault, beacon: nil) == nil, "told already") }
+        let late = news.line(.stale(milliseconds: 45_600), beacon: .sample())
+        #expect(late?.contains("anna is 45 s behind") == true)
+        #expect(news.line(.stale(milliseconds: 48_000), beacon: .sample()) == nil)
+        let early = news.line(.stale(milliseconds: -60_000), beacon: .sample(node: 2))
+        #expect(early?.contains("60 s ahead") == true)
+        let lines = (0..<1000).compactMap { news.line(.foreign(ClusterMark(name: 100 + $0, key: 0)), beacon: nil) }
+        #expect(lines.count < BeaconNews.limit)
+    }
+}
