@@ -358,7 +358,13 @@ package final class Link: Sendable {
     func peerGaveWay() { state.withLockedValue { $0.peerGaveWay = true } }
 
     /// Another node has appeared where this peer was.
-    func doubt() { doubted.store(true, ordering: .relaxed) }
+    func doubt() {
+        doubted.store(true, ordering: .relaxed)
+        look()
+    }
+
+    /// Whether somebody doubts that the peer lives and the handler has not been told.
+    var isInDoubt: Bool { doubted.load(ordering: .relaxed) }
 
     /// Whether somebody doubts that the peer lives, told once.
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
@@ -420,6 +426,9 @@ package final class Link: Sendable {
         ending.store(true, ordering: .sequentiallyConsistent)
         look()
     }
+
+    /// Whether calls are under way, in whichever direction.
+    var carriesWork: Bool { inbound.count > 0 || state.withLockedValue { $0.calls.count > 0 } }
 
     /// Makes the event loop see to the link.
     func look() {

@@ -36,7 +36,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private var link: Link?
     private var failure: HandshakeFailure?
     private var handshakeTimer: Scheduled<Void>?
-    private var livenessTimer: RepeatedTask?
+    private var livenessTimer: Scheduled<Void>?
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     private var pingSentAt: Duration?
     private var writer = FrameWriter()
@@ -248,12 +248,7 @@ final class LinkHandler: ChannelDuplexHandler {
         decoder.limit = FrameLimits.data
         self.link = link
         liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let interval = TimeAmount(liveness.interval)
-        livenessTimer = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-            let (handler, context) = bound.value
-            handler.watch(context)
-        }
+        armLiveness(context)
         system.authenticated(context.channel)
         // The first round trip is known at once, not only when the link falls idle.
         pingSentAt = system.now
@@ -278,13 +273,27 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    /// One look ahead.
+    private func armLiveness(_ context: ChannelHandlerContext) {
+        livenessTimer?.cancel()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        livenessTimer = context.eventLoop.scheduleTask(in: TimeAmount(liveness.pause)) {
+            let (handler, context) = bound.value
+            handler.watch(context)
+        }
+    }
+
     private func watch(_ context: ChannelHandlerContext) {
-        guard let link else { return }
+        guard let link, !hasEnded else { return }
         system.metrics.queued(bytes: link.queuedBytes)
         // Calls made while the socket took nothing have not been seen here.
         armDeadline(context)
         if link.isDoubted() { liveness.doubt(at: system.now) }
-        switch liveness.tick(at: system.now) {
+        let action = liveness.tick(at: system.now)
+        // For the next look: one that has just been stretched or narrowed says nothing about the time before it.
+        liveness.stretch(by: link.carriesWork ? 1 : Liveness.stretch(links: system.linkCount), now: system.now)
+        armLiveness(context)
+        switch action {
         case .ping:
             if pingSentAt == nil { pingSentAt = system.now }
             link.send(Frame(.ping))
@@ -330,6 +339,11 @@ final class LinkHandler: ChannelDuplexHandler {
         defer { isPumping = false }
         grantWhatWasTaken(link)
         if link.isEnding { link.giveWayIfDone() }
+        if liveness.isStretched, link.carriesWork || link.isInDoubt {
+            // It matters more from now on whether the peer lives.
+            liveness.stretch(by: 1, now: system.now)
+            armLiveness(context)
+        }
         while context.channel.isWritable {
             let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }

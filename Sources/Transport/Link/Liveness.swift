@@ -1,7 +1,7 @@
 /// Whether the other end of a link is alive, from when bytes arrived. Any byte is life; a ping is sent only when
 /// nothing else was heard.
 ///
-/// The owner calls `tick` every `interval`. A tick that comes late means that this node itself was held up
+/// The owner calls `tick` after every `pause`. A tick that comes late means that this node itself was held up
 /// (suspended, or starved of the processor), so the silence is partly its own: it is forgiven.
 package struct Liveness {
     package enum Action: Equatable {
@@ -10,16 +10,21 @@ package struct Liveness {
         case lost
     }
 
-    /// How often to look. Also the idle time after which a ping is sent.
-    package let interval: Duration
+    /// Links that one node watches at the full rate. With more, those that carry no work are looked at less often, so that
+    /// a hundred idle nodes do not spend their time asking each other how they are.
+    package static let fullRateLinks = 16
+
+    /// How often to look where nothing is stretched. Also the idle time after which a ping is sent.
+    private let interval: Duration
     /// Silence after which the peer is suspected: with the usual limit, three pings went unanswered.
-    package let suspectAfter: Duration
+    private let suspectAfter: Duration
     /// Silence after which the link is given up.
-    package let lostAfter: Duration
+    private let lostAfter: Duration
 
     private var lastHeard: Duration
     private var lastTick: Duration
     private var suspected = false
+    private var stretch = 1
 
     package init(silenceLimit: Duration = .seconds(3), now: Duration) {
         interval = silenceLimit / 6
@@ -27,6 +32,26 @@ package struct Liveness {
         lostAfter = silenceLimit
         lastHeard = now
         lastTick = now
+    }
+
+    /// Time until the next tick.
+    package var pause: Duration { interval * stretch }
+
+    /// Whether all times are longer than usual now.
+    package var isStretched: Bool { stretch > 1 }
+
+    /// By how much to multiply all times for an idle link of a node that has so many.
+    package static func stretch(links: Int) -> Int {
+        max(1, (links + fullRateLinks - 1) / fullRateLinks)
+    }
+
+    /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in
+    /// full, from a ping that is due at once.
+    package mutating func stretch(by stretch: Int, now: Duration) {
+        guard stretch != self.stretch else { return }
+        self.stretch = stretch
+        lastTick = now
+        lastHeard = max(lastHeard, now - pause)
     }
 
     /// Bytes arrived. `true` where the peer had been suspected and is back.
@@ -39,19 +64,20 @@ package struct Liveness {
     /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
     /// two intervals to show that it is not.
     package mutating func doubt(at now: Duration) {
+        stretch(by: 1, now: now)
         lastHeard = min(lastHeard, now + interval * 2 - lostAfter)
     }
 
     package mutating func tick(at now: Duration) -> Action? {
-        let lateness = now - lastTick - interval
+        let lateness = now - lastTick - pause
         lastTick = now
         if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
         let silence = now - lastHeard
-        if silence >= lostAfter { return .lost }
-        if silence >= suspectAfter, !suspected {
+        if silence >= lostAfter * stretch { return .lost }
+        if silence >= suspectAfter * stretch, !suspected {
             suspected = true
             return .suspect
         }
-        return silence >= interval ? .ping : nil
+        return silence >= pause ? .ping : nil
     }
 }

@@ -39,4 +39,46 @@ import Testing
         #expect(liveness.tick(at: .seconds(3601)) != .lost)
         #expect(liveness.tick(at: .seconds(3601.5)) != .lost)
     }
+
+    @Test func `idle links of a node with many are looked at less often`() {
+        #expect([0, 1, 16, 17, 99].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 7])
+        var liveness = Liveness(now: .zero)
+        liveness.stretch(by: 4, now: .zero)
+        #expect(liveness.pause == .seconds(2) && liveness.isStretched)
+        let looks = stride(from: 2.0, through: 12, by: 2).map { liveness.tick(at: .seconds($0)) }
+        #expect(looks == [.ping, .ping, .ping, .suspect, .ping, .lost])
+    }
+
+    @Test func `an idle peer has its full time when work begins`() {
+        var liveness = Liveness(now: .zero)
+        liveness.stretch(by: 6, now: .zero)
+        // Silent for 2.9 s, which was in order.
+        liveness.stretch(by: 1, now: .seconds(2.9))
+        #expect(liveness.pause == .seconds(0.5))
+        let looks = stride(from: 3.4, through: 5.4, by: 0.5).map { liveness.tick(at: .seconds($0)) }
+        #expect(looks == [.ping, .ping, .suspect, .ping, .lost], "as with half a second of silence before")
+
+        liveness = Liveness(now: .zero)
+        liveness.stretch(by: 6, now: .zero)
+        _ = liveness.heard(at: .seconds(2.8))
+        liveness.stretch(by: 1, now: .seconds(2.9))
+        #expect(liveness.tick(at: .seconds(3.2)) == nil)
+    }
+
+    @Test func `no pattern of work loses a peer that answers every ping`() {
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<200 {
+            var liveness = Liveness(silenceLimit: .seconds(2.5), now: .zero)
+            var now = Duration.zero
+            for _ in 0..<200 {
+                now += liveness.pause * Double.random(in: 1...1.3, using: &generator)
+                let action = liveness.tick(at: now)
+                #expect(action != .lost && action != .suspect, "at \(now)")
+                if action == .ping { _ = liveness.heard(at: now + .milliseconds(1)) }
+                if Bool.random(using: &generator) {
+                    liveness.stretch(by: .random(in: 1...7, using: &generator), now: now)
+                }
+            }
+        }
+    }
 }
