@@ -310,14 +310,14 @@ package distributed actor Coordinator: ClusterActor {
 
     func membershipChanged(_ event: MembershipEvent) {
         switch event {
-        case .joined(let member):
+        case .joined(let member), .back(let member):
             names[member.node] = member.name
             if present.insert(member.node).inserted { handle(.nodeJoined(member.node)) }
         case .lost(let node), .left(let node):
             guard present.remove(node) != nil else { return }
             wishes.nodeLost(node)
             handle(.nodeLost(node))
-        case .suspect, .revived:
+        case .suspect, .draining:
             break
         }
     }

@@ -50,7 +50,7 @@ package final class Node: Sendable {
                 switch event {
                 case .lost(let node), .left(let node):
                     await scan.whenLocal { $0.coordinatorLost(node) }
-                case .joined, .suspect, .revived:
+                case .joined, .suspect, .back, .draining:
                     break
                 }
             }

@@ -41,7 +41,7 @@ struct WorkerCommand: AsyncParsableCommand {
                 // The daemon is gone, or has let go. Whatever the thread is busy with is of no use to anybody, and
                 // foreign code cannot be asked to stop.
                 _exit(0)
-            case .joined, .suspect, .revived: continue
+            case .joined, .suspect, .back, .draining: continue
             }
         }
         withExtendedLifetime(worker) {}

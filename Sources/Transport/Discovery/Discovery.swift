@@ -178,7 +178,7 @@ final class Discovery: Sendable {
         case .solicit: advance(.solicited)
         case .announce: break
         }
-        system.suggest(beacon.addresses(from: envelope.remoteAddress), node: beacon.node)
+        system.suggest(beacon.addresses(from: envelope.remoteAddress), node: beacon.node, by: .beacon)
     }
 
     /// Anybody may send to the group: dropped without a word, or with one the first time.

@@ -151,6 +151,7 @@ extension Handshake {
             Hello.isValidName(hello.name), Hello.isValidName(hello.cluster), hello.limits.isReasonable
         else { return nil }
         if let advertised = hello.advertised, !advertised.isDialable { return nil }
+        if let version = hello.version, !Hello.isValidName(version) { return nil }
         return hello
     }
 

@@ -25,6 +25,10 @@ public struct Hello: Hashable, Codable, Sendable {
     public var limits: LinkLimits
     /// Grows with every hello of this node, so that both sides know which of its dials is the newest.
     public var dial: UInt64
+    /// The version of the program, for people.
+    public var version: String?
+    /// Whether the sender takes no new work now.
+    public var isDraining: Bool?
 
     /// The newest protocol this code speaks, and the oldest. Version 1 had no window and no indices of targets.
     public static let currentVersion: UInt16 = 2
@@ -34,7 +38,7 @@ public struct Hello: Hashable, Codable, Sendable {
 
     public init(
         cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?, limits: LinkLimits = .init(),
-        dial: UInt64 = 1
+        dial: UInt64 = 1, version: String? = nil, isDraining: Bool? = nil
     ) {
         minimumVersion = Hello.oldestVersion
         maximumVersion = Hello.currentVersion
@@ -45,6 +49,8 @@ public struct Hello: Hashable, Codable, Sendable {
         self.advertised = advertised
         self.limits = limits
         self.dial = dial
+        self.version = version
+        self.isDraining = isDraining
     }
 
     /// The versions spoken; `minimumVersion` must not be above `maximumVersion`.

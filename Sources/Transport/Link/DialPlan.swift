@@ -16,6 +16,7 @@ package struct DialPlan {
 
     private struct Target {
         var isSeed: Bool
+        var found: Member.Found
         /// Who is, or was last, or is said to be, at this address.
         var node: NodeID?
         var phase = Phase.idle
@@ -88,34 +89,36 @@ package struct DialPlan {
     package mutating func seed(_ address: NodeAddress, now: Duration) -> [Action] {
         if targets[address]?.isSeed == true { return [] }
         dialled(address)
-        targets[address] = Target(isSeed: true, node: nil, suggestedAt: now)
+        targets[address] = Target(isSeed: true, found: .join, node: nil, suggestedAt: now)
         return dial(address, now: now)
     }
 
     /// Addresses where `node` is said to be, the best first.
     package mutating func suggest(
-        _ addresses: [NodeAddress], node: NodeID, isLinked: Bool, now: Duration
+        _ addresses: [NodeAddress], node: NodeID, by found: Member.Found, isLinked: Bool, now: Duration
     ) -> [Action] {
         guard node != own else { return [] }
         var actions: [Action] = []
         var headStart = own < node ? Duration.zero : DialPlan.courtesy
         for address in addresses where !itself.contains(address) {
-            actions += suggest(address, node: node, isLinked: isLinked, headStart: headStart, now: now)
+            actions += suggest(address, node: node, by: found, isLinked: isLinked, headStart: headStart, now: now)
             headStart += DialPlan.preference
         }
         return actions
     }
 
     private mutating func suggest(
-        _ address: NodeAddress, node: NodeID, isLinked: Bool, headStart: Duration, now: Duration
+        _ address: NodeAddress, node: NodeID, by found: Member.Found, isLinked: Bool, headStart: Duration,
+        now: Duration
     ) -> [Action] {
         guard let target = targets[address] else {
             guard makeRoom(now: now) else { return [] }
-            targets[address] = Target(isSeed: false, node: node, suggestedAt: now)
+            targets[address] = Target(isSeed: false, found: found, node: node, suggestedAt: now)
             if isLinked { return [] }
             return headStart == .zero ? dial(address, now: now) : wait(address, headStart, now: now)
         }
         targets[address]?.suggestedAt = now
+        if found == .beacon, !target.isSeed { targets[address]?.found = .beacon }
         let isAnother = target.node != node
         if isAnother {
             // A restarted node: whatever failed before says nothing about it.
@@ -131,6 +134,12 @@ package struct DialPlan {
             let isDue = target.dialledAt.map { now - $0 >= DialPlan.hastePause } ?? false
             return isDue && (yields || isAnother) ? dial(address, now: now) : []
         }
+    }
+
+    /// How a node came to be known of; of several ways the operator's word first, then its beacon.
+    package func found(_ node: NodeID) -> Member.Found? {
+        let ways = targets.values.lazy.filter { $0.node == node }.map(\.found)
+        return [.join, .beacon, .introduction].first { ways.contains($0) }
     }
 
     /// Drops what is not worth keeping where there is too much. `false` where all of it is.

@@ -26,10 +26,15 @@ final class Dialer: Sendable {
         perform(plan.withLockedValue { $0.seed(address, now: system.now) })
     }
 
-    func suggest(_ addresses: [NodeAddress], node: NodeID) {
+    func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let isLinked = system.isLinked(node)
-        perform(plan.withLockedValue { $0.suggest(addresses, node: node, isLinked: isLinked, now: system.now) })
+        let now = system.now
+        perform(
+            plan.withLockedValue { $0.suggest(addresses, node: node, by: found, isLinked: isLinked, now: now) })
     }
+
+    /// How a node came to be known of; `nil` where it is not known here.
+    func found(_ node: NodeID) -> Member.Found? { plan.withLockedValue { $0.found(node) } }
 
     func left(_ node: NodeID) {
         plan.withLockedValue { $0.left(node) }

@@ -181,6 +181,11 @@ final class LinkHandler: ChannelDuplexHandler {
             link.peerSaidGoodbye()
         case .giveWay:
             link.peerGaveWay()
+        case .draining:
+            guard let flag = frame.body.getInteger(at: frame.body.readerIndex, as: UInt8.self) else {
+                throw HandshakeFailure.broken("a frame without its content")
+            }
+            system.heard(draining: flag != 0, from: link)
         case .refusal:
             // The side that dialled has found another link to us meanwhile and keeps that one.
             failure = .broken("refused after all")

@@ -1,7 +1,15 @@
+import DequeModule
+
 /// Who is in the cluster, as far as this node can tell from its own links. A value: the owner reports what happens to
-/// links and hands the events on.
+/// links and hands the events on. Beacons have no say here: a member is who has an authenticated link.
 package struct Membership {
+    /// Lost nodes remembered, to tell one that comes back from one that is new.
+    package static let lostLimit = 1024
+
     private var members: [NodeID: Member] = [:]
+    private var lost: Set<NodeID> = []
+    /// The same, in the order in which they were lost.
+    private var lostOrder: Deque<NodeID> = []
 
     package init() {}
 
@@ -10,16 +18,24 @@ package struct Membership {
         members.values.sorted { ($0.name, $0.node) < ($1.name, $1.node) }
     }
 
+    package subscript(_ node: NodeID) -> Member? { members[node] }
+
     package func contains(_ node: NodeID) -> Bool { members[node] != nil }
 
     /// A link came up. No event where the node is a member already: its link was only replaced.
     package mutating func linked(_ member: Member) -> MembershipEvent? {
-        if members[member.node] != nil {
-            members[member.node]?.address = member.address
-            return members[member.node]?.state == .suspect ? revived(member.node) : nil
+        guard var known = members[member.node] else {
+            members[member.node] = member
+            guard lost.remove(member.node) != nil else { return .joined(member) }
+            lostOrder.removeAll { $0 == member.node }
+            return .back(member)
         }
-        members[member.node] = member
-        return .joined(member)
+        let wasSuspect = known.state == .suspect
+        known.address = member.address
+        known.state = .alive
+        known.isDraining = member.isDraining
+        members[member.node] = known
+        return wasSuspect ? .back(known) : nil
     }
 
     package mutating func suspected(_ node: NodeID) -> MembershipEvent? {
@@ -28,15 +44,27 @@ package struct Membership {
         return .suspect(node)
     }
 
-    package mutating func revived(_ node: NodeID) -> MembershipEvent? {
-        guard members[node]?.state == .suspect else { return nil }
-        members[node]?.state = .alive
-        return .revived(node)
+    /// A suspected node was heard.
+    package mutating func heard(_ node: NodeID) -> MembershipEvent? {
+        guard var member = members[node], member.state == .suspect else { return nil }
+        member.state = .alive
+        members[node] = member
+        return .back(member)
+    }
+
+    package mutating func draining(_ node: NodeID, _ isDraining: Bool) -> MembershipEvent? {
+        guard let member = members[node], member.isDraining != isDraining else { return nil }
+        members[node]?.isDraining = isDraining
+        return .draining(node, isDraining)
     }
 
     /// The node's only link ended.
     package mutating func unlinked(_ node: NodeID, saidGoodbye: Bool) -> MembershipEvent? {
         guard members.removeValue(forKey: node) != nil else { return nil }
-        return saidGoodbye ? .left(node) : .lost(node)
+        if saidGoodbye { return .left(node) }
+        lost.insert(node)
+        lostOrder.append(node)
+        if lostOrder.count > Membership.lostLimit, let oldest = lostOrder.popFirst() { lost.remove(oldest) }
+        return .lost(node)
     }
 }

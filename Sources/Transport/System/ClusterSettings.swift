@@ -10,6 +10,8 @@ public struct ClusterSettings: Sendable {
     /// Only nodes of the same cluster talk to each other.
     public var cluster = "skynet"
     public var role = Hello.Role.node
+    /// The version of the program, told to peers; for people.
+    public var version: String?
     /// Where to accept connections; `nil` accepts none, as commands do.
     public var listen: NodeAddress?
     /// Where others can reach this node if that differs from `listen`, as behind NAT.

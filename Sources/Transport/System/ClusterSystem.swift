@@ -47,6 +47,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     private let feed = MembershipFeed()
     private let lastDial = Atomic<UInt64>(0)
     private let linksNow = Atomic<Int>(0)
+    private let isDraining = Atomic<Bool>(false)
 
     public init(_ settings: ClusterSettings) {
         self.settings = settings
@@ -247,6 +248,36 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// listener that falls more than 4,096 events behind; that one may ask again.
     public func membershipEvents() -> AsyncStream<MembershipEvent> { feed.events() }
 
+    /// Tells all peers, and those to come, whether this node takes new work. It is their business to heed it.
+    package func drain(_ isDraining: Bool) {
+        guard self.isDraining.exchange(isDraining, ordering: .sequentiallyConsistent) != isDraining else { return }
+        for link in state.withLockedValue({ Array($0.links.values) }) {
+            link.send(ClusterSystem.draining(isDraining))
+        }
+    }
+
+    private static func draining(_ isDraining: Bool) -> Frame {
+        Frame(.draining, body: ByteBuffer(integer: UInt8(isDraining ? 1 : 0)))
+    }
+
+    func heard(draining: Bool, from link: Link) {
+        guard link.peer.role == .node, isCurrent(link) else { return }
+        feed.update { $0.draining(link.peer.node, draining) }
+    }
+
+    private func member(by link: Link, found: Member.Found) -> Member {
+        let peer = link.peer
+        return Member(
+            node: peer.node, name: peer.name, version: peer.version ?? "", address: address(of: link),
+            isDraining: peer.isDraining ?? false, found: found, since: now)
+    }
+
+    /// How the peer of a link was found.
+    private func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
+        // Whose address was dialled without knowing who is there is one that the operator gave.
+        dialer?.found(link.peer.node) ?? (link.candidate.dialledHere ? .join : .incoming)
+    }
+
     /// Round trip of the last ping to a node; `nil` before the first.
     public func roundTrip(to node: NodeID) -> Duration? {
         state.withLockedValue { $0.links[node] }?.roundTrip
@@ -265,11 +296,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     /// A node may be at one of these addresses, the best first: from a beacon or another member.
-    func suggest(_ addresses: [NodeAddress], node: NodeID) {
+    func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let dialable = settings.isLoopbackOnly ? addresses.filter(\.isLoopback) : addresses
         guard !dialable.isEmpty else { return }
         let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
-        dialer?.suggest(dialable, node: node)
+        dialer?.suggest(dialable, node: node, by: found)
     }
 
     /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.
@@ -284,7 +315,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func makeHello() -> Hello {
         Hello(
             cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
-            limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue)
+            limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue, version: settings.version,
+            isDraining: isDraining.load(ordering: .sequentiallyConsistent) ? true : nil)
     }
 
     /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
@@ -327,8 +359,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             let old = state.links.updateValue(link, forKey: peer.node)
             if let old { state.givingWay.append(old) }
             if peer.role == .node {
-                let member = Member(
-                    node: peer.node, name: peer.name, address: address(of: link), state: .alive, since: now)
+                let member = member(by: link, found: found(link, state.dialer))
                 feed.update { $0.linked(member) }
             }
             return (nil, old)
@@ -339,6 +370,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         replaced?.giveWay()
         superseded(by: link)
         if peer.role == .node { introduce(link) }
+        // It may have begun since the hello was made.
+        if isDraining.load(ordering: .sequentiallyConsistent) { link.send(ClusterSystem.draining(true)) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
         return nil
     }
@@ -389,7 +422,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     func revived(_ link: Link) {
         guard isCurrent(link) else { return }
-        feed.update { $0.revived(link.peer.node) }
+        feed.update { $0.heard(link.peer.node) }
     }
 
     func refused(_ reason: String, peer: String) {
@@ -440,7 +473,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             else { continue }
             // Another machine's loopback is not ours, unless that machine is this one.
             if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
-            suggest([introduction.address], node: introduction.node)
+            suggest([introduction.address], node: introduction.node, by: .introduction)
         }
     }
 }

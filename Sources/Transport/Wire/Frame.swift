@@ -28,6 +28,8 @@ package struct Frame: Equatable, Sendable {
         case grant = 12
         /// The sender uses another link and has no calls under way on this one.
         case giveWay = 13
+        /// Whether the sender takes new work.
+        case draining = 14
 
         /// Control frames overtake data: a heartbeat never waits behind a picture.
         package var isControl: Bool {

@@ -27,25 +27,27 @@ import Testing
 
     @Test func `the smaller node id dials, the larger gives it a head start`() {
         var plan = DialPlan(own: own)
-        #expect(plan.suggest([address], node: larger, isLinked: false, now: .zero) == [.dial(address)])
+        #expect(plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero) == [.dial(address)])
         plan = DialPlan(own: own)
         #expect(
-            plan.suggest([address], node: smaller, isLinked: false, now: .zero) == [.wait(address, DialPlan.courtesy)])
+            plan.suggest([address], node: smaller, by: .beacon, isLinked: false, now: .zero) == [
+                .wait(address, DialPlan.courtesy)
+            ])
         #expect(plan.due(address, now: .seconds(1)) { $0 == smaller } == [], "the other side has dialled meanwhile")
     }
 
     @Test func `repeated suggestions do not dial again while one dial is under way`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
-        #expect(plan.suggest([address], node: larger, isLinked: false, now: .seconds(3)) == [])
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
+        #expect(plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .seconds(3)) == [])
     }
 
     @Test func `this node's own address is dialled once and never again`() {
         var plan = DialPlan(own: own)
         _ = plan.seed(address, now: .zero)
         #expect(plan.failed(address, .refusedByPeer(Refusal(.itself, "")), now: .zero) == [])
-        #expect(plan.suggest([address], node: larger, isLinked: false, now: .zero) == [])
-        #expect(plan.suggest([address], node: own, isLinked: false, now: .zero) == [])
+        #expect(plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero) == [])
+        #expect(plan.suggest([address], node: own, by: .beacon, isLinked: false, now: .zero) == [])
     }
 
     @Test func `a seed that turns out to be linked already is left in peace until that link is lost`() {
@@ -59,7 +61,7 @@ import Testing
 
     @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         plan.connected(address, to: larger)
         #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
         plan.connected(address, to: larger)
@@ -73,14 +75,14 @@ import Testing
 
     @Test func `an unreachable suggestion is forgotten after its lifetime`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         #expect(!plan.failed(address, .timedOut, now: .seconds(599)).isEmpty)
         #expect(plan.failed(address, .timedOut, now: .seconds(601)).isEmpty)
     }
 
     @Test func `a node that was linked once is looked for for ever, if less eagerly`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         plan.connected(address, to: larger)
         var now = Duration.seconds(5)
         var actions = plan.lost(larger, saidGoodbye: false, now: now)
@@ -102,7 +104,7 @@ import Testing
     @Test func `who is heard of while a dial waits is dialled at once, but not faster and faster`() {
         var plan = DialPlan(own: own)
         func hear(_ milliseconds: Int, _ node: NodeID) -> [DialPlan.Action] {
-            plan.suggest([address], node: node, isLinked: false, now: .milliseconds(milliseconds))
+            plan.suggest([address], node: node, by: .beacon, isLinked: false, now: .milliseconds(milliseconds))
         }
         #expect(hear(0, larger) == [.dial(address)])
         for _ in 0..<10 { _ = plan.failed(address, .timedOut, now: .milliseconds(3000)) }
@@ -122,16 +124,16 @@ import Testing
         var plan = DialPlan(own: own)
         let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
         #expect(
-            plan.suggest([address, second], node: larger, isLinked: false, now: .zero)
+            plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .zero)
                 == [.dial(address), .wait(second, DialPlan.preference)])
-        #expect(plan.suggest([address, second], node: larger, isLinked: false, now: .seconds(1)) == [])
+        #expect(plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .seconds(1)) == [])
         #expect(plan.due(second, now: DialPlan.preference) { _ in true } == [])
-        #expect(plan.suggest([second], node: larger, isLinked: false, now: .seconds(3)) == [.dial(second)])
+        #expect(plan.suggest([second], node: larger, by: .beacon, isLinked: false, now: .seconds(3)) == [.dial(second)])
     }
 
     @Test func `a goodbye heard by beacon ends the search`() {
         var plan = DialPlan(own: own)
-        _ = plan.suggest([address], node: larger, isLinked: false, now: .zero)
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         _ = plan.failed(address, .timedOut, now: .seconds(3))
         plan.left(larger)
         #expect(plan.due(address, now: .seconds(9)) { _ in false } == [])
@@ -143,7 +145,8 @@ import Testing
         for number in 0..<10_000 {
             let address = NodeAddress.hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 1 + number % 60_000)
             actions +=
-                plan.suggest([address], node: NodeID(rawValue: 1000 + UInt64(number)), isLinked: false, now: .zero)
+                plan.suggest(
+                    [address], node: NodeID(rawValue: 1000 + UInt64(number)), by: .beacon, isLinked: false, now: .zero)
         }
         #expect(actions.count == DialPlan.targetLimit)
         func isDial(_ action: DialPlan.Action) -> Bool { if case .dial = action { true } else { false } }

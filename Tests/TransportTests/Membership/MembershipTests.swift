@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MembershipTests {
     private func member(_ id: UInt64, _ name: String) -> Member {
-        Member(node: NodeID(rawValue: id), name: name, address: nil, state: .alive, since: .zero)
+        Member(node: NodeID(rawValue: id), name: name, address: nil, since: .zero)
     }
 
     @Test func `a member joins once, however often its link is replaced`() {
@@ -19,8 +19,8 @@ import Testing
         _ = membership.linked(member(1, "a"))
         #expect(membership.suspected(NodeID(rawValue: 1)) == .suspect(NodeID(rawValue: 1)))
         #expect(membership.suspected(NodeID(rawValue: 1)) == nil)
-        #expect(membership.revived(NodeID(rawValue: 1)) == .revived(NodeID(rawValue: 1)))
-        #expect(membership.revived(NodeID(rawValue: 1)) == nil)
+        #expect(membership.heard(NodeID(rawValue: 1)) == .back(member(1, "a")))
+        #expect(membership.heard(NodeID(rawValue: 1)) == nil)
     }
 
     @Test func `leaving and being lost are told apart`() {
@@ -31,6 +31,32 @@ import Testing
         #expect(membership.unlinked(NodeID(rawValue: 2), saidGoodbye: false) == .lost(NodeID(rawValue: 2)))
         #expect(membership.unlinked(NodeID(rawValue: 2), saidGoodbye: false) == nil)
         #expect(membership.list.isEmpty)
+    }
+
+    @Test func `a node that was lost and is linked again is back, one that left joins anew`() {
+        var membership = Membership()
+        _ = membership.linked(member(1, "a"))
+        _ = membership.unlinked(NodeID(rawValue: 1), saidGoodbye: false)
+        #expect(membership.linked(member(1, "a")) == .back(member(1, "a")))
+        _ = membership.unlinked(NodeID(rawValue: 1), saidGoodbye: true)
+        #expect(membership.linked(member(1, "a")) == .joined(member(1, "a")))
+        for id in 10..<(12 + UInt64(Membership.lostLimit)) {
+            _ = membership.linked(member(id, "b"))
+            _ = membership.unlinked(NodeID(rawValue: id), saidGoodbye: false)
+        }
+        #expect(membership.linked(member(10, "b")) == .joined(member(10, "b")), "forgotten")
+        #expect(membership.linked(member(900, "b")) == .back(member(900, "b")))
+    }
+
+    @Test func `draining is told once, and a new link brings its own word`() {
+        var membership = Membership()
+        #expect(membership.draining(NodeID(rawValue: 1), true) == nil)
+        _ = membership.linked(member(1, "a"))
+        #expect(membership.draining(NodeID(rawValue: 1), true) == .draining(NodeID(rawValue: 1), true))
+        #expect(membership.draining(NodeID(rawValue: 1), true) == nil)
+        #expect(membership[NodeID(rawValue: 1)]?.isDraining == true)
+        #expect(membership.linked(member(1, "a")) == nil)
+        #expect(membership[NodeID(rawValue: 1)]?.isDraining == false)
     }
 
     @Test func `the list is ordered by name, and equal names by incarnation`() {
