@@ -31,6 +31,10 @@ package distributed actor Coordinator: ClusterActor {
             (coordinator: isolated Coordinator) in
             await coordinator.nodes()
         },
+        Method("membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: MembershipRequest) in
+            await coordinator.membership(argument)
+        },
     ])
 
     /// The name every node's coordinator is found under.
@@ -56,6 +60,9 @@ package distributed actor Coordinator: ClusterActor {
     private var stops: [AttemptID: Latch] = [:]
     private var finishedJobs: [JobID] = []
     private var waiters: [JobID: Latch] = [:]
+    private var membershipLog = MembershipLog()
+    /// Opens with the next change of the membership.
+    private var membershipLatch = Latch()
 
     /// Finished jobs kept for those who come late.
     static let finishedLimit = 64
@@ -134,9 +141,21 @@ package distributed actor Coordinator: ClusterActor {
         (jobs[job]?.plan as? SkyPlan)?.preview
     }
 
-    /// All members with what they say of themselves; those that do not answer within two seconds are left out.
+    /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {
-        await NodeReport.collect(from: actorSystem)
+        await NodeReport.collect(from: actorSystem, speeds: scheduler.speeds(now: now))
+    }
+
+    /// What happened to the membership since a number; waits where nothing did.
+    package distributed func membership(_ request: MembershipRequest) async -> MembershipPage {
+        if request.from == membershipLog.nextNumber {
+            let latch = membershipLatch
+            await latch.wait(atMost: min(max(.zero, request.patience), .seconds(10)))
+        }
+        let entries = request.from.flatMap { membershipLog.entries(from: $0) }
+        let members = entries == nil ? [actorSystem.ownMember] + membershipLog.members.values : nil
+        return MembershipPage(
+            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: UnixTime.milliseconds)
     }
 
     // MARK: - Events
@@ -309,15 +328,22 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func membershipChanged(_ event: MembershipEvent) {
+        if membershipLog.append(event, time: UnixTime.milliseconds) {
+            membershipLatch.open()
+            membershipLatch = Latch()
+        }
         switch event {
         case .joined(let member), .back(let member):
             names[member.node] = member.name
             if present.insert(member.node).inserted { handle(.nodeJoined(member.node)) }
+            handle(.nodeDraining(member.node, member.isDraining))
         case .lost(let node), .left(let node):
             guard present.remove(node) != nil else { return }
             wishes.nodeLost(node)
             handle(.nodeLost(node))
-        case .suspect, .draining:
+        case .draining(let node, let isDraining):
+            handle(.nodeDraining(node, isDraining))
+        case .suspect:
             break
         }
     }

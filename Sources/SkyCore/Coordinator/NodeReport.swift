@@ -1,37 +1,41 @@
+import Foundation
 package import Transport
 
 /// One line of the list of nodes.
 package struct NodeReport: Codable, Sendable {
-    package var status: NodeStatus
-    package var address: NodeAddress?
-    package var state: Member.State
+    package var member: Member
+    /// `nil` where it did not answer in time.
+    package var status: NodeStatus?
+    /// Whether it is the node that was asked.
+    package var isAnswering: Bool
+    /// How long it has been a member, as the answering node sees it; for that node itself, how long it has run.
+    package var age: Duration
     /// Round trip as the answering node measured it; `nil` for itself and before the first ping.
     package var roundTrip: Duration?
+    /// How fast it worked of late, as the answering node's coordinator measured it: 1 is average, 2 twice as fast. `nil`
+    /// where it has had no work from there.
+    package var speed: Double?
 
     /// Time a node has to answer.
-    static let patience = Duration.seconds(2)
+    static let patience = Duration.seconds(1)
 
     /// Asks every member, and this node, at once.
-    static func collect(from system: ClusterSystem) async -> [NodeReport] {
-        var asked = system.members
-        asked.append(
-            Member(
-                node: system.node, name: system.name, address: system.listeningAddress, state: .alive, since: .zero))
-        return await withTaskGroup(of: NodeReport?.self) { group in
+    static func collect(from system: ClusterSystem, speeds: [NodeID: Double]) async -> [NodeReport] {
+        let asked = [system.ownMember] + system.members
+        return await withTaskGroup(of: NodeReport.self) { group in
             for member in asked {
                 group.addTask {
                     let address = ActorAddress(node: member.node, name: ScanActor.wellKnownName)
-                    guard let scan = try? ScanActor.resolve(id: address, using: system),
-                        let status = try? await withDeadline(patience, { try await scan.status() })
-                    else { return nil }
+                    let scan = try? ScanActor.resolve(id: address, using: system)
                     return NodeReport(
-                        status: status, address: member.address, state: member.state,
-                        roundTrip: system.roundTrip(to: member.node))
+                        member: member, status: try? await withDeadline(patience) { try await scan?.status() },
+                        isAnswering: member.node == system.node, age: system.now - member.since,
+                        roundTrip: system.roundTrip(to: member.node), speed: speeds[member.node])
                 }
             }
             var reports: [NodeReport] = []
-            for await report in group { if let report { reports.append(report) } }
-            return reports.sorted { ($0.status.name, $0.status.node) < ($1.status.name, $1.status.node) }
+            for await report in group { reports.append(report) }
+            return reports.sorted { ($0.member.name, $0.member.node) < ($1.member.name, $1.member.node) }
         }
     }
 }

@@ -56,6 +56,11 @@ package struct JobScheduler {
         jobs[job]?.progress
     }
 
+    /// How fast each node works, where that was measured: 1 is average, 2 takes half as long.
+    package func speeds(now: Duration) -> [NodeID: Double] {
+        roster.speeds(now: now, halfLife: policy.slownessHalfLife)
+    }
+
     /// Attempts that occupy a slot of a node, as far as we know.
     package func running(on node: NodeID) -> Int {
         roster[node]?.running.count ?? 0

@@ -19,6 +19,11 @@ struct NodeSpeed {
         measured = now
     }
 
+    /// 1 is average, 2 takes half as long; `nil` before the first measurement.
+    func speed(now: Duration, halfLife: Duration) -> Double? {
+        measured == .zero ? nil : 1 / faded(now: now, halfLife: halfLife)
+    }
+
     /// Slowness in eighths: smaller differences are noise, and ties are to be broken in a stable order.
     func rank(now: Duration, halfLife: Duration) -> Int {
         Int(faded(now: now, halfLife: halfLife) * 8 + 0.5)

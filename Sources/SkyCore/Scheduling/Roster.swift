@@ -27,6 +27,13 @@ struct Roster {
 
     subscript(node: NodeID) -> NodeRecord? { position[node].map { records[$0] } }
 
+    /// How fast each node works, where that was measured: 1 is average, 2 takes half as long.
+    func speeds(now: Duration, halfLife: Duration) -> [NodeID: Double] {
+        var speeds: [NodeID: Double] = [:]
+        for node in order { speeds[node] = self[node]?.speed.speed(now: now, halfLife: halfLife) }
+        return speeds
+    }
+
     func isLive(_ node: NodeID) -> Bool { position[node] != nil }
 
     func isUsable(_ node: NodeID) -> Bool { position[node].map { !records[$0].isDraining } ?? false }

@@ -50,4 +50,6 @@ package struct NodeStatus: Codable, Sendable {
     package var completed: Int
     package var failed: Int
     package var uptime: Duration
+    /// Processes that want to run, averaged over a minute (getloadavg); `nil` where the system does not tell.
+    package var load: Double?
 }

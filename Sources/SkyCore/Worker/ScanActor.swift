@@ -64,7 +64,8 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func status() -> NodeStatus {
         NodeStatus(
             node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: slots,
-            running: book.running, completed: completed, failed: failed, uptime: now)
+            running: book.running, completed: completed, failed: failed, uptime: now,
+            load: LoadAverage.lastMinute)
     }
 
     /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it

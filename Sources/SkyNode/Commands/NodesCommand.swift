@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import SkyCore
 import Transport
 
@@ -7,10 +6,22 @@ import Transport
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nodes", abstract: "List the nodes of the cluster.",
-        discussion: "Asks a running node; without one there is no cluster, and the exit code is 3.")
+        discussion: """
+            Asks a running node; without one there is no cluster, and the exit code is 3.
+
+            FOUND says how the node that is asked came to know of another: by its beacon, by --join, by an introduction \
+            of another node, or because the other dialled it (incoming). SPEED is measured on the tasks that it gave out: \
+            1 is average. A node that does not answer within a second is listed with what is known of it.
+
+            --watch keeps the list up to date until Ctrl-C. Where standard output is no terminal, and with --format json, \
+            it prints a line for each node that is there, and then one for every change.
+            """)
 
     @Option(help: ArgumentHelp("The node to ask.", valueName: "host:port"))
     var node: String?
+
+    @Flag(help: "Keep watching.")
+    var watch = false
 
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
@@ -19,14 +30,38 @@ struct NodesCommand: AsyncParsableCommand {
     var format = OutputFormat.text
 
     func run() async throws {
-        let reports = try await ClusterSession.client(node: node, network: network, log: log) { coordinator in
-            try await coordinator.nodes()
+        try await ClusterSession.client(node: node, network: network, log: log) { coordinator in
+            switch (watch, format) {
+            case (false, .text): for line in NodeTable(try await coordinator.nodes()).lines { Console.output(line) }
+            case (false, .json):
+                for report in try await coordinator.nodes() { Console.output(try JSONLine.encode(NodeLine(report))) }
+            case (true, .text) where Console.outputIsTerminal: try await picture(coordinator)
+            case (true, _): try await follow(coordinator)
+            }
         }
-        switch format {
-        case .json:
-            for report in reports { Console.output(try JSONLine.encode(NodeLine(report))) }
-        case .text:
-            for line in NodeTable(reports).lines { Console.output(line) }
+    }
+
+    /// A line for every change.
+    private func follow(_ coordinator: Coordinator) async throws {
+        var known = MembershipLines()
+        var next: UInt64?
+        while !Task.isCancelled {
+            let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(10)))
+            next = page.next
+            for line in known.lines(page) {
+                Console.output(format == .json ? try JSONLine.encode(line) : line.text)
+            }
+        }
+    }
+
+    /// The table, drawn again every second and with every change.
+    private func picture(_ coordinator: Coordinator) async throws {
+        var next: UInt64?
+        while !Task.isCancelled {
+            let lines = NodeTable(try await coordinator.nodes()).lines
+            Console.screen(lines)
+            let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(1)))
+            next = page.next
         }
     }
 }

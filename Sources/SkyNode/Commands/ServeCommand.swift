@@ -58,6 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
         }
         var cluster = ClusterSettings(name: name)
+        cluster.version = SkyNetVersion.current
         cluster.listen = address
         cluster.advertise = try advertise.map {
             try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true)

@@ -18,12 +18,23 @@ enum Console {
     }
 
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Draws a page over the last one: to the upper left, each line cleared behind its end, the rest of the screen cleared
+    /// (ECMA-48: CUP, EL, ED). Lines that do not fit are left out.
+    static func screen(_ lines: [String]) {
+        let size = terminalSize(of: STDOUT_FILENO)
+        let fitting = lines.prefix(max(1, size.rows - 1)).map { $0.prefix(size.columns) + "\u{1B}[K\n" }
+        write("\u{1B}[H" + fitting.joined() + "\u{1B}[J", to: STDOUT_FILENO)
+    }
 
     /// Columns of the terminal, 80 where it does not say.
-    static var columns: Int {
+    static var columns: Int { terminalSize(of: STDERR_FILENO).columns }
+
+    private static func terminalSize(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), max(2, Int(size.ws_row)))
     }
 
     private static func write(_ text: String, to descriptor: Int32) {

@@ -1,49 +1,16 @@
 import SkyCore
 import Transport
 
-/// One node as a program reads it.
-struct NodeLine: Encodable {
-    var name: String
-    var id: String
-    var address: String?
-    var version: String
-    var slots: Int
-    var running: Int
-    var completed: Int
-    var failed: Int
-    var state: String
-    var uptimeSeconds: Double
-    var roundTripMilliseconds: Double?
-
-    init(_ report: NodeReport) {
-        name = PrintableText.of(report.status.name)
-        id = report.status.node.description
-        address = report.address?.description
-        version = PrintableText.of(report.status.version)
-        slots = report.status.slots
-        running = report.status.running
-        completed = report.status.completed
-        failed = report.status.failed
-        state = report.state.rawValue
-        uptimeSeconds = report.status.uptime.inSeconds
-        roundTripMilliseconds = report.roundTrip.map { $0.inSeconds * 1000 }
-    }
-}
-
 /// The list of nodes as a person reads it.
 struct NodeTable {
     let lines: [String]
 
+    private static let head = [
+        "NAME", "ID", "ADDRESS", "VERSION", "SLOTS", "LOAD", "SPEED", "STATE", "SINCE", "ROUND TRIP", "FOUND",
+    ]
+
     init(_ reports: [NodeReport]) {
-        var rows = [["NAME", "ID", "ADDRESS", "VERSION", "SLOTS", "DONE", "FAILED", "STATE", "UP", "ROUND TRIP"]]
-        for line in reports.map(NodeLine.init) {
-            rows.append([
-                line.name, line.id, line.address ?? "-", line.version, "\(line.running)/\(line.slots)",
-                "\(line.completed)", "\(line.failed)", line.state,
-                DurationText.fixed(line.uptimeSeconds, 0) + " s",
-                line.roundTripMilliseconds.map { DurationText.fixed($0, 2) + " ms" } ?? "-",
-            ])
-        }
+        let rows = [NodeTable.head] + reports.map { NodeTable.row(NodeLine($0)) }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         lines = rows.map { row in
             let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
@@ -51,5 +18,25 @@ struct NodeTable {
             while line.last == " " { line.removeLast() }
             return line
         }
+    }
+
+    private static func row(_ line: NodeLine) -> [String] {
+        let slots = line.slots.map { "\(line.running ?? 0)/\($0)" }
+        return [
+            line.name, line.id, line.address ?? "-", line.version, slots ?? "-",
+            line.load.map { DurationText.fixed($0, 2) } ?? "-", line.speed.map { DurationText.fixed($0, 2) } ?? "-",
+            line.state, NodeTable.age(line.ageSeconds),
+            line.roundTripMilliseconds.map { DurationText.fixed($0, 2) + " ms" } ?? "-", line.found,
+        ]
+    }
+
+    /// Two units at most: 45 s, 12 m 5 s, 3 h 20 m, 9 d 4 h.
+    static func age(_ seconds: Double) -> String {
+        let whole = Int(min(max(0, seconds), 1e9))
+        let units = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")]
+        let first = units.firstIndex { whole >= $0.0 } ?? 3
+        return units[first..<min(first + 2, 4)].enumerated().map { place, unit in
+            "\((place == 0 ? whole : whole % units[first].0) / unit.0) \(unit.1)"
+        }.joined(separator: " ")
     }
 }

@@ -131,6 +131,7 @@ enum ClusterSession {
         _ options: ClusterOptions, _ logger: Logger, _ body: @escaping @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
         var cluster = ClusterSettings(name: Defaults.name)
+        cluster.version = SkyNetVersion.current
         cluster.logger = logger
         // Somebody who names slots or seeds wants to be one of the cluster; somebody who found none works alone.
         let isMember = options.slots != nil || !options.network.join.isEmpty

@@ -248,6 +248,20 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// listener that falls more than 4,096 events behind; that one may ask again.
     public func membershipEvents() -> AsyncStream<MembershipEvent> { feed.events() }
 
+    /// This node as others list it.
+    package var ownMember: Member {
+        var address = advertised
+        if address?.isWildcard == true, case .hostPort(_, let port) = address {
+            // As those see it who hear its beacons.
+            let interfaces = (try? NetworkInterface.all()) ?? []
+            let own = interfaces.flatMap(\.addresses).first { $0.isRoutable }
+            if let own { address = .hostPort(host: own.description, port: port) }
+        }
+        return Member(
+            node: node, name: name, version: settings.version ?? "", address: address,
+            isDraining: isDraining.load(ordering: .relaxed), found: .join, since: .zero)
+    }
+
     /// Tells all peers, and those to come, whether this node takes new work. It is their business to heed it.
     package func drain(_ isDraining: Bool) {
         guard self.isDraining.exchange(isDraining, ordering: .sequentiallyConsistent) != isDraining else { return }

@@ -82,7 +82,10 @@ import Transport
             let (report, events) = try await report(of: job, at: remote)
             #expect(report.completed == 10 && report.retries == 2)
             #expect(events.count { if case .retrying = $0.kind { true } else { false } } == 2)
-            #expect(try await remote.nodes().map(\.status.name) == ["node1", "node2"])
+            #expect(try await remote.nodes().map(\.member.name) == ["node1", "node2"])
+            let page = try await remote.membership(MembershipRequest(from: nil, patience: .zero))
+            #expect(page.members?.map(\.name).sorted() == ["node1", "node2"])
+            #expect(try await remote.membership(MembershipRequest(from: page.next, patience: .zero)).entries.isEmpty)
             #expect(try await remote.preview(job) == nil)
             await #expect(throws: RemoteError.self) {
                 _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))

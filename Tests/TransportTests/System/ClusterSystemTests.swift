@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    @Test func `a node that takes no new work says so, to those that come later too`() async throws {
+        try await TestCluster.pair { server, client in
+            server.drain(true)
+            let node = server.node
+            try await client.hears { $0 == .draining(node, true) }
+            #expect(client.members.first?.isDraining == true)
+            let late = ClusterSystem(TestCluster.settings("late"))
+            try await late.start()
+            try await late.join(try #require(server.listeningAddress))
+            #expect(late.members.map(\.isDraining) == [true] && late.members.first?.found == .join)
+            server.drain(false)
+            try await late.hears { $0 == .draining(node, false) }
+            await late.shutdown()
+        }
+    }
+
     @Test func `two nodes that dial each other at once end with one link`() async throws {
         for _ in 0..<20 {
             try await TestCluster.run([TestCluster.settings("a"), TestCluster.settings("b")]) { systems in
