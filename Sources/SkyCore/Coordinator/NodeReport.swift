@@ -23,8 +23,9 @@ package struct NodeReport: Codable, Sendable {
     static func collect(from system: ClusterSystem, speeds: [NodeID: Double]) async -> [NodeReport] {
         let asked = [system.ownMember] + system.members
         return await withTaskGroup(of: NodeReport.self) { group in
-            for member in asked {
-                group.addTask {
+            for var member in asked {
+                member.found = system.found(member)
+                group.addTask { [member] in
                     let address = ActorAddress(node: member.node, name: ScanActor.wellKnownName)
                     let scan = try? ScanActor.resolve(id: address, using: system)
                     return NodeReport(

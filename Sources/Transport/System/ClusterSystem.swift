@@ -286,6 +286,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             isDraining: peer.isDraining ?? false, found: found, since: now)
     }
 
+    /// How a member was found, as far as is known by now: one that dialled may have been heard since.
+    package func found(_ member: Member) -> Member.Found {
+        guard member.found == .incoming else { return member.found }
+        return state.withLockedValue { $0.dialer }?.found(member.node) ?? .incoming
+    }
+
     /// How the peer of a link was found.
     private func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
         // Whose address was dialled without knowing who is there is one that the operator gave.
