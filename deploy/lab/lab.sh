@@ -2,7 +2,7 @@
 # A network of hosts on this machine, each in a network namespace of its own with its own addresses, on one bridge, and a
 # node on each. Commands come from standard input, one a line; "help" lists them. Needs root.
 #
-#     deploy/lab/lab.sh [--hosts N] [--program skynode] [--folder FOLDER] [--slots N] [--watch] [-- OPTIONS OF serve]
+#     deploy/lab/lab.sh [--hosts N] [--program skynode] [--slots N] [--watch] [-- OPTIONS OF serve]
 #
 # All of it lives in namespaces of this process: nothing crosses into the machine's own network, and the kernel takes
 # everything away with the process, however it ends.
@@ -17,24 +17,32 @@ impossible() {
 
 if [ "${1-}" != --inside ]; then
     [ "$(id -u)" = 0 ] || impossible "needs root, to make network namespaces"
-    for tool in unshare ip nft tc; do
+    for tool in unshare setpriv ip nft tc; do
         command -v $tool >/dev/null 2>&1 || impossible "needs $tool (apt install util-linux iproute2 nftables)"
     done
     unshare --mount --net --pid --fork true 2>/dev/null || impossible "network namespaces are not allowed here"
-    exec unshare --mount --net --pid --fork --kill-child=SIGKILL --mount-proc -- "$0" --inside "$@"
+    folder=$(mktemp -d /tmp/skynet-lab-XXXXXX)
+    # unshare itself ignores SIGTERM; and a signal kept from it by its end must not leave the rest behind.
+    setpriv --pdeathsig KILL unshare --mount --net --pid --fork --kill-child=SIGKILL --mount-proc \
+        -- "$0" --inside "$folder" "$@" <&0 &
+    child=$!
+    trap 'kill -KILL $child 2>/dev/null || true; wait $child 2>/dev/null || true; rm -rf "$folder"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    wait $child
+    exit 0
 fi
-shift
+folder=$2
+shift 2
 
 hosts=3
 program=$(dirname "$0")/../../.build/release/skynode
-folder=
 slots=2
 watch=
 while [ $# -gt 0 ]; do
     case $1 in
         --hosts) hosts=$2; shift ;;
         --program) program=$2; shift ;;
-        --folder) folder=$2; shift ;;
         --slots) slots=$2; shift ;;
         --watch) watch=yes ;;
         --) shift; break ;;
@@ -46,20 +54,6 @@ options=("$@")
 [[ $hosts =~ ^[0-9]+$ ]] && [ "$hosts" -ge 1 ] && [ "$hosts" -le 250 ] || { say "--hosts takes 1 to 250"; exit 2; }
 [ -x "$program" ] || { say "no program at $program; make release builds it"; exit 2; }
 program=$(realpath "$program")
-own_folder=
-[ -n "$folder" ] || own_folder=$(mktemp -d /tmp/skynet-lab-XXXXXX)
-folder=${folder:-$own_folder}
-
-# Only files are left to be removed here.
-finish() {
-    trap - EXIT INT TERM
-    [ -z "$own_folder" ] || rm -rf "$own_folder"
-    # The rest of this namespace of processes goes with its first.
-    kill -KILL -1 2>/dev/null || true
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
@@ -108,9 +102,10 @@ check() {
 
 start() {
     local host=$1
+    shift
     # Not by a function, so that the process is the node itself.
     ip netns exec "$host" "$program" serve --name "$host" --listen 0.0.0.0:7420 --cluster-key "$key" --slots "$slots" \
-        "${options[@]}" >>"$folder/$host.log" 2>&1 </dev/null &
+        "${options[@]}" "$@" >>"$folder/$host.log" 2>&1 </dev/null &
     node[$host]=$!
     disown $!
 }
@@ -123,6 +118,7 @@ watch_host() {
         while ! in_host "$host" "$program" nodes --node 127.0.0.1:7420 --cluster-key "$key" --watch --format json \
             2>/dev/null </dev/null; do sleep 0.05; done | while IFS= read -r line; do echo "$host $line"; done
     ) &
+    disown $!
 }
 
 signal() {
@@ -179,7 +175,7 @@ help_text() {
     cat <<'HELP'
 hosts                      lists them, with their addresses and nodes
 add [N]                    makes N more hosts (1) and starts a node on each
-start H...                 starts a node where none runs
+start H... [-- OPTIONS]    starts a node where none runs, with further options of serve
 stop H... | kill H...      ends a node by SIGTERM, or by SIGKILL
 freeze H... | thaw H...    SIGSTOP and SIGCONT
 cut H...                   takes the host off the network
@@ -192,6 +188,7 @@ heal [H...]                takes all of that back (all hosts)
 nodes H                    what the host's node lists
 watch H...                 shows every change that its node sees, as it happens
 run H COMMAND...           runs a command on the host; skynode is in its PATH
+spawn H COMMAND...         the same, and does not wait; each line it prints comes as "H> LINE"
 log H                      what its node has logged
 help, quit
 HELP
@@ -219,7 +216,12 @@ run_command() {
                 [ -z "$watch" ] || watch_host h$last
             done
             ;;
-        start) check "$@" || return 0; for host in "$@"; do start "$host"; done ;;
+        start)
+            local starting=()
+            while [ $# -gt 0 ] && [ "$1" != -- ]; do starting+=("$1"); shift; done
+            check "${starting[@]}" || return 0
+            for host in "${starting[@]}"; do start "$host" "${@:2}"; done
+            ;;
         stop) check "$@" || return 0; signal TERM "$@" || return 0 ;;
         kill) check "$@" || return 0; signal KILL "$@" || return 0 ;;
         freeze) check "$@" || return 0; signal STOP "$@" || return 0 ;;
@@ -272,6 +274,14 @@ run_command() {
             # Relative to the caller's folder, as if the host shared the machine's disk; it does.
             PATH=$(dirname "$program"):$PATH SKYNODE_CLUSTER_KEY=$key in_host "$host" "$@" </dev/null ||
                 { echo "error: exit code $?"; return; }
+            ;;
+        spawn)
+            host=${1-}
+            check "$host" || return 0
+            shift
+            (PATH=$(dirname "$program"):$PATH SKYNODE_CLUSTER_KEY=$key in_host "$host" "$@" </dev/null 2>&1 || true) |
+                while IFS= read -r line; do echo "$host> $line"; done &
+            disown $!
             ;;
         log) check "${1-}" || return 0; cat "$folder/$1.log" ;;
         help) help_text ;;

@@ -155,7 +155,8 @@ package distributed actor Coordinator: ClusterActor {
         let entries = request.from.flatMap { membershipLog.entries(from: $0) }
         let members = entries == nil ? [actorSystem.ownMember] + membershipLog.members.values : nil
         return MembershipPage(
-            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: UnixTime.milliseconds)
+            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: UnixTime.milliseconds,
+            uptime: actorSystem.now)
     }
 
     // MARK: - Events

@@ -63,4 +63,6 @@ package struct MembershipPage: Codable, Sendable {
     package var next: UInt64
     /// Milliseconds since 1970, by the clock of the answering node.
     package var time: UInt64
+    /// How long that node has run; what `Member.since` counts by.
+    package var uptime: Duration
 }

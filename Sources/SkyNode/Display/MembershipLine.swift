@@ -13,16 +13,23 @@ struct MembershipLine: Encodable {
     var address: String?
     var version: String
     var found: String
+    /// Since when it has been a member, in the same form.
+    var since: String
 
-    init(_ event: String, _ member: Member, milliseconds: UInt64) {
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        time = date.ISO8601Format(.init(includingFractionalSeconds: true))
+    /// - Parameter page: says what time it is there, and how long that node has run.
+    init(_ event: String, _ member: Member, at milliseconds: UInt64? = nil, _ page: MembershipPage) {
+        time = MembershipLine.text(Double(milliseconds ?? page.time) / 1000)
+        since = MembershipLine.text(Double(page.time) / 1000 - (page.uptime - member.since).inSeconds)
         self.event = event
         name = PrintableText.of(member.name)
         id = member.node.description
         address = member.address.map { PrintableText.of($0.description) }
         version = PrintableText.of(member.version)
         found = member.found.rawValue
+    }
+
+    private static func text(_ seconds: Double) -> String {
+        Date(timeIntervalSince1970: seconds).ISO8601Format(.init(includingFractionalSeconds: true))
     }
 
     var text: String {
@@ -43,19 +50,19 @@ struct MembershipLines {
             let present = Set(all.map(\.node))
             for (node, member) in members where !present.contains(node) {
                 members[node] = nil
-                lines.append(MembershipLine("lost", member, milliseconds: page.time))
+                lines.append(MembershipLine("lost", member, page))
             }
             for member in all.sorted(by: { ($0.name, $0.node) < ($1.name, $1.node) })
             where members.updateValue(member, forKey: member.node) == nil {
-                lines.append(MembershipLine("present", member, milliseconds: page.time))
+                lines.append(MembershipLine("present", member, page))
             }
         }
-        return lines + page.entries.compactMap { line($0) }
+        return lines + page.entries.compactMap { line($0, page) }
     }
 
-    private mutating func line(_ entry: MembershipLog.Entry) -> MembershipLine? {
+    private mutating func line(_ entry: MembershipLog.Entry, _ page: MembershipPage) -> MembershipLine? {
         func made(_ event: String, _ member: Member?) -> MembershipLine? {
-            member.map { MembershipLine(event, $0, milliseconds: entry.time) }
+            member.map { MembershipLine(event, $0, at: entry.time, page) }
         }
         switch entry.event {
         case .joined(let member):

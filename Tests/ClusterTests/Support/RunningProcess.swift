@@ -11,20 +11,31 @@ final class RunningProcess: Sendable {
     let lines: AsyncStream<String>
     private let collected = Mutex<(output: [String], errors: [String])>(([], []))
     private let ended: AsyncStream<Int32>
+    /// Where its standard input comes from; -1 for nowhere.
+    private let input: Int32
 
-    init(_ path: String, _ arguments: [String]) throws {
+    /// - Parameter takesInput: whether `write` is to reach it.
+    init(_ path: String, _ arguments: [String], takesInput: Bool = false) throws {
         var outputPipe: [Int32] = [0, 0]
         var errorPipe: [Int32] = [0, 0]
+        var inputPipe: [Int32] = [-1, -1]
         // Sockets, because they can be made close-on-exec in one step: a copy that another test's process inherited
         // would keep the reader waiting for its end.
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &outputPipe) == 0, socketpair(AF_UNIX, kind, 0, &errorPipe) == 0 else {
             throw SpawnFailure(reason: String(cString: strerror(errno)))
         }
+        guard !takesInput || socketpair(AF_UNIX, kind, 0, &inputPipe) == 0 else {
+            throw SpawnFailure(reason: String(cString: strerror(errno)))
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if takesInput {
+            posix_spawn_file_actions_adddup2(&actions, inputPipe[0], 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errorPipe[1], 2)
         let argv = ([path] + arguments).map { strdup($0) } + [nil]
@@ -33,6 +44,8 @@ final class RunningProcess: Sendable {
         let status = posix_spawn(&pid, path, &actions, nil, argv, environ)
         close(outputPipe[1])
         close(errorPipe[1])
+        if takesInput { close(inputPipe[0]) }
+        input = inputPipe[1]
         guard status == 0 else { throw SpawnFailure(reason: "\(path): \(String(cString: strerror(status)))") }
         self.pid = pid
         self.arguments = arguments
@@ -61,6 +74,17 @@ final class RunningProcess: Sendable {
             let signal = status & 0x7f
             endContinuation.yield(signal == 0 ? (status >> 8) & 0xff : -signal)
             endContinuation.finish()
+        }
+    }
+
+    deinit {
+        if input >= 0 { close(input) }
+    }
+
+    /// Gives it a line on standard input. A process that has ended is known by its output.
+    func write(_ line: String) {
+        _ = Array((line + "\n").utf8).withUnsafeBytes {
+            Glibc.send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
     }
 

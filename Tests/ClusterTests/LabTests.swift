@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+/// What happens to a cluster when machines and networks fail, on hosts in network namespaces. One lab after the other:
+/// times matter.
+@Suite(
+    .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: Lab.obstacle == nil, "no network namespaces can be made here: \(Lab.obstacle ?? "")"))
+struct LabTests {
+    private func names(_ count: Int) -> Set<String> { Set((1...count).map { "h\($0)" }) }
+
+    /// Waits until all nodes list all.
+    private func complete(_ lab: Lab, _ count: Int) async throws {
+        let all = names(count)
+        try await lab.until(within: 30, "all nodes list all") { lab in all.allSatisfy { lab.list(of: $0) == all } }
+    }
+
+    /// The first word of `observer` on `name` of these kinds since a moment.
+    private func word(
+        _ lab: Lab, _ observer: String, _ name: String, _ events: Set<String>, since: Double
+    ) -> Lab.Event? {
+        lab.events.first {
+            $0.observer == observer && $0.name == name && events.contains($0.event) && $0.time >= since - 1
+        }
+    }
+
+    @Test func `ten nodes started together know each other in two seconds, and a newcomer in one`() async throws {
+        try await Lab.with(10) { lab in
+            try await complete(lab, 10)
+            for observer in names(10) {
+                for (name, event) in lab.views[observer] ?? [:] where name != observer {
+                    #expect(event.since - lab.began < 2000, "\(observer) of \(name)")
+                }
+            }
+            try await lab.command(
+                "spawn h1 skynode simulate --node 127.0.0.1:7420 --tasks 400 --duration 100ms --format json")
+            try await lab.until(within: 20, "the job runs") { $0.printed.count > 5 }
+            let added = try await lab.command("add").began
+            let all = names(11)
+            try await lab.until(within: 20, "the newcomer is listed by all") { lab in
+                all.allSatisfy { lab.list(of: $0) == all }
+            }
+            for observer in names(10) {
+                let joined = word(lab, observer, "h11", ["joined", "present"], since: added)
+                #expect((joined?.since ?? .infinity) - added < 1000, "\(observer)")
+            }
+            try await lab.until(within: 20, "the newcomer works") { lab in
+                lab.printed.contains { $0.line.contains("\"node\":\"h11\"") }
+            }
+        }
+    }
+
+    @Test func `a killed node is gone at once, a frozen one is suspect, lost, and back`() async throws {
+        try await Lab.with(5) { lab in
+            try await complete(lab, 5)
+            let others = ["h1", "h2", "h3"]
+            let killed = try await lab.command("kill h5").began
+            try await lab.until(within: 10, "h5 is gone") { lab in
+                others.allSatisfy { !lab.list(of: $0).contains("h5") }
+            }
+            for observer in others {
+                let time = word(lab, observer, "h5", ["lost"], since: killed)?.time ?? .infinity
+                #expect(time - killed < 500, "\(observer)")
+            }
+
+            let frozen = try await lab.command("freeze h4").began
+            try await lab.until(within: 10, "h4 is lost") { lab in
+                others.allSatisfy { !lab.list(of: $0).contains("h4") }
+            }
+            for observer in others {
+                let suspect = word(lab, observer, "h4", ["suspect"], since: frozen)?.time ?? .infinity
+                let lost = word(lab, observer, "h4", ["lost"], since: frozen)?.time ?? .infinity
+                #expect(suspect <= lost && lost - frozen < 3000, "\(observer)")
+            }
+            let thawed = try await lab.command("thaw h4").began
+            try await lab.until(within: 10, "h4 is back") { lab in
+                others.allSatisfy { lab.list(of: $0).contains("h4") } && lab.list(of: "h4") == names(4)
+            }
+            for observer in others {
+                let back = word(lab, observer, "h4", ["back", "joined"], since: thawed)
+                #expect(back?.event == "back", "nothing was restarted: \(observer)")
+                #expect((back?.time ?? .infinity) - thawed < 3000, "\(observer)")
+            }
+        }
+    }
+
+    @Test func `a host that was cut off is lost, and back soon after the cable is`() async throws {
+        try await Lab.with(4) { lab in
+            try await complete(lab, 4)
+            let others = ["h1", "h2", "h3"]
+            let cut = try await lab.command("cut h4").began
+            try await lab.listen(seconds: 10)
+            for (observer, name) in others.flatMap({ [($0, "h4"), ("h4", $0)] }) {
+                let lost = word(lab, observer, name, ["lost"], since: cut)?.time ?? .infinity
+                #expect(lost - cut < 3000, "\(observer) of \(name)")
+                #expect(!lab.list(of: observer).contains(name))
+            }
+            let healed = try await lab.command("heal h4").began
+            try await lab.until(within: 20, "h4 is back") { lab in
+                names(4).allSatisfy { lab.list(of: $0) == names(4) }
+            }
+            for (observer, name) in others.flatMap({ [($0, "h4"), ("h4", $0)] }) {
+                let back = word(lab, observer, name, ["back"], since: healed)?.time ?? .infinity
+                #expect(back - healed < 5000, "\(observer) of \(name)")
+            }
+        }
+    }
+
+    @Test func `two halves of a cluster work on, each by itself, and become one again`() async throws {
+        try await Lab.with(4) { lab in
+            try await complete(lab, 4)
+            try await lab.command("split h1 h2 / h3 h4")
+            try await lab.until(within: 10, "each half is by itself") { lab in
+                lab.list(of: "h1") == ["h1", "h2"] && lab.list(of: "h2") == ["h1", "h2"]
+                    && lab.list(of: "h3") == ["h3", "h4"] && lab.list(of: "h4") == ["h3", "h4"]
+            }
+            for host in ["h1", "h3"] {
+                let job = try await lab.command(
+                    "run \(host) skynode simulate --node 127.0.0.1:7420 --tasks 20 --duration 50ms --format json")
+                let summary = job.output.last ?? ""
+                #expect(summary.contains("\"completed\":20"), "\(summary)")
+            }
+            let healed = try await lab.command("heal").began
+            try await lab.until(within: 20, "the halves are one") { lab in
+                names(4).allSatisfy { lab.list(of: $0) == names(4) }
+            }
+            let last = lab.views.values.flatMap(\.values).map(\.time).max() ?? .infinity
+            #expect(last - healed < 5000)
+        }
+    }
+
+    @Test func `a network that drops a fifth of all packets loses no node in a minute`() async throws {
+        try await Lab.with(5) { lab in
+            try await complete(lab, 5)
+            let began = try await lab.command("drop 20 h1 h2 h3 h4 h5").began
+            try await lab.listen(seconds: 60)
+            let lost = lab.events.filter { $0.time >= began && ["lost", "left"].contains($0.event) }
+            #expect(lost.isEmpty, "\(lost.map { "\($0.observer) of \($0.name)" })")
+        }
+    }
+
+    @Test func `one address is enough where there is no multicast at all`() async throws {
+        try await Lab.with(5, watch: false) { lab in
+            let hosts = (1...5).map { "h\($0)" }
+            try await lab.command("kill " + hosts.joined(separator: " "))
+            try await lab.command("nomulticast " + hosts.joined(separator: " "))
+            try await lab.command("start " + hosts.joined(separator: " ") + " -- --join 10.83.0.1:7420")
+            try await lab.command("watch " + hosts.joined(separator: " "))
+            try await complete(lab, 5)
+        }
+    }
+
+    @Test func `clusters with different keys do not mix, and each says so once`() async throws {
+        let folder = try ScratchFolder()
+        let other = folder.file("other.key")
+        let key = try await Skynode.run("key", "new")
+        try Data((key.output.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: other))
+        chmod(other, 0o600)
+        try await Lab.with(4) { lab in
+            try await complete(lab, 4)
+            try await lab.command("stop h3 h4")
+            try await lab.until(within: 10, "two have left") { lab in
+                lab.list(of: "h1") == names(2) && lab.list(of: "h2") == names(2)
+            }
+            try await lab.command("start h3 h4 -- --cluster-key \(other)")
+            // Several beacons of each.
+            try await lab.listen(seconds: 9)
+            #expect(lab.list(of: "h1") == names(2) && lab.list(of: "h2") == names(2))
+            let list = try await lab.command("nodes h3 --format json --cluster-key \(other)")
+            #expect(list.output.count == 2, "\(list.output)")
+            for host in ["h1", "h2", "h3", "h4"] {
+                let log = try await lab.command("log \(host)").output
+                let lines = log.filter { $0.contains("another cluster key") }
+                #expect(lines.count == 1, "\(host): \(lines)")
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Hosts on this machine, each in a network namespace, made and taken down by `deploy/lab/lab.sh`.
+final class Lab {
+    /// What one node said of another, and when.
+    struct Event {
+        /// The host whose node says it.
+        var observer: String
+        var event: String
+        /// The host it says it of.
+        var name: String
+        var id: String
+        /// Milliseconds since 1970.
+        var time: Double
+        /// Since when the other has been a member there.
+        var since: Double
+    }
+
+    private let process: RunningProcess
+    private var lines: AsyncStream<String>.Iterator
+    /// When the first node was started, in milliseconds since 1970.
+    private(set) var began = 0.0
+    private(set) var events: [Event] = []
+    /// What spawned commands have printed: host and line.
+    private(set) var printed: [(host: String, line: String)] = []
+
+    /// Why there is no lab here; `nil` where there is.
+    static let obstacle: String? = {
+        if geteuid() != 0 { return "not root" }
+        for tool in ["unshare", "ip", "nft", "tc"] where !has(tool) { return "no \(tool)" }
+        return nil
+    }()
+
+    private static func has(_ tool: String) -> Bool {
+        ["/usr/sbin/", "/sbin/", "/usr/bin/", "/bin/"].contains { access($0 + tool, X_OK) == 0 }
+    }
+
+    /// Runs `body` in a lab with nodes on `hosts` hosts.
+    static func with(
+        _ hosts: Int, watch: Bool = true, options: [String] = [], _ body: (Lab) async throws -> Void
+    ) async throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("deploy/lab/lab.sh").path
+        let process = try RunningProcess(
+            script,
+            ["--hosts", "\(hosts)", "--program", Skynode.path, "--slots", "1"] + (watch ? ["--watch"] : []) + ["--"]
+                + options, takesInput: true)
+        let lab = Lab(process)
+        do {
+            let ready = try await lab.reply { $0.hasPrefix("ready ") }
+            lab.began = Double(ready.last?.split(separator: " ").last ?? "") ?? 0
+            try await body(lab)
+        } catch {
+            process.write("quit")
+            _ = await process.end()
+            throw error
+        }
+        process.write("quit")
+        let ended = await process.end()
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    private init(_ process: RunningProcess) {
+        self.process = process
+        lines = process.lines.makeAsyncIterator()
+    }
+
+    /// Gives a command and waits until it is done.
+    ///
+    /// - Returns: when it began, and what it printed.
+    @discardableResult
+    func command(_ text: String) async throws -> (began: Double, output: [String]) {
+        process.write(text)
+        let output = try await reply { $0.hasPrefix("ok ") || $0.hasPrefix("error: ") }
+        let last = try #require(output.last)
+        guard last.hasPrefix("ok ") else { throw LabFailure(reason: "\(text): \(last)") }
+        return (Double(last.dropFirst(3)) ?? 0, output.dropLast())
+    }
+
+    /// Reads until something holds of what was heard. Fails the test after `seconds`.
+    ///
+    /// - Returns: whether it holds.
+    @discardableResult
+    func until(within seconds: Double, _ what: Comment, _ condition: (Lab) -> Bool) async throws -> Bool {
+        // A line comes at the end of the time whatever happens, so that reading ends.
+        let alarm = Task { [process] in
+            try await Task.sleep(for: .seconds(seconds))
+            process.write("alarm")
+        }
+        defer { alarm.cancel() }
+        while !condition(self) {
+            let line = try await nextLine()
+            if line == "error: no such command: alarm (help lists them)" {
+                let holds = condition(self)
+                #expect(holds, what)
+                return holds
+            }
+            take(line)
+        }
+        return true
+    }
+
+    /// Lets so much time pass, and hears what happens.
+    func listen(seconds: Double) async throws {
+        let end = Date.now.timeIntervalSince1970 + seconds
+        let alarm = Task { [process] in
+            try await Task.sleep(for: .seconds(seconds))
+            process.write("alarm")
+        }
+        defer { alarm.cancel() }
+        while Date.now.timeIntervalSince1970 < end { take(try await nextLine()) }
+    }
+
+    /// The latest word of each node on each other: observer, then name.
+    var views: [String: [String: Event]] {
+        events.reduce(into: [:]) { views, event in views[event.observer, default: [:]][event.name] = event }
+    }
+
+    /// Whom a node lists.
+    func list(of observer: String) -> Set<String> {
+        Set((views[observer] ?? [:]).filter { !["lost", "left"].contains($0.value.event) }.keys)
+    }
+
+    private func reply(_ isLast: (String) -> Bool) async throws -> [String] {
+        var output: [String] = []
+        while true {
+            let line = try await nextLine()
+            if take(line) { continue }
+            // Left over from a wait that was over before its alarm.
+            if line.hasPrefix("error: no such command: alarm") { continue }
+            output.append(line)
+            if isLast(line) { return output }
+        }
+    }
+
+    private func nextLine() async throws -> String {
+        if let line = await lines.next() { return line }
+        let ended = await process.end()
+        throw LabFailure(reason: "the lab ended with \(ended.status): \(ended.errors.joined(separator: "; "))")
+    }
+
+    /// `false` for a line that is the answer to a command.
+    @discardableResult
+    private func take(_ line: String) -> Bool {
+        guard line.hasPrefix("h"), let blank = line.firstIndex(of: " ") else { return false }
+        let rest = String(line[line.index(after: blank)...])
+        let host = String(line[..<blank])
+        if host.hasSuffix(">") {
+            printed.append((String(host.dropLast()), rest))
+            return true
+        }
+        guard rest.hasPrefix("{"), let said = try? JSONDecoder().decode(Said.self, from: Data(rest.utf8)) else {
+            return false
+        }
+        events.append(
+            Event(
+                observer: host, event: said.event, name: said.name, id: said.id, time: Lab.milliseconds(said.time),
+                since: Lab.milliseconds(said.since)))
+        return true
+    }
+
+    private struct Said: Decodable {
+        var event: String
+        var name: String
+        var id: String
+        var time: String
+        var since: String
+    }
+
+    private static func milliseconds(_ text: String) -> Double {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return ((try? style.parse(text)) ?? .distantPast).timeIntervalSince1970 * 1000
+    }
+}
+
+struct LabFailure: Error {
+    var reason: String
+}
