@@ -5,9 +5,10 @@ IMAGE ?=
 OPTIONS ?=
 SECONDS ?= 60
 RUNS ?=
+HOSTS ?= 5
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan docs demo headline benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -23,6 +24,7 @@ release: setup
 	@$(SWIFT) build -c release --product skynode
 
 test: setup
+	@deploy/setup.sh --lab
 	@$(SWIFT) build --build-tests
 	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --skip '^ClusterTests\.'
 	@# Whole processes, with times that matter: alone and one after the other.
@@ -57,6 +59,11 @@ demo: release
 # Twenty tasks of one second on one, two and five nodes.
 headline: release
 	@deploy/demo/headline.sh
+
+# Hosts in network namespaces of this machine, to play with; make lab HOSTS=10. Needs root.
+lab: release
+	@deploy/setup.sh --lab
+	@deploy/lab/lab.sh --hosts $(HOSTS)
 
 # make benchmark, or make benchmark OPTIONS="--rounds 15 --check"; Benchmarks/README.md says what it measures.
 benchmark: setup

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Makes this machine ready to build SkyNet: checks for Swift and installs the Debian packages that are missing.
 # Harmless to run again. Says in one line what stops it.
+#
+#     deploy/setup.sh          what the build needs
+#     deploy/setup.sh --lab    what deploy/lab needs; without root nothing, because the lab is of no use then
 set -euo pipefail
 
 fail() {
@@ -17,6 +20,10 @@ case "$version" in
 esac
 
 packages="libcfitsio-dev wcslib-dev libsep-dev libpng-dev pkg-config"
+if [ "${1-}" = --lab ]; then
+    [ "$(id -u)" = 0 ] || exit 0
+    packages="iproute2 nftables procps util-linux"
+fi
 missing=""
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

@@ -24,6 +24,7 @@ final class Discovery: Sendable {
         var filter: BeaconFilter
         var news: BeaconNews
         var sequence: UInt64 = 0
+        var lastAsked: Duration?
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
         var timer: (due: Duration, task: Scheduled<Void>)?
         var repeated: [RepeatedTask] = []
@@ -138,6 +139,19 @@ final class Discovery: Sendable {
         if let kind { send(kind) }
     }
 
+    /// Asks who is there, because one of them is silent. Several who are silent at once are asked for together.
+    func ask() {
+        let now = system.now
+        let isDue = state.withLockedValue { state in
+            guard !state.isStopped, state.lastAsked.map({ now - $0 >= BeaconSchedule.answerInterval }) != false else {
+                return false
+            }
+            state.lastAsked = now
+            return true
+        }
+        if isDue { send(.solicit) }
+    }
+
     private func send(_ kind: Beacon.Kind) {
         guard let sockets = state.withLockedValue({ $0.sockets }) else { return }
         let places = BeaconPlaces(sockets.paths, listening: system.listeningAddress)
@@ -173,6 +187,7 @@ final class Discovery: Sendable {
             return dropped(fault, beacon: beacon, envelope.remoteAddress)
         }
         system.metrics.heardBeacon(nil)
+        if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node) }
         switch beacon.kind {
         case .goodbye: return system.heardGoodbye(of: beacon.node)
         case .solicit: advance(.solicited)

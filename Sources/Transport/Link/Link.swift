@@ -48,6 +48,7 @@ package final class Link: Sendable {
     private let lastCall = Atomic<UInt64>(0)
     private let saidGoodbye = Atomic<Bool>(false)
     private let doubted = Atomic<Bool>(false)
+    private let vouched = Atomic<Bool>(false)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let ending = Atomic<Bool>(false)
     private let deadlines = EarliestDeadline()
@@ -368,6 +369,12 @@ package final class Link: Sendable {
 
     /// Whether somebody doubts that the peer lives, told once.
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
+
+    /// An authentic beacon of the peer was heard.
+    func vouch() { vouched.store(true, ordering: .relaxed) }
+
+    /// Whether one was, told once.
+    func isVouchedFor() -> Bool { vouched.exchange(false, ordering: .relaxed) }
 
     func measured(roundTrip: Duration) {
         let (seconds, attoseconds) = roundTrip.components

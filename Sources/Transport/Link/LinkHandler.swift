@@ -37,6 +37,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private var failure: HandshakeFailure?
     private var handshakeTimer: Scheduled<Void>?
     private var livenessTimer: Scheduled<Void>?
+    private var segments = SegmentCount()
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     private var pingSentAt: Duration?
     private var writer = FrameWriter()
@@ -294,6 +295,10 @@ final class LinkHandler: ChannelDuplexHandler {
         // Calls made while the socket took nothing have not been seen here.
         armDeadline(context)
         if link.isDoubted() { liveness.doubt(at: system.now) }
+        if link.isVouchedFor() { liveness.vouched(at: system.now) }
+        if liveness.isSilent(at: system.now), segments.hasGrown(to: SegmentCount.read(context.channel)) {
+            if liveness.heard(at: system.now) { system.revived(link) }
+        }
         let action = liveness.tick(at: system.now)
         // For the next look: one that has just been stretched or narrowed says nothing about the time before it.
         liveness.stretch(by: link.carriesWork ? 1 : Liveness.stretch(links: system.linkCount), now: system.now)

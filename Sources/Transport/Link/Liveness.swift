@@ -22,6 +22,8 @@ package struct Liveness {
     private let lostAfter: Duration
 
     private var lastHeard: Duration
+    /// When the peer was last known to be there by another way than this link.
+    private var lastVouched: Duration?
     private var lastTick: Duration
     private var suspected = false
     private var stretch = 1
@@ -36,6 +38,9 @@ package struct Liveness {
 
     /// Time until the next tick.
     package var pause: Duration { interval * stretch }
+
+    /// Whether nothing has been heard for so long that a ping is due.
+    package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause }
 
     /// Whether all times are longer than usual now.
     package var isStretched: Bool { stretch > 1 }
@@ -61,6 +66,12 @@ package struct Liveness {
         return suspected
     }
 
+    /// The peer was heard by another way: an authentic beacon. That keeps a silent link for a while, on a network that drops
+    /// packets, and does not make it good: a link that carries nothing has to end some time.
+    package mutating func vouched(at now: Duration) {
+        lastVouched = now
+    }
+
     /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
     /// two intervals to show that it is not.
     package mutating func doubt(at now: Duration) {
@@ -68,12 +79,20 @@ package struct Liveness {
         lastHeard = min(lastHeard, now + interval * 2 - lostAfter)
     }
 
+    /// How many times the usual limit a link is kept whose peer is heard by another way.
+    package static let vouchedFactor = 4
+
+    private func isVouchedFor(after silence: Duration, now: Duration) -> Bool {
+        guard let lastVouched, lastVouched > lastHeard else { return false }
+        return now - lastVouched < lostAfter * stretch && silence < lostAfter * stretch * Liveness.vouchedFactor
+    }
+
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - lastTick - pause
         lastTick = now
         if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
         let silence = now - lastHeard
-        if silence >= lostAfter * stretch { return .lost }
+        if silence >= lostAfter * stretch, !isVouchedFor(after: silence, now: now) { return .lost }
         if silence >= suspectAfter * stretch, !suspected {
             suspected = true
             return .suspect

@@ -173,6 +173,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 // A lost ping is sent again at even intervals, not at ever longer ones: otherwise a network that drops
                 // a fifth of its packets looks dead now and then.
                 try? channel.syncOptions?.setOption(.tcpOption(.thinLinearTimeouts), value: 1)
+                // And after six of them not at much longer ones; of use from Linux 6.15 on, unknown before.
+                try? channel.syncOptions?.setOption(.tcpOption(.longestRetransmission), value: 1000)
             }
             if !dialled { try accept(channel) }
             if let tls = state.withLockedValue({ $0.tls }) {
@@ -323,6 +325,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         dialer?.suggest(dialable, node: node, by: found)
     }
 
+    /// A node was heard by multicast.
+    func heardBeacon(of node: NodeID) {
+        link(to: node)?.vouch()
+    }
+
     /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.
     func heardGoodbye(of node: NodeID) {
         let dialer = state.withLockedValue { $0.links[node] == nil ? $0.dialer : nil }
@@ -432,6 +439,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     func suspected(_ link: Link) {
         guard isCurrent(link) else { return }
+        // Who is there answers within a tenth of a second.
+        state.withLockedValue { $0.discovery }?.ask()
         feed.update { $0.suspected(link.peer.node) }
     }
 
@@ -511,4 +520,6 @@ extension NIOBSDSocket.Option {
     /// TCP_THIN_LINEAR_TIMEOUTS of <linux/tcp.h>: no exponential back-off of the first six retransmissions of a connection
     /// with less than four packets under way (the kernel's tcp-thin documentation).
     fileprivate static let thinLinearTimeouts = NIOBSDSocket.Option(rawValue: 16)
+    /// TCP_RTO_MAX_MS of the same header: the longest pause before a retransmission, a second at least.
+    fileprivate static let longestRetransmission = NIOBSDSocket.Option(rawValue: 44)
 }

@@ -40,6 +40,24 @@ import Testing
         #expect(liveness.tick(at: .seconds(3601.5)) != .lost)
     }
 
+    @Test func `a silent link of a peer that is heard elsewhere is kept for a while`() {
+        var liveness = Liveness(now: .zero)
+        liveness.vouched(at: .zero)
+        #expect(ticks(&liveness, from: 0.5, to: 3).last == .lost, "a word from before the silence says nothing")
+        liveness = Liveness(now: .zero)
+        var actions: [Liveness.Action?] = []
+        for second in stride(from: 0.5, through: 15, by: 0.5) {
+            if second > 2 { liveness.vouched(at: .seconds(second - 0.1)) }
+            actions.append(liveness.tick(at: .seconds(second)))
+        }
+        #expect(actions.firstIndex(of: .lost) == 23, "after twelve seconds at the latest")
+        #expect(actions.count { $0 == .suspect } == 1)
+
+        liveness = Liveness(now: .zero)
+        liveness.vouched(at: .seconds(2))
+        #expect(ticks(&liveness, from: 0.5, to: 5).firstIndex(of: .lost) == 9, "one word is worth one limit")
+    }
+
     @Test func `idle links of a node with many are looked at less often`() {
         #expect([0, 1, 16, 17, 99].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 7])
         var liveness = Liveness(now: .zero)
