@@ -2,7 +2,7 @@
 /// datagram's own text unless it is authentic.
 struct BeaconNews {
     /// Different troubles told of. Whoever makes up more is not worth more lines.
-    static let limit = 32
+    static let limit = 8
 
     private var told: Set<BeaconFault> = []
     private var nodes: Set<NodeID> = []
