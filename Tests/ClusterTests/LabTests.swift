@@ -153,6 +153,21 @@ struct LabTests {
         }
     }
 
+    @Test func `a node whose address changes is found at the new one`() async throws {
+        try await Lab.with(3) { lab in
+            try await complete(lab, 3)
+            let changed = try await lab.command("run h3 ip addr del 10.83.0.3/24 dev eth0").began
+            try await lab.command("run h3 ip addr add 10.83.0.77/24 dev eth0")
+            try await lab.until(within: 20, "h3 is back") { lab in
+                ["h1", "h2"].allSatisfy { word(lab, $0, "h3", ["back"], since: changed) != nil }
+            }
+            for observer in ["h1", "h2"] {
+                let back = word(lab, observer, "h3", ["back"], since: changed)
+                #expect(back?.address == "10.83.0.77:7420" && (back?.time ?? .infinity) - changed < 5000)
+            }
+        }
+    }
+
     @Test func `clusters with different keys do not mix, and each says so once`() async throws {
         let folder = try ScratchFolder()
         let other = folder.file("other.key")

@@ -6,7 +6,7 @@ import NIOPosix
 /// Sends this node's beacons and listens for those of others, on every suitable interface, and on those that come.
 final class Discovery: Sendable {
     /// How often to look which interfaces and addresses there are.
-    static let watchInterval = TimeAmount.seconds(2)
+    static let watchInterval = TimeAmount.seconds(1)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
     /// How long a beacon counts. More than clocks that are set by hand differ.
@@ -91,6 +91,7 @@ final class Discovery: Sendable {
         for path in present.subtracting(wanted) {
             system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
             await sockets.close(path)
+            system.lost(address: path.address)
         }
         for path in wanted.subtracting(present) {
             do {
@@ -187,13 +188,14 @@ final class Discovery: Sendable {
             return dropped(fault, beacon: beacon, envelope.remoteAddress)
         }
         system.metrics.heardBeacon(nil)
-        if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node) }
+        let addresses = beacon.addresses(from: envelope.remoteAddress)
+        if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node, at: addresses) }
         switch beacon.kind {
         case .goodbye: return system.heardGoodbye(of: beacon.node)
         case .solicit: advance(.solicited)
         case .announce: break
         }
-        system.suggest(beacon.addresses(from: envelope.remoteAddress), node: beacon.node, by: .beacon)
+        system.suggest(addresses, node: beacon.node, by: .beacon)
     }
 
     /// Anybody may send to the group: dropped without a word, or with one the first time.

@@ -11,6 +11,8 @@ package final class Link: Sendable {
     let candidate: LinkChoice.Candidate
     /// The address seen from here.
     package let remoteAddress: NodeAddress?
+    /// This side's end of it.
+    let localAddress: IPAddress?
     /// Longest arguments or result the other side takes.
     let bodyLimit: Int
     /// Calls of the peer that run here.
@@ -73,6 +75,7 @@ package final class Link: Sendable {
             [channel] in channel.flush()
         }
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
+        localAddress = channel.localAddress.flatMap(IPAddress.init)
         state = BriefLock(
             State(
                 calls: CallTable(limit: min(Int(clamping: peer.limits.calls), FrameLimits.openCalls)),

@@ -24,6 +24,8 @@ package struct Liveness {
     private var lastHeard: Duration
     /// When the peer was last known to be there by another way than this link.
     private var lastVouched: Duration?
+    /// Only the link itself can clear it of the doubt.
+    private var isDoubted = false
     private var lastTick: Duration
     private var suspected = false
     private var stretch = 1
@@ -62,6 +64,7 @@ package struct Liveness {
     /// Bytes arrived. `true` where the peer had been suspected and is back.
     package mutating func heard(at now: Duration) -> Bool {
         lastHeard = now
+        isDoubted = false
         defer { suspected = false }
         return suspected
     }
@@ -76,6 +79,7 @@ package struct Liveness {
     /// two intervals to show that it is not.
     package mutating func doubt(at now: Duration) {
         stretch(by: 1, now: now)
+        isDoubted = true
         lastHeard = min(lastHeard, now + interval * 2 - lostAfter)
     }
 
@@ -83,7 +87,7 @@ package struct Liveness {
     package static let vouchedFactor = 4
 
     private func isVouchedFor(after silence: Duration, now: Duration) -> Bool {
-        guard let lastVouched, lastVouched > lastHeard else { return false }
+        guard let lastVouched, lastVouched > lastHeard, !isDoubted else { return false }
         return now - lastVouched < lostAfter * stretch && silence < lostAfter * stretch * Liveness.vouchedFactor
     }
 

@@ -325,9 +325,18 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         dialer?.suggest(dialable, node: node, by: found)
     }
 
-    /// A node was heard by multicast.
-    func heardBeacon(of node: NodeID) {
-        link(to: node)?.vouch()
+    /// A node was heard by multicast, and told where it can be reached now. That says something for a silent link to one of
+    /// these addresses; of one to an address that the node has no more nothing is to be expected.
+    func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
+        guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
+        link.vouch()
+    }
+
+    /// This machine has an address no more: whatever was linked from there hardly works.
+    func lost(address: IPAddress) {
+        for link in state.withLockedValue({ Array($0.links.values) }) where link.localAddress == address {
+            link.doubt()
+        }
     }
 
     /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.

@@ -12,6 +12,7 @@ final class Lab {
         /// The host it says it of.
         var name: String
         var id: String
+        var address: String?
         /// Milliseconds since 1970.
         var time: Double
         /// Since when the other has been a member there.
@@ -158,7 +159,8 @@ final class Lab {
         }
         events.append(
             Event(
-                observer: host, event: said.event, name: said.name, id: said.id, time: Lab.milliseconds(said.time),
+                observer: host, event: said.event, name: said.name, id: said.id, address: said.address,
+                time: Lab.milliseconds(said.time),
                 since: Lab.milliseconds(said.since)))
         return true
     }
@@ -167,6 +169,7 @@ final class Lab {
         var event: String
         var name: String
         var id: String
+        var address: String?
         var time: String
         var since: String
     }

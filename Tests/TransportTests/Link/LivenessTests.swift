@@ -54,6 +54,12 @@ import Testing
         #expect(actions.count { $0 == .suspect } == 1)
 
         liveness = Liveness(now: .zero)
+        _ = ticks(&liveness, from: 0.5, to: 1)
+        liveness.doubt(at: .seconds(1))
+        liveness.vouched(at: .seconds(1.2))
+        #expect(ticks(&liveness, from: 1.5, to: 2).last == .lost, "not where the link itself is in doubt")
+
+        liveness = Liveness(now: .zero)
         liveness.vouched(at: .seconds(2))
         #expect(ticks(&liveness, from: 0.5, to: 5).firstIndex(of: .lost) == 9, "one word is worth one limit")
     }
