@@ -2,12 +2,18 @@
 
 import PackageDescription
 
+/// Only where it is asked for, with `MEMBER_IMPORTS=1 swift build`: on Linux, `stat` and its like belong to whichever C
+/// module the compiler happened to build first (the C library's module map declares no headers), so that a build on many
+/// cores now and then wants CoreFoundation or CNIOLinux imported where Glibc is.
+let memberImports: [SwiftSetting] =
+    Context.environment["MEMBER_IMPORTS"] == nil ? [] : [.enableUpcomingFeature("MemberImportVisibility")]  // SE-0444
+
 /// The same strictness everywhere; each feature is on its way to being the language's default.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
-    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
-    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    ] + memberImports
 
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),

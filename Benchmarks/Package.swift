@@ -6,7 +6,6 @@ import PackageDescription
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
 /// A package of its own, so that what it compares with never becomes a dependency of those who use SkyNet.
