@@ -130,6 +130,7 @@ final class LinkHandler: ChannelDuplexHandler {
         if let link {
             system.metrics.read(bytes: bytes.readableBytes)
             if liveness.heard(at: system.now) { system.revived(link) }
+            segments.forget()
         }
         // A little is copied, so that the socket reads into the same memory again; next to nothing is not, because then
         // the socket's memory is no larger. TLS decrypts into one buffer for ever, which grows with what has come at once.

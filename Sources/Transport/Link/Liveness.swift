@@ -53,8 +53,9 @@ package struct Liveness {
     }
 
     /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in
-    /// full, from a ping that is due at once.
-    package mutating func stretch(by stretch: Int, now: Duration) {
+    /// full, from a ping that is due at once. A peer in doubt has the usual times.
+    package mutating func stretch(by factor: Int, now: Duration) {
+        let stretch = isDoubted ? 1 : factor
         guard stretch != self.stretch else { return }
         self.stretch = stretch
         lastTick = now

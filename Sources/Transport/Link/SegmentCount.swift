@@ -31,7 +31,10 @@ struct SegmentCount {
         return count
     }
 
-    /// `true` where segments have come since the last call.
+    /// Something was heard: what has come until now says nothing about a silence that begins later.
+    mutating func forget() { last = nil }
+
+    /// `true` where segments have come since the last call in the same silence.
     mutating func hasGrown(to count: UInt32?) -> Bool {
         defer { last = count }
         guard let last, let count else { return false }

@@ -73,6 +73,27 @@ import Testing
         #expect(looks == [.ping, .ping, .ping, .suspect, .ping, .lost])
     }
 
+    @Test func `a doubt is not stretched away`() {
+        var liveness = Liveness(now: .zero)
+        liveness.stretch(by: 7, now: .zero)
+        liveness.doubt(at: .seconds(1))
+        liveness.stretch(by: 7, now: .seconds(1))
+        #expect(ticks(&liveness, from: 1.5, to: 2).last == .lost)
+        _ = liveness.heard(at: .seconds(2))
+        liveness.stretch(by: 7, now: .seconds(2))
+        #expect(liveness.isStretched, "the doubt is over")
+    }
+
+    @Test func `only segments of the same silence count`() {
+        var segments = SegmentCount()
+        let first = segments.hasGrown(to: 5)
+        let second = segments.hasGrown(to: 5)
+        let third = segments.hasGrown(to: 6)
+        segments.forget()
+        let next = segments.hasGrown(to: 9)
+        #expect(!first && !second && third && !next)
+    }
+
     @Test func `an idle peer has its full time when work begins`() {
         var liveness = Liveness(now: .zero)
         liveness.stretch(by: 6, now: .zero)
