@@ -102,10 +102,11 @@ private struct DirectCall<Act: ClusterActor, Result: Sendable>: Sendable {
             do {
                 result = try await work.body(actor)
             } catch {
-                if call.hasToWait { await call.roomForAnswer() }
+                while call.hasToWait { await call.roomForAnswer() }
                 return call.reply(throwing: error)
             }
-            if call.hasToWait { await call.roomForAnswer() }
+            // Looked at again on the actor: many may have been told of the same room, and answer one after the other.
+            while call.hasToWait { await call.roomForAnswer() }
             do {
                 try work.reply(call, result)
             } catch {

@@ -394,6 +394,8 @@ package final class Link: Sendable {
             let answering = state.answering
             state.answering = []
             state.outbox = Outbox(window: 0)
+            // Whoever waits for room has it from now on.
+            note(state)
             return (state.calls.close(), unsent, answering)
         }
         for taken in calls {

@@ -34,6 +34,8 @@ import Testing
                 #expect(most > 0, "the answers wait")
                 #expect(most <= FrameLimits.cutWaiting + 4 << 20, "and only so many of them")
             }
+            // Those that wait for room do so no longer: the actor is free.
+            #expect(try await remote.numbers() == [])
             withExtendedLifetime(local) {}
         }
     }
