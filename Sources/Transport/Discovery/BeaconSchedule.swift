@@ -21,6 +21,9 @@ package struct BeaconSchedule {
     static let opening: [Duration] = [.milliseconds(100), .milliseconds(400)]
     /// Usual pause, give or take a quarter, so that a hundred nodes switched on together do not beat in time.
     static let interval = Duration.seconds(3)
+    /// With more nodes than these the pause grows with their number, to at most so many times the usual one.
+    static let fullRateMembers = 16
+    static let longestFactor = 5.0
     /// An answer waits a random part of this, so that the answers of many do not collide.
     static let answerSpread = Duration.milliseconds(20)
     /// At most one answer in this time, however many ask: a flood of questions must not become a flood of answers.
@@ -34,7 +37,13 @@ package struct BeaconSchedule {
         self.generator = generator
     }
 
-    package mutating func handle(_ event: Event, now: Duration) -> Step {
+    /// Usual pause of a node that knows so many. Every beacon wakes up every node.
+    static func interval(members: Int) -> Duration {
+        interval * min(max(1, Double(members) / Double(fullRateMembers)), longestFactor)
+    }
+
+    /// - Parameter members: how many nodes are known.
+    package mutating func handle(_ event: Event, now: Duration, members: Int = 0) -> Step {
         switch event {
         case .started, .changed:
             // A way that is new has others on it who have not heard of this node, and of whom it has not heard.
@@ -45,7 +54,7 @@ package struct BeaconSchedule {
             let pause =
                 sent < BeaconSchedule.opening.count
                 ? BeaconSchedule.opening[sent]
-                : BeaconSchedule.interval * Double.random(in: 0.75...1.25, using: &generator)
+                : BeaconSchedule.interval(members: members) * Double.random(in: 0.75...1.25, using: &generator)
             sent += 1
             lastSent = now
             // The second goes out as a question too: the first may have been lost.

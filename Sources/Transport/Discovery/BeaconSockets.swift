@@ -109,13 +109,21 @@ final class BeaconSockets: Sendable {
 
     /// Sends on every path. A failed beacon is one lost datagram; the next is seconds away.
     ///
-    /// - Parameter datagram: what to send on a path.
-    func send(_ datagram: (BeaconPath) -> ByteBuffer) {
+    /// - Parameters:
+    ///   - datagram: what to send on a path.
+    ///   - failed: told of a path that does not take it.
+    func send(
+        _ datagram: (BeaconPath) -> ByteBuffer, failed: (@Sendable (BeaconPath, any Error) -> Void)? = nil
+    ) {
         for (path, open) in state.withLockedValue({ $0.open }) {
             let group = path.address.isIPv4 ? settings.group : settings.group6 ?? ""
             guard let address = try? MulticastSocket.scoped(group, port: settings.port, path) else { continue }
             let envelope = AddressedEnvelope(remoteAddress: address, data: datagram(path))
-            open.sender.writeAndFlush(envelope, promise: nil)
+            guard let failed else {
+                open.sender.writeAndFlush(envelope, promise: nil)
+                continue
+            }
+            open.sender.writeAndFlush(envelope).whenFailure { failed(path, $0) }
         }
     }
 }

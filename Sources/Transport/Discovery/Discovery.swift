@@ -56,24 +56,39 @@ final class Discovery: Sendable {
         if isStopped { return await sockets.close() }
         _ = await follow(interfaces, sockets)
         advance(.started)
-        repeatedly(Discovery.watchInterval) { discovery, sockets in await discovery.watch(sockets) }
+        repeatedly(Discovery.watchInterval, where: { $0.hasChanged($1) }) { discovery, sockets in
+            await discovery.watch(sockets)
+        }
         repeatedly(Discovery.rejoinInterval) { _, sockets in await sockets.rejoin() }
     }
 
     private func repeatedly(
-        _ interval: TimeAmount, _ body: @escaping @Sendable (Discovery, BeaconSockets) async -> Void
+        _ interval: TimeAmount, where isDue: @escaping @Sendable (Discovery, BeaconSockets) -> Bool = { _, _ in true },
+        _ body: @escaping @Sendable (Discovery, BeaconSockets) async -> Void
     ) {
         let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak self, loop] _ in
-            loop.makeFutureWithTask { [weak self] in
-                guard let self, let sockets = state.withLockedValue({ $0.isStopped ? nil : $0.sockets }) else { return }
-                await body(self, sockets)
-            }
+            guard let self, let sockets = state.withLockedValue({ $0.isStopped ? nil : $0.sockets }),
+                isDue(self, sockets)
+            else { return loop.makeSucceededVoidFuture() }
+            return loop.makeFutureWithTask { await body(self, sockets) }
         }
         let isStopped = state.withLockedValue { state in
             state.repeated.append(task)
             return state.isStopped
         }
         if isStopped { task.cancel() }
+    }
+
+    /// Whether there are other interfaces or addresses than those in use.
+    private func hasChanged(_ sockets: BeaconSockets) -> Bool {
+        guard let interfaces = try? NetworkInterface.all() else { return false }
+        return paths(interfaces) != sockets.paths
+    }
+
+    /// The paths that there should be.
+    private func paths(_ interfaces: [NetworkInterface]) -> Set<BeaconPath> {
+        BeaconPath.plan(interfaces, named: settings.interfaces, listening: system.listeningAddress)
+            .filter { $0.address.isIPv4 || settings.group6 != nil }
     }
 
     /// Looks which interfaces and addresses there are now.
@@ -86,7 +101,7 @@ final class Discovery: Sendable {
     ///
     /// - Returns: whether any has changed.
     private func follow(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
-        let wanted = BeaconPath.plan(interfaces, named: settings.interfaces, listening: system.listeningAddress)
+        let wanted = paths(interfaces)
         let present = sockets.paths
         for path in present.subtracting(wanted) {
             system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
@@ -124,9 +139,10 @@ final class Discovery: Sendable {
 
     private func advance(_ event: BeaconSchedule.Event) {
         let now = system.now
+        let members = system.linkCount
         let kind: Beacon.Kind? = state.withLockedValue { state in
             guard !state.isStopped else { return nil }
-            let step = state.schedule.handle(event, now: now)
+            let step = state.schedule.handle(event, now: now, members: members)
             let due = now + step.pause
             if let timer = state.timer, timer.due <= due, timer.due > now { return step.send }
             state.timer?.task.cancel()

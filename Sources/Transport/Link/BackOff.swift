@@ -23,6 +23,9 @@ package struct BackOff {
         return bound * Double.random(in: 0.5...1, using: &generator)
     }
 
+    /// Whether nothing has failed since the last success.
+    package var isFresh: Bool { current == BackOff.first }
+
     package mutating func reset() {
         current = BackOff.first
     }

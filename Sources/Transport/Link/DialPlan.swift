@@ -12,6 +12,14 @@ package struct DialPlan {
         /// For the next dial. Whoever is heard of meanwhile is dialled at once if `yields`.
         case waiting(until: Duration, yields: Bool)
         case dialling
+        /// For a place among the dials under way.
+        case queued
+    }
+
+    /// Which bound a dial counts among. Addresses of which nobody has heard for a while take their time to fail, and must
+    /// not keep others waiting.
+    private enum Lane {
+        case fresh, retry
     }
 
     private struct Target {
@@ -25,8 +33,8 @@ package struct DialPlan {
         var dialledAt: Duration?
         /// Whether there has been a link by this address.
         var wasLinked = false
-        /// Counts among the dials of suggestions under way.
-        var takesPlace = false
+        /// Where it takes a place among the dials under way.
+        var lane: Lane?
 
         var isIdle: Bool { if case .idle = phase { true } else { false } }
     }
@@ -42,29 +50,32 @@ package struct DialPlan {
     package static let hastePause = Duration.milliseconds(500)
     /// Addresses kept at once; a LAN has some hundred nodes at most, a flood of forged beacons has more.
     package static let targetLimit = 4096
-    /// Dials of suggested addresses under way at once: each takes a socket, and forged beacons name many addresses.
-    package static let dialLimit = 64
-    /// Time after which one looks again whether there is room for a further dial.
-    package static let dialPause = Duration.seconds(1)
+    /// Dials under way at once of addresses that have just been heard of. A hundred nodes that are switched on together
+    /// would otherwise begin so many handshakes that few are done in time.
+    package static let freshLimit = 12
+    /// Dials under way at once of addresses that have failed before: each takes a socket, and forged beacons name many.
+    package static let retryLimit = 48
 
     private let own: NodeID
     private var targets: [NodeAddress: Target] = [:]
     /// Addresses that turned out to be this node itself.
     private var itself: Set<NodeAddress> = []
-    /// Suggested addresses that are being dialled.
-    private var dialling = 0
+    private var fresh = DialQueue(limit: DialPlan.freshLimit)
+    private var retries = DialQueue(limit: DialPlan.retryLimit)
 
     package init(own: NodeID) {
         self.own = own
     }
 
-    /// Dials now, or looks again in a while where too many suggestions are being dialled. A seed never waits.
-    private mutating func dial(_ address: NodeAddress, now: Duration) -> [Action] {
+    /// Dials now, or as soon as there is a place. A seed never waits.
+    private mutating func dial(_ address: NodeAddress, _ lane: Lane, now: Duration) -> [Action] {
         guard let target = targets[address] else { return [] }
-        if !target.isSeed, !target.takesPlace {
-            guard dialling < DialPlan.dialLimit else { return wait(address, DialPlan.dialPause, now: now) }
-            dialling += 1
-            targets[address]?.takesPlace = true
+        if !target.isSeed, target.lane == nil {
+            guard lane == .fresh ? fresh.take(address) : retries.take(address) else {
+                targets[address]?.phase = .queued
+                return []
+            }
+            targets[address]?.lane = lane
         }
         targets[address]?.phase = .dialling
         targets[address]?.dialledAt = now
@@ -80,9 +91,21 @@ package struct DialPlan {
 
     /// The dial has ended, well or not.
     private mutating func dialled(_ address: NodeAddress) {
-        guard targets[address]?.takesPlace == true else { return }
-        targets[address]?.takesPlace = false
-        dialling -= 1
+        switch targets[address]?.lane {
+        case .fresh: fresh.release()
+        case .retry: retries.release()
+        case nil: return
+        }
+        targets[address]?.lane = nil
+    }
+
+    /// Looks at those that wait for the places there are; one of them may have been linked meanwhile.
+    private mutating func next(now: Duration) -> [Action] {
+        while let address = fresh.next() ?? retries.next() {
+            guard case .queued? = targets[address]?.phase else { continue }
+            return wait(address, .zero, now: now)
+        }
+        return []
     }
 
     /// An address that the operator gave.
@@ -90,7 +113,7 @@ package struct DialPlan {
         if targets[address]?.isSeed == true { return [] }
         dialled(address)
         targets[address] = Target(isSeed: true, found: .join, node: nil, suggestedAt: now)
-        return dial(address, now: now)
+        return dial(address, .fresh, now: now) + next(now: now)
     }
 
     /// Addresses where `node` is said to be, the best first.
@@ -99,23 +122,23 @@ package struct DialPlan {
     ) -> [Action] {
         guard node != own else { return [] }
         var actions: [Action] = []
-        var headStart = own < node ? Duration.zero : DialPlan.courtesy
+        var behind = Duration.zero
         for address in addresses where !itself.contains(address) {
-            actions += suggest(address, node: node, by: found, isLinked: isLinked, headStart: headStart, now: now)
-            headStart += DialPlan.preference
+            actions += suggest(address, node: node, by: found, isLinked: isLinked, behind: behind, now: now)
+            behind += DialPlan.preference
         }
         return actions
     }
 
     private mutating func suggest(
-        _ address: NodeAddress, node: NodeID, by found: Member.Found, isLinked: Bool, headStart: Duration,
-        now: Duration
+        _ address: NodeAddress, node: NodeID, by found: Member.Found, isLinked: Bool, behind: Duration, now: Duration
     ) -> [Action] {
         guard let target = targets[address] else {
             guard makeRoom(now: now) else { return [] }
             targets[address] = Target(isSeed: false, found: found, node: node, suggestedAt: now)
             if isLinked { return [] }
-            return headStart == .zero ? dial(address, now: now) : wait(address, headStart, now: now)
+            let pause = behind + (own < node ? .zero : DialPlan.courtesy)
+            return pause == .zero ? dial(address, .fresh, now: now) : wait(address, pause, now: now)
         }
         targets[address]?.suggestedAt = now
         if found == .beacon, !target.isSeed { targets[address]?.found = .beacon }
@@ -127,12 +150,15 @@ package struct DialPlan {
         }
         if isLinked { return [] }
         switch target.phase {
-        case .dialling: return []
-        case .idle: return dial(address, now: now)
+        case .dialling, .queued: return []
+        case .idle:
+            return behind == .zero || target.wasLinked
+                ? dial(address, .fresh, now: now) : wait(address, behind, now: now)
         case .waiting(_, let yields):
-            // Who is heard can probably be reached again.
+            // Who is heard can probably be reached again, by the best way or by the one that served before.
             let isDue = target.dialledAt.map { now - $0 >= DialPlan.hastePause } ?? false
-            return isDue && (yields || isAnother) ? dial(address, now: now) : []
+            let isPromising = behind == .zero || target.wasLinked
+            return isDue && isPromising && (yields || isAnother) ? dial(address, .fresh, now: now) : []
         }
     }
 
@@ -140,6 +166,11 @@ package struct DialPlan {
     package func found(_ node: NodeID) -> Member.Found? {
         let ways = targets.values.lazy.filter { $0.node == node }.map(\.found)
         return [.join, .beacon, .introduction].first { ways.contains($0) }
+    }
+
+    /// Nodes whose beacons have been heard.
+    package var heard: Set<NodeID> {
+        Set(targets.values.lazy.filter { $0.found == .beacon }.compactMap(\.node))
     }
 
     /// Drops what is not worth keeping where there is too much. `false` where all of it is.
@@ -151,28 +182,39 @@ package struct DialPlan {
         return targets.count < DialPlan.targetLimit
     }
 
+    /// Who is, or was last, or is said to be, at an address.
+    package func node(at address: NodeAddress) -> NodeID? { targets[address]?.node }
+
     /// A pause is over.
-    package mutating func due(_ address: NodeAddress, now: Duration, isLinked: (NodeID) -> Bool) -> [Action] {
+    ///
+    /// - Parameter isLinked: whether there is a link to `node(at:)`.
+    package mutating func due(_ address: NodeAddress, now: Duration, isLinked: Bool) -> [Action] {
         // Another pause may have been begun since, or a dial.
         guard let target = targets[address], case .waiting(let until, _) = target.phase, until <= now else { return [] }
-        if let node = target.node, isLinked(node) {
+        if target.node != nil, isLinked {
             targets[address]?.phase = .idle
-            return []
+            return next(now: now)
         }
-        return dial(address, now: now)
+        return dial(address, target.backOff.isFresh ? .fresh : .retry, now: now)
     }
 
     /// A link came up through this address.
-    package mutating func connected(_ address: NodeAddress, to node: NodeID) {
+    package mutating func connected(_ address: NodeAddress, to node: NodeID, now: Duration) -> [Action] {
         dialled(address)
         targets[address]?.node = node
         targets[address]?.phase = .idle
         targets[address]?.wasLinked = true
         targets[address]?.backOff.reset()
+        return next(now: now)
     }
 
     package mutating func failed(_ address: NodeAddress, _ failure: HandshakeFailure, now: Duration) -> [Action] {
         dialled(address)
+        return next(now: now) + again(address, failure, now: now)
+    }
+
+    /// Forgets an address that has failed, or tries it again after a pause.
+    private mutating func again(_ address: NodeAddress, _ failure: HandshakeFailure, now: Duration) -> [Action] {
         guard let target = targets[address] else { return [] }
         switch failure {
         case .refused(let refusal) where refusal.reason == .itself,
@@ -195,21 +237,26 @@ package struct DialPlan {
         return pause(address, longest: isOld ? BackOff.patient : BackOff.longest, now: now)
     }
 
-    private mutating func pause(_ address: NodeAddress, longest: Duration, now: Duration) -> [Action] {
+    private mutating func pause(
+        _ address: NodeAddress, longest: Duration, behind: Duration = .zero, now: Duration
+    ) -> [Action] {
         guard let pause = targets[address]?.backOff.next(longest: longest) else { return [] }
-        return wait(address, pause, now: now, yields: true)
+        return wait(address, behind + pause, now: now, yields: true)
     }
 
     /// The last link to a node ended. A node that said goodbye is not looked for, except where it is a seed.
     package mutating func lost(_ node: NodeID, saidGoodbye: Bool, now: Duration) -> [Action] {
         var actions: [Action] = []
+        let hasServed = targets.values.contains { $0.node == node && $0.wasLinked }
         for (address, target) in targets where target.node == node && target.isIdle {
             if saidGoodbye, !target.isSeed {
                 targets[address] = nil
                 continue
             }
             targets[address]?.suggestedAt = now
-            actions += pause(address, longest: BackOff.longest, now: now)
+            // The way that has served first.
+            let behind = hasServed && !target.wasLinked ? DialPlan.preference : .zero
+            actions += pause(address, longest: BackOff.longest, behind: behind, now: now)
         }
         return actions
     }
@@ -218,8 +265,9 @@ package struct DialPlan {
     package mutating func left(_ node: NodeID) {
         targets = targets.filter { _, target in
             // Dials under way end by themselves.
-            if case .dialling = target.phase { return true }
-            return target.isSeed || target.node != node
+            target.lane != nil || target.isSeed || target.node != node
         }
+        fresh.keep { targets[$0] != nil }
+        retries.keep { targets[$0] != nil }
     }
 }

@@ -36,6 +36,9 @@ final class Dialer: Sendable {
     /// How a node came to be known of; `nil` where it is not known here.
     func found(_ node: NodeID) -> Member.Found? { plan.withLockedValue { $0.found(node) } }
 
+    /// Nodes whose beacons have been heard.
+    var heard: Set<NodeID> { plan.withLockedValue { $0.heard } }
+
     func left(_ node: NodeID) {
         plan.withLockedValue { $0.left(node) }
     }
@@ -57,7 +60,9 @@ final class Dialer: Sendable {
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
                     guard let self else { return }
-                    perform(plan.withLockedValue { $0.due(address, now: system.now, isLinked: system.isLinked) })
+                    // Not under the plan's lock: the system has one of its own.
+                    let isLinked = plan.withLockedValue { $0.node(at: address) }.map(system.isLinked) ?? false
+                    perform(plan.withLockedValue { $0.due(address, now: system.now, isLinked: isLinked) })
                 }
             }
         }
@@ -67,7 +72,7 @@ final class Dialer: Sendable {
         system.connect(to: address).whenComplete { [self] result in
             switch result {
             case .success(let link):
-                plan.withLockedValue { $0.connected(address, to: link.peer.node) }
+                perform(plan.withLockedValue { $0.connected(address, to: link.peer.node, now: system.now) })
                 if !system.isLinked(link.peer.node) {
                     // It ended between coming up and being noted here.
                     lost(link.peer.node, saidGoodbye: link.isLeaving)

@@ -284,7 +284,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private func armLiveness(_ context: ChannelHandlerContext) {
         livenessTimer?.cancel()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        livenessTimer = context.eventLoop.scheduleTask(in: TimeAmount(liveness.pause)) {
+        livenessTimer = context.eventLoop.scheduleTask(in: TimeAmount(liveness.wait(at: system.now))) {
             let (handler, context) = bound.value
             handler.watch(context)
         }

@@ -1,7 +1,7 @@
 /// Whether the other end of a link is alive, from when bytes arrived. Any byte is life; a ping is sent only when
 /// nothing else was heard.
 ///
-/// The owner calls `tick` after every `pause`. A tick that comes late means that this node itself was held up
+/// The owner calls `tick` after every `wait`. A tick that comes late means that this node itself was held up
 /// (suspended, or starved of the processor), so the silence is partly its own: it is forgiven.
 package struct Liveness {
     package enum Action: Equatable {
@@ -13,6 +13,8 @@ package struct Liveness {
     /// Links that one node watches at the full rate. With more, those that carry no work are looked at less often, so that
     /// a hundred idle nodes do not spend their time asking each other how they are.
     package static let fullRateLinks = 16
+    /// So many more stretch the times of each by as much again.
+    package static let linksPerStretch = 4
 
     /// How often to look where nothing is stretched. Also the idle time after which a ping is sent.
     private let interval: Duration
@@ -38,8 +40,14 @@ package struct Liveness {
         lastTick = now
     }
 
-    /// Time until the next tick.
+    /// Longest time between two ticks.
     package var pause: Duration { interval * stretch }
+
+    /// Time until the next tick, which falls on a multiple of `pause`: then a node looks at all of its idle links in one
+    /// go, instead of waking up for each.
+    package func wait(at now: Duration) -> Duration {
+        max(.milliseconds(1), pause * (Int(now / pause) + 1) - now)
+    }
 
     /// Whether nothing has been heard for so long that a ping is due.
     package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause }
@@ -49,7 +57,7 @@ package struct Liveness {
 
     /// By how much to multiply all times for an idle link of a node that has so many.
     package static func stretch(links: Int) -> Int {
-        max(1, (links + fullRateLinks - 1) / fullRateLinks)
+        1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch
     }
 
     /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in

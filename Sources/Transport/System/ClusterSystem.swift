@@ -388,6 +388,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// A handshake is done. Says why where the link is not wanted after all.
     func established(_ link: Link) -> Refusal? {
         let peer = link.peer
+        // Asked first: the dialer has a lock of its own.
+        let found = found(link, state.withLockedValue { $0.dialer })
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
         // new one could be told in the wrong order.
         let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
@@ -395,7 +397,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             let old = state.links.updateValue(link, forKey: peer.node)
             if let old { state.givingWay.append(old) }
             if peer.role == .node {
-                let member = member(by: link, found: found(link, state.dialer))
+                let member = member(by: link, found: found)
                 feed.update { $0.linked(member) }
             }
             return (nil, old)
@@ -493,11 +495,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Tells a newcomer whom this node knows, so that one reachable seed is enough: it then dials the others.
     private func introduce(_ newcomer: Link) {
-        let known = members.filter { $0.node != newcomer.peer.node && $0.address?.isScoped != true }
-            .prefix(Introduction.limit)
-        let introductions = known.compactMap { member in
-            member.address.map { Introduction(node: member.node, address: $0) }
-        }
+        let introductions = Introduction.choose(
+            members, heard: state.withLockedValue { $0.dialer }?.heard ?? [], for: newcomer.peer.node)
         if !introductions.isEmpty, let body = try? WireCoder.encode(introductions) {
             newcomer.send(Frame(.peers, body: body))
         }
@@ -514,15 +513,6 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             suggest([introduction.address], node: introduction.node, by: .introduction)
         }
     }
-}
-
-/// One member, as told to another.
-struct Introduction: Codable {
-    /// Most members told of in one frame: with the longest host names they still fit its cap.
-    static let limit = 128
-
-    var node: NodeID
-    var address: NodeAddress
 }
 
 extension NIOBSDSocket.Option {

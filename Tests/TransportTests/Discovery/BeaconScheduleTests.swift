@@ -27,6 +27,13 @@ import Testing
         #expect(next.pause >= BeaconSchedule.answerInterval)
     }
 
+    @Test func `with many nodes the beacons of each are rarer`() {
+        #expect(BeaconSchedule.interval(members: 0) == .seconds(3))
+        #expect(BeaconSchedule.interval(members: 16) == .seconds(3))
+        #expect(BeaconSchedule.interval(members: 32) == .seconds(6))
+        #expect(BeaconSchedule.interval(members: 1000) == .seconds(15))
+    }
+
     @Test func `a change is told at once, and as a question`() {
         var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
         _ = schedule.handle(.started, now: .zero)

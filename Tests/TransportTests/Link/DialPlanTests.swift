@@ -19,9 +19,9 @@ import Testing
             }
             #expect(pause <= (hour == 0 ? BackOff.longest : BackOff.patient))
             let due = Duration.seconds(3600 * hour) + pause
-            #expect(plan.due(address, now: due - .milliseconds(1)) { _ in false } == [], "not before")
-            #expect(plan.due(address, now: due) { _ in false } == [.dial(address)])
-            #expect(plan.due(address, now: due) { _ in false } == [], "not twice")
+            #expect(plan.due(address, now: due - .milliseconds(1), isLinked: false) == [], "not before")
+            #expect(plan.due(address, now: due, isLinked: false) == [.dial(address)])
+            #expect(plan.due(address, now: due, isLinked: false) == [], "not twice")
         }
     }
 
@@ -33,7 +33,9 @@ import Testing
             plan.suggest([address], node: smaller, by: .beacon, isLinked: false, now: .zero) == [
                 .wait(address, DialPlan.courtesy)
             ])
-        #expect(plan.due(address, now: .seconds(1)) { $0 == smaller } == [], "the other side has dialled meanwhile")
+        #expect(
+            plan.due(address, now: .seconds(1), isLinked: plan.node(at: address) == smaller) == [],
+            "the other side has dialled meanwhile")
     }
 
     @Test func `repeated suggestions do not dial again while one dial is under way`() {
@@ -55,21 +57,21 @@ import Testing
         _ = plan.seed(address, now: .zero)
         let refusal = Refusal(.duplicate, "there is a link", by: larger)
         #expect(plan.failed(address, .refusedByPeer(refusal), now: .zero).count == 1)
-        #expect(plan.due(address, now: .seconds(1)) { $0 == larger } == [])
+        #expect(plan.due(address, now: .seconds(1), isLinked: plan.node(at: address) == larger) == [])
         #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
     }
 
     @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
-        plan.connected(address, to: larger)
+        _ = plan.connected(address, to: larger, now: .zero)
         #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
-        plan.connected(address, to: larger)
+        _ = plan.connected(address, to: larger, now: .zero)
         #expect(plan.lost(larger, saidGoodbye: true, now: .zero) == [])
         #expect(plan.lost(larger, saidGoodbye: false, now: .zero) == [], "forgotten")
 
         _ = plan.seed(address, now: .zero)
-        plan.connected(address, to: larger)
+        _ = plan.connected(address, to: larger, now: .zero)
         #expect(plan.lost(larger, saidGoodbye: true, now: .zero).count == 1)
     }
 
@@ -83,7 +85,7 @@ import Testing
     @Test func `a node that was linked once is looked for for ever, if less eagerly`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
-        plan.connected(address, to: larger)
+        _ = plan.connected(address, to: larger, now: .zero)
         var now = Duration.seconds(5)
         var actions = plan.lost(larger, saidGoodbye: false, now: now)
         var longest = Duration.zero
@@ -95,7 +97,7 @@ import Testing
             if now < DialPlan.suggestionLifetime { #expect(pause <= BackOff.longest) }
             longest = max(longest, pause)
             now += pause
-            #expect(plan.due(address, now: now) { _ in false } == [.dial(address)])
+            #expect(plan.due(address, now: now, isLinked: false) == [.dial(address)])
             actions = plan.failed(address, .timedOut, now: now)
         }
         #expect(longest > BackOff.longest && longest <= BackOff.patient)
@@ -117,7 +119,7 @@ import Testing
         plan = DialPlan(own: own)
         #expect(hear(0, smaller) == [.wait(address, DialPlan.courtesy)])
         #expect(hear(600, smaller) == [], "the smaller one has its head start")
-        #expect(plan.due(address, now: DialPlan.courtesy) { _ in false } == [.dial(address)])
+        #expect(plan.due(address, now: DialPlan.courtesy, isLinked: false) == [.dial(address)])
     }
 
     @Test func `a further address of a node is dialled only where the better one does not answer`() {
@@ -127,8 +129,30 @@ import Testing
             plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .zero)
                 == [.dial(address), .wait(second, DialPlan.preference)])
         #expect(plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .seconds(1)) == [])
-        #expect(plan.due(second, now: DialPlan.preference) { _ in true } == [])
+        #expect(plan.due(second, now: DialPlan.preference, isLinked: true) == [])
         #expect(plan.suggest([second], node: larger, by: .beacon, isLinked: false, now: .seconds(3)) == [.dial(second)])
+    }
+
+    @Test func `of a lost node's addresses the one that has served is dialled first`() {
+        var plan = DialPlan(own: own)
+        let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
+        _ = plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .zero)
+        _ = plan.failed(address, .timedOut, now: .seconds(1))
+        _ = plan.due(second, now: DialPlan.preference, isLinked: false)
+        _ = plan.connected(second, to: larger, now: .zero)
+        _ = plan.due(address, now: .seconds(9), isLinked: true)
+        var pauses: [NodeAddress: Duration] = [:]
+        for case .wait(let address, let pause) in plan.lost(larger, saidGoodbye: false, now: .seconds(20)) {
+            pauses[address] = pause
+        }
+        #expect(pauses.count == 2)
+        #expect(pauses[second] ?? .zero <= BackOff.first)
+        #expect(pauses[address] ?? .zero > DialPlan.preference)
+        // Heard of again, only the first of the list and the one that has served are hastened.
+        let third = NodeAddress.hostPort(host: "10.0.2.2", port: 7420)
+        #expect(
+            plan.suggest([third, address, second], node: larger, by: .beacon, isLinked: false, now: .seconds(20))
+                == [.dial(third), .dial(second)])
     }
 
     @Test func `a goodbye heard by beacon ends the search`() {
@@ -136,7 +160,7 @@ import Testing
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         _ = plan.failed(address, .timedOut, now: .seconds(3))
         plan.left(larger)
-        #expect(plan.due(address, now: .seconds(9)) { _ in false } == [])
+        #expect(plan.due(address, now: .seconds(9), isLinked: false) == [])
     }
 
     @Test func `a flood of suggestions is bounded, and so are the dials under way`() {
@@ -148,21 +172,47 @@ import Testing
                 plan.suggest(
                     [address], node: NodeID(rawValue: 1000 + UInt64(number)), by: .beacon, isLinked: false, now: .zero)
         }
-        #expect(actions.count == DialPlan.targetLimit)
-        func isDial(_ action: DialPlan.Action) -> Bool { if case .dial = action { true } else { false } }
-        let dialled = actions.filter(isDial)
-        #expect(dialled.count == DialPlan.dialLimit)
+        #expect(actions.count == DialPlan.freshLimit)
+        #expect(plan.node(at: .hostPort(host: "10.0.16.95", port: 4096)) != nil)
+        #expect(plan.node(at: .hostPort(host: "10.0.16.96", port: 4097)) == nil, "more are not kept")
 
-        // A seed does not wait behind them, and one that has failed leaves its place to another.
+        // A seed does not wait behind them.
         let seed = NodeAddress.hostPort(host: "10.9.9.9", port: 7420)
         #expect(plan.seed(seed, now: .zero) == [.dial(seed)])
-        guard case .dial(let failed) = dialled[0], case .wait(let waiting, DialPlan.dialPause)? = actions.last else {
-            Issue.record("neither dialled nor waiting")
-            return
+    }
+
+    @Test func `whose turn it is looks first whether the node has been linked meanwhile`() {
+        var plan = DialPlan(own: own)
+        func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.0.\(number)", port: 7420) }
+        for number in 0..<20 {
+            let node = NodeID(rawValue: larger.rawValue + UInt64(number))
+            _ = plan.suggest([address(number)], node: node, by: .beacon, isLinked: false, now: .zero)
         }
-        #expect(plan.due(waiting, now: .seconds(1)) { _ in false } == [.wait(waiting, DialPlan.dialPause)])
-        #expect(plan.failed(failed, .timedOut, now: .zero).count == 1)
-        #expect(plan.due(waiting, now: .seconds(2)) { _ in false } == [.dial(waiting)])
+        let (first, second, third) = (DialPlan.freshLimit, DialPlan.freshLimit + 1, DialPlan.freshLimit + 2)
+        let node = NodeID(rawValue: larger.rawValue)
+        #expect(plan.connected(address(0), to: node, now: .seconds(1)) == [.wait(address(first), .zero)])
+        #expect(plan.due(address(first), now: .seconds(1), isLinked: true) == [.wait(address(second), .zero)])
+        #expect(plan.due(address(second), now: .seconds(1), isLinked: false) == [.dial(address(second))])
+        // Whoever fails leaves its place, and comes back among those that have failed.
+        let actions = plan.failed(address(1), .timedOut, now: .seconds(3))
+        #expect(actions.first == .wait(address(third), .zero) && actions.count == 2)
+        #expect(plan.due(address(third), now: .seconds(3), isLinked: false) == [.dial(address(third))])
+        #expect(plan.due(address(1), now: .seconds(4), isLinked: false) == [.dial(address(1))])
+    }
+
+    @Test func `addresses that fail do not keep one waiting that has just been heard of`() {
+        var plan = DialPlan(own: own)
+        for number in 0..<200 {
+            let address = NodeAddress.hostPort(host: "10.0.1.\(number)", port: 7420)
+            let node = NodeID(rawValue: larger.rawValue + UInt64(number))
+            var actions = plan.suggest([address], node: node, by: .beacon, isLinked: false, now: .zero)
+            if actions == [.dial(address)] { actions = plan.failed(address, .timedOut, now: .zero) }
+            if case .wait = actions.first { _ = plan.due(address, now: .seconds(1), isLinked: false) }
+        }
+        #expect(
+            plan.suggest([address], node: smaller, by: .beacon, isLinked: false, now: .seconds(1))
+                == [.wait(address, DialPlan.courtesy)])
+        #expect(plan.due(address, now: .seconds(2), isLinked: false) == [.dial(address)])
     }
 
     @Test func `pauses grow to their bound and shrink only after a success`() {

@@ -65,12 +65,22 @@ import Testing
     }
 
     @Test func `idle links of a node with many are looked at less often`() {
-        #expect([0, 1, 16, 17, 99].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 7])
+        #expect([0, 1, 16, 17, 20, 21, 99].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22])
         var liveness = Liveness(now: .zero)
         liveness.stretch(by: 4, now: .zero)
         #expect(liveness.pause == .seconds(2) && liveness.isStretched)
         let looks = stride(from: 2.0, through: 12, by: 2).map { liveness.tick(at: .seconds($0)) }
         #expect(looks == [.ping, .ping, .ping, .suspect, .ping, .lost])
+    }
+
+    @Test func `looks fall on multiples of their distance, so that one serves all links`() {
+        var liveness = Liveness(silenceLimit: .seconds(3), now: .zero)
+        #expect(liveness.wait(at: .zero) == .milliseconds(500))
+        #expect(liveness.wait(at: .milliseconds(1100)) == .milliseconds(400))
+        liveness.stretch(by: 4, now: .seconds(1))
+        #expect(liveness.wait(at: .milliseconds(1100)) == .milliseconds(900))
+        #expect(liveness.wait(at: .seconds(2)) == .seconds(2))
+        #expect(liveness.wait(at: .seconds(100_001)) == .seconds(1))
     }
 
     @Test func `a doubt is not stretched away`() {

@@ -1,0 +1,35 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct IntroductionTests {
+    private let members = (1...100).map { id in
+        Member(
+            node: NodeID(rawValue: id), name: "n\(id)", address: .hostPort(host: "10.0.0.\(id)", port: 7420),
+            since: .zero)
+    }
+
+    @Test func `without multicast a newcomer is told of everybody but itself`() {
+        let newcomer = NodeID(rawValue: 7)
+        let told = Introduction.choose(members, heard: [], for: newcomer).map(\.node)
+        #expect(Set(told) == Set(members.map(\.node)).subtracting([newcomer]))
+    }
+
+    @Test func `of those who beacon only a few are told of, by each node others`() {
+        let heard = Set(members.dropFirst(3).map(\.node))
+        var told: Set<NodeID> = []
+        for _ in 0..<100 {
+            let some = Introduction.choose(members, heard: heard, for: NodeID(rawValue: 1)).map(\.node)
+            #expect(some.count == 2 + Introduction.beaconLimit)
+            told.formUnion(some)
+        }
+        // Each of 97 is missed by all hundred with a chance of (89/97)^100, or 2e-4.
+        #expect(told.count >= 95)
+    }
+
+    @Test func `an address that means nothing elsewhere is not passed on`() {
+        let member = Member(
+            node: NodeID(rawValue: 1), name: "a", address: .hostPort(host: "fe80::1%eth0", port: 7420), since: .zero)
+        #expect(Introduction.choose([member], heard: [], for: NodeID(rawValue: 2)).isEmpty)
+    }
+}
