@@ -168,6 +168,73 @@ struct LabTests {
         }
     }
 
+    @Test func `a host that gets its address when its node runs already is found`() async throws {
+        try await Lab.with(3) { lab in
+            try await complete(lab, 3)
+            try await lab.command("stop h3")
+            try await lab.until(within: 10, "h3 has left") { $0.list(of: "h1") == names(2) }
+            try await lab.command("run h3 ip addr del 10.83.0.3/24 dev eth0")
+            try await lab.command("start h3")
+            try await lab.listen(seconds: 2)
+            #expect(lab.list(of: "h1") == names(2))
+            let added = try await lab.command("run h3 ip addr add 10.83.0.3/24 dev eth0").began
+            try await complete(lab, 3)
+            for observer in ["h1", "h2"] {
+                let joined = word(lab, observer, "h3", ["joined"], since: added)
+                #expect((joined?.time ?? .infinity) - added < 3000, "\(observer)")
+            }
+        }
+    }
+
+    @Test func `the doctor says what keeps a node from being seen`() async throws {
+        try await Lab.with(3) { lab in
+            func problems(_ host: String) async throws -> [String] {
+                let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 4")
+                let problems = output.filter { $0.hasPrefix("problem") }
+                #expect(problems.isEmpty == last.hasPrefix("ok "), "\(last)")
+                return problems
+            }
+            try await complete(lab, 3)
+            #expect(try await problems("h1") == [])
+
+            try await lab.command("nomulticast h2")
+            let shut = try await problems("h2")
+            #expect(shut.contains { $0.contains("eth0, 10.83.0.2") }, "\(shut)")
+            #expect(!shut.contains { $0.contains("lo, 127.0.0.1") }, "\(shut)")
+            try await lab.command("heal h2")
+
+            // It hears, and is heard; what it answers goes nowhere.
+            try await lab.command("run h2 nft add table inet shut")
+            try await lab.command("run h2 nft add chain inet shut in { type filter hook input priority 0 ; }")
+            try await lab.command("run h2 nft add rule inet shut in tcp dport 7420 tcp flags == syn drop")
+            let unreached = try await problems("h1")
+            #expect(unreached == ["problem  h2 cannot be reached: 10.83.0.2:7420 (no answer)"])
+            try await lab.command("heal h2")
+
+            // Deaf: it is heard, and does not answer.
+            try await lab.command("run h2 nft add table inet shut")
+            try await lab.command("run h2 nft add chain inet shut in { type filter hook input priority 0 ; }")
+            try await lab.command("run h2 nft add rule inet shut in iifname eth0 udp dport 7421 drop")
+            let deaf = try await problems("h1")
+            #expect(deaf.count == 1 && deaf[0].contains("does not hear this machine"), "\(deaf)")
+            try await lab.command("heal h2")
+
+            let folder = try ScratchFolder()
+            let key = try await Skynode.run("key", "new")
+            try Data((key.output.joined(separator: "\n") + "\n").utf8).write(
+                to: URL(fileURLWithPath: folder.file("other")))
+            chmod(folder.file("other"), 0o600)
+            try await lab.command("stop h3")
+            try await lab.command("start h3 -- --cluster-key \(folder.file("other"))")
+            let foreign = try await problems("h1")
+            #expect(foreign == ["problem  nodes with another cluster key at 10.83.0.3"])
+            try await lab.command("stop h3")
+            try await lab.command("start h3 -- --advertise 10.99.0.3:7420")
+            let astray = try await problems("h1")
+            #expect(astray.contains { $0.contains("h3 cannot be reached: 10.99.0.3:7420") }, "\(astray)")
+        }
+    }
+
     @Test func `clusters with different keys do not mix, and each says so once`() async throws {
         let folder = try ScratchFolder()
         let other = folder.file("other.key")

@@ -17,7 +17,7 @@ struct SkyNodeCommand: AsyncParsableCommand {
         version: SkyNetVersion.current,
         subcommands: [
             ServeCommand.self, ScanCommand.self, SimulateCommand.self, SynthesizeCommand.self, NodesCommand.self,
-            KeyCommand.self, WorkerCommand.self,
+            DoctorCommand.self, KeyCommand.self, WorkerCommand.self,
         ])
 
     static var visibleCommands: [String] {

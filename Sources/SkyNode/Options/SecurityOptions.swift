@@ -51,6 +51,12 @@ struct SecurityOptions: ParsableArguments {
         return path.isEmpty ? nil : path
     }
 
+    /// In words of `skynode doctor`.
+    var protection: Examination.Protection {
+        if let keyFile { return .key(file: keyFile) }
+        return hasCertificates ? .certificates : insecure ? .insecure : .none
+    }
+
     /// Whether links to other machines are refused: there is nothing to tell friend from foe by.
     var isLoopbackOnly: Bool { !insecure && keyFile == nil && !hasCertificates }
 

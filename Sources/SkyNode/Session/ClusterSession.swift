@@ -115,7 +115,8 @@ enum ClusterSession {
     }
 
     /// The heart of an error of a failed connection.
-    private static func reason(_ error: any Error) -> String {
+    static func reason(_ error: any Error) -> String {
+        if let failure = error as? HandshakeFailure { return failure.description }
         let text = String(describing: error)
         if text.contains("ECONNREFUSED") || text.contains("Connection refused") { return "connection refused" }
         if text.contains("connectTimeout") { return "no answer" }

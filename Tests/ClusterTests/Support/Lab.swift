@@ -75,11 +75,18 @@ final class Lab {
     /// - Returns: when it began, and what it printed.
     @discardableResult
     func command(_ text: String) async throws -> (began: Double, output: [String]) {
+        let (output, last) = try await attempt(text)
+        guard last.hasPrefix("ok ") else { throw LabFailure(reason: "\(text): \(last)") }
+        return (Double(last.dropFirst(3)) ?? 0, output)
+    }
+
+    /// Gives a command that may fail.
+    ///
+    /// - Returns: what it printed, and the word of its end.
+    func attempt(_ text: String) async throws -> (output: [String], last: String) {
         process.write(text)
         let output = try await reply { $0.hasPrefix("ok ") || $0.hasPrefix("error: ") }
-        let last = try #require(output.last)
-        guard last.hasPrefix("ok ") else { throw LabFailure(reason: "\(text): \(last)") }
-        return (Double(last.dropFirst(3)) ?? 0, output.dropLast())
+        return (output.dropLast(), try #require(output.last))
     }
 
     /// Reads until something holds of what was heard. Fails the test after `seconds`.

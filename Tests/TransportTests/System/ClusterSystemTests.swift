@@ -4,21 +4,12 @@ import Testing
 @testable import Transport
 
 @Suite(.timeLimit(.minutes(1))) struct ClusterSystemTests {
-    /// A multicast group of the test's own, so that tests do not hear each other.
-    private func multicast() -> MulticastSettings {
-        var settings = MulticastSettings()
-        settings.group = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
-        settings.port = Int.random(in: 20_000...60_000)
-        settings.interfaces = ["lo"]
-        return settings
-    }
-
     private func joined(_ name: String) -> @Sendable (MembershipEvent) -> Bool {
         { if case .joined(let member) = $0 { member.name == name } else { false } }
     }
 
     @Test func `nodes find each other by multicast on the loopback interface`() async throws {
-        let multicast = multicast()
+        let multicast = TestCluster.multicast()
         let names = ["anna", "boris", "clara"]
         let settings = names.map { name in
             var settings = TestCluster.settings(name)
@@ -35,7 +26,7 @@ import Testing
 
     @Test func `a command finds a node by asking`() async throws {
         var settings = TestCluster.settings("anna")
-        let multicast = multicast()
+        let multicast = TestCluster.multicast()
         settings.multicast = multicast
         try await TestCluster.run([settings]) { systems in
             let found = try await NodeFinder.find(multicast, cluster: "skynet", security: .none)
@@ -167,7 +158,7 @@ import Testing
             let address = try #require(systems[0].listeningAddress)
             do {
                 var settings = TestCluster.settings("goes")
-                settings.multicast = multicast()
+                settings.multicast = TestCluster.multicast()
                 let witness = Witness(signal)
                 settings.logger = Logger(label: "goes") { _ in WitnessLogHandler(witness: witness) }
                 let system = ClusterSystem(settings)

@@ -16,6 +16,15 @@ enum TestCluster {
         return settings
     }
 
+    /// A multicast group of the test's own, so that tests do not hear each other.
+    static func multicast() -> MulticastSettings {
+        var settings = MulticastSettings()
+        settings.group = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
+        settings.port = Int.random(in: 20_000...60_000)
+        settings.interfaces = ["lo"]
+        return settings
+    }
+
     /// Starts a system for each of the settings, runs `body`, shuts all down.
     static func run(_ settings: [ClusterSettings], _ body: ([ClusterSystem]) async throws -> Void) async throws {
         let systems = settings.map { ClusterSystem($0) }

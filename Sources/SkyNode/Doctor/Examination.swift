@@ -1,0 +1,250 @@
+import SkyCore
+import Transport
+
+/// Everything that `skynode doctor` has seen, as a value; `findings` says what it means.
+struct Examination {
+    /// How links are protected.
+    enum Protection: Hashable {
+        case key(file: String), certificates, insecure, none
+    }
+
+    /// The node of this machine.
+    enum OwnNode {
+        case answers(NodeID, name: String, members: [Member])
+        /// Nobody takes connections there.
+        case absent
+        /// Somebody does, and it is no node of this cluster.
+        case stranger(reason: String, owners: [PortOwner])
+    }
+
+    /// What came of multicast.
+    enum Multicast {
+        case off
+        case survey(NetworkSurvey)
+        /// The port of the group could not be had.
+        case portTaken(reason: String, owners: [PortOwner])
+    }
+
+    /// A try to make a link to an address.
+    struct Trial {
+        var address: NodeAddress
+        /// Whether `--join` names it.
+        var isSeed: Bool
+        /// Who answered.
+        var node: NodeID?
+        var failure: String?
+        /// Members that the node lists, where it was asked.
+        var members: Set<NodeID>?
+    }
+
+    var protection: Protection
+    var address: NodeAddress
+    var own: OwnNode
+    var multicast: Multicast
+    var settings: MulticastSettings
+    var trials: [NodeAddress: Trial]
+    var firewall: Firewall
+    /// How long was listened.
+    var seconds: Int
+
+    private var port: Int {
+        if case .hostPort(_, let port) = address { port } else { 0 }
+    }
+
+    private var ownNode: NodeID? {
+        if case .answers(let node, _, _) = own { node } else { nil }
+    }
+
+    var findings: [Finding] {
+        var findings = [protectionFinding, ownFinding]
+        switch multicast {
+        case .off: findings.append(.note("multicast is off: nodes find each other by --join alone"))
+        case .portTaken(let reason, let owners):
+            findings.append(
+                .problem(
+                    "\(settings.group):\(settings.port) cannot be listened on (\(reason))"
+                        + (owners.isEmpty ? "" : ": \(list(owners)) has the port"),
+                    "stop that program, or give all nodes another group and port: --multicast"))
+        case .survey(let survey): findings += surveyFindings(survey)
+        }
+        return findings + seedFindings
+    }
+
+    private var protectionFinding: Finding {
+        switch protection {
+        case .key(let file): .ok("cluster key \(file)")
+        case .certificates: .ok("certificates of an own PKI")
+        case .insecure: .note("--insecure: links are neither encrypted nor authenticated")
+        case .none:
+            .note(
+                "no key: nodes keep to their own machine, and see none of others", SecurityOptions.advice)
+        }
+    }
+
+    private var ownFinding: Finding {
+        switch own {
+        case .answers(let node, let name, let members):
+            .ok("node \(name) (\(node)) answers at \(address) and lists \(max(0, members.count - 1)) others")
+        case .absent:
+            .note("no node runs at \(address)", "skynode serve starts one; --node names another address")
+        case .stranger(let reason, let owners):
+            .problem(
+                "what answers at \(address) is no node that this command can use: \(reason)"
+                    + (owners.isEmpty ? "" : "; the port belongs to \(list(owners))"))
+        }
+    }
+
+    private func list(_ owners: [PortOwner]) -> String { owners.map(\.description).joined(separator: ", ") }
+
+    // MARK: - Multicast
+
+    private func surveyFindings(_ survey: NetworkSurvey) -> [Finding] {
+        var findings = wayFindings(survey)
+        let others = survey.neighbours.filter { $0.key != ownNode }.sorted {
+            ($0.value.name, $0.key) < ($1.value.name, $1.key)
+        }
+        for (node, neighbour) in others { findings += neighbourFindings(node, neighbour, survey) }
+        findings += strangerFindings(survey)
+        findings += unheardFindings(survey)
+        if protection != .none, others.isEmpty {
+            findings.append(
+                .note(
+                    "no other node was heard in \(seconds) s",
+                    "where there are some: have they this key, is their firewall open, does the switch or access point pass "
+                        + "multicast (IGMP snooping, client isolation)? --join HOST:PORT does without multicast"))
+        }
+        return findings
+    }
+
+    private func wayFindings(_ survey: NetworkSurvey) -> [Finding] {
+        if survey.ways.isEmpty {
+            return [
+                .problem(
+                    "no interface has an address to send multicast from", "is the network up? --interface names one")
+            ]
+        }
+        let ways = survey.ways.sorted { ($0.key.index, $0.key.description) < ($1.key.index, $1.key.description) }
+        return ways.map { path, way in
+            if let failure = way.failure {
+                return .problem(
+                    "\(path.interface), \(path.address): cannot send or hear multicast (\(failure))",
+                    failure.contains("Operation not permitted")
+                        ? firewall.advice(udp: settings.port, tcp: port) : "--interface can leave it out")
+            }
+            return way.isHeard
+                ? .ok("\(path.interface), \(path.address): sends and hears multicast")
+                : .problem(
+                    "\(path.interface), \(path.address): what is sent to the group does not come back in",
+                    firewall.advice(udp: settings.port, tcp: port))
+        }
+    }
+
+    private func neighbourFindings(
+        _ node: NodeID, _ neighbour: NetworkSurvey.Neighbour, _ survey: NetworkSurvey
+    ) -> [Finding] {
+        let sources = neighbour.sources.map(\.description).sorted().joined(separator: ", ")
+        let name = "\(neighbour.name) (\(node), from \(sources))"
+        var findings: [Finding] = []
+        findings.append(
+            neighbour.answered.isEmpty
+                ? .problem(
+                    "\(name) is heard, and does not answer \(survey.questions) questions: it does not hear this machine",
+                    "look at its firewall, and run skynode doctor there")
+                : .ok("\(name) is heard, and answers"))
+        let clock = Double(neighbour.clock.magnitude) / 1000
+        if clock >= 2 {
+            let text =
+                "the clock of \(neighbour.name) is \(Int(clock)) s \(neighbour.clock > 0 ? "ahead of" : "behind") this one's"
+            let validity = Double(NetworkSurvey.validity)
+            findings.append(
+                clock > validity
+                    ? .problem(
+                        text + ": beacons that differ by more than \(Int(validity)) s do not count", "set both by NTP")
+                    : .note(text, "set both by NTP"))
+        }
+        return findings + reachFindings(node, neighbour)
+    }
+
+    private func reachFindings(_ node: NodeID, _ neighbour: NetworkSurvey.Neighbour) -> [Finding] {
+        let tried = neighbour.addresses.compactMap { trials[$0] }
+        let inVain = tried.filter { $0.failure != nil }
+        let list = inVain.map { "\($0.address) (\($0.failure ?? ""))" }.joined(separator: ", ")
+        if neighbour.addresses.isEmpty {
+            return [.problem("\(neighbour.name) tells of no address that can be reached", "start it with --advertise")]
+        }
+        if !tried.isEmpty, inVain.count == tried.count {
+            return [
+                .problem(
+                    "\(neighbour.name) cannot be reached: \(list)",
+                    "its firewall has to let in TCP; behind NAT, start it with --advertise")
+            ]
+        }
+        var findings: [Finding] = []
+        if !inVain.isEmpty {
+            findings.append(.note("\(neighbour.name) tells of addresses where it is not reached from here: \(list)"))
+        }
+        if case .answers(let own, let ownName, let members) = own {
+            if !members.contains(where: { $0.node == node }) {
+                findings.append(
+                    .problem(
+                        "\(ownName) has no link to \(neighbour.name), which can be reached",
+                        "see its log; it may be new"))
+            }
+            if tried.contains(where: { $0.members?.contains(own) == false }) {
+                findings.append(.problem("\(neighbour.name) does not list \(ownName)", "see the logs of both"))
+            }
+        }
+        return findings
+    }
+
+    /// Members that were not heard though they should have been.
+    private func unheardFindings(_ survey: NetworkSurvey) -> [Finding] {
+        guard case .answers(let own, _, let members) = own else { return [] }
+        return members.filter { $0.node != own && survey.neighbours[$0.node] == nil }.map { member in
+            .note(
+                "\(member.name) (\(member.node)\(member.address.map { ", \($0)" } ?? "")) is linked, and not heard by multicast",
+                "as it is behind a router, or where multicast does not pass")
+        }
+    }
+
+    private func strangerFindings(_ survey: NetworkSurvey) -> [Finding] {
+        let faults = Dictionary(grouping: survey.strangers, by: \.fault).sorted { $0.key.label < $1.key.label }
+        return faults.compactMap { fault, strangers in
+            let sources = strangers.map(\.source).sorted().joined(separator: ", ")
+            switch fault {
+            case .otherVersion(let version):
+                return .problem(
+                    "nodes of another version of SkyNet at \(sources) (beacon version \(version), here "
+                        + "\(NetworkSurvey.beaconVersion))", "install one version everywhere")
+            case .foreign(let mark): return foreignFinding(mark, sources)
+            case .forged:
+                return .problem(
+                    "beacons that claim to be of this cluster and are not sealed with its key, from \(sources)")
+            case .malformed, .oversized:
+                return .note("something that is no SkyNet sends to the group from \(sources)")
+            case .own, .stale, .replayed, .crowded: return nil
+            }
+        }
+    }
+
+    private func foreignFinding(_ mark: ClusterMark, _ sources: String) -> Finding {
+        let advice = "copy one key file to all machines, if they are meant to be one cluster"
+        if mark.name != ClusterMark.hash(ClusterSettings(name: "?").cluster) {
+            return .note("another cluster shares the group, at \(sources)")
+        }
+        if mark.key == 0 { return .problem("nodes without a cluster key at \(sources)", advice) }
+        return protection == .none
+            ? .problem("nodes with a cluster key at \(sources), and there is none here", advice)
+            : .problem("nodes with another cluster key at \(sources)", advice)
+    }
+
+    private var seedFindings: [Finding] {
+        trials.values.filter(\.isSeed).sorted { "\($0.address)" < "\($1.address)" }.map { trial in
+            if let failure = trial.failure {
+                return .problem(
+                    "--join \(trial.address) cannot be reached: \(failure)", "is its node running, its firewall open?")
+            }
+            return .ok("--join \(trial.address) answers")
+        }
+    }
+}

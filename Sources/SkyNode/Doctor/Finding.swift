@@ -1,0 +1,38 @@
+import Transport
+
+/// One thing that `skynode doctor` has found out.
+struct Finding: Hashable, Encodable {
+    enum Level: String, Encodable {
+        /// As it should be.
+        case ok
+        /// Worth knowing; may be as it is meant to be.
+        case note
+        /// Keeps a node from being seen, or will.
+        case problem
+    }
+
+    var level: Level
+    var text: String
+    /// What to do about it.
+    var advice: String?
+
+    static func ok(_ text: String) -> Finding { Finding(level: .ok, text: text) }
+
+    static func note(_ text: String, _ advice: String? = nil) -> Finding {
+        Finding(level: .note, text: text, advice: advice)
+    }
+
+    static func problem(_ text: String, _ advice: String? = nil) -> Finding {
+        Finding(level: .problem, text: text, advice: advice)
+    }
+
+    /// Of the column that holds the level.
+    private static let width = 9
+
+    /// For a person: the finding, and below it what to do.
+    var lines: [String] {
+        let indent = String(repeating: " ", count: Finding.width)
+        let head = (level.rawValue + indent).prefix(Finding.width)
+        return [head + PrintableText.of(text)] + (advice.map { [indent + PrintableText.of($0)] } ?? [])
+    }
+}

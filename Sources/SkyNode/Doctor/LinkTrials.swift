@@ -1,0 +1,56 @@
+import SkyCore
+import Transport
+
+/// Tries to make a link to each of some addresses, and asks who answers whom it lists.
+struct LinkTrials {
+    /// Addresses tried, and at once.
+    static let limit = 512
+    static let width = 16
+    /// Time a node has to say whom it lists.
+    static let patience = Duration.seconds(2)
+
+    /// One that is no member.
+    let system: ClusterSystem
+
+    func run(_ addresses: [NodeAddress], seeds: Set<NodeAddress>) async -> [NodeAddress: Examination.Trial] {
+        await withTaskGroup(of: Examination.Trial.self) { group in
+            var waiting = addresses.prefix(LinkTrials.limit)[...]
+            var trials: [NodeAddress: Examination.Trial] = [:]
+            for _ in 0..<LinkTrials.width {
+                guard let address = waiting.popFirst() else { break }
+                group.addTask { await attempt(address, isSeed: seeds.contains(address)) }
+            }
+            for await trial in group {
+                trials[trial.address] = trial
+                if let address = waiting.popFirst() {
+                    group.addTask { await attempt(address, isSeed: seeds.contains(address)) }
+                }
+            }
+            return trials
+        }
+    }
+
+    private func attempt(_ address: NodeAddress, isSeed: Bool) async -> Examination.Trial {
+        var trial = Examination.Trial(address: address, isSeed: isSeed)
+        do {
+            trial.node = try await system.join(address).node
+        } catch HandshakeFailure.refused(let refusal) where refusal.reason == .duplicate {
+            trial.node = refusal.node
+        } catch HandshakeFailure.refusedByPeer(let refusal) where refusal.reason == .duplicate {
+            trial.node = refusal.node
+        } catch {
+            trial.failure = PrintableText.of(ClusterSession.reason(error))
+        }
+        if let node = trial.node { trial.members = await members(of: node).map { Set($0.map(\.node)) } }
+        return trial
+    }
+
+    /// Whom a node lists, itself among them; `nil` where it does not say.
+    func members(of node: NodeID) async -> [Member]? {
+        try? await withDeadline(LinkTrials.patience) {
+            let address = ActorAddress(node: node, name: Coordinator.wellKnownName)
+            let coordinator = try Coordinator.resolve(id: address, using: system)
+            return try await coordinator.membership(MembershipRequest(from: nil, patience: .zero)).members
+        }
+    }
+}

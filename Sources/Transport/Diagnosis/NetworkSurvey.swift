@@ -1,0 +1,109 @@
+package import NIOCore
+
+/// What one hears on the multicast groups who asks some times who is there and then listens, as a value.
+package struct NetworkSurvey: Sendable {
+    /// A path of this machine.
+    package struct Way: Sendable {
+        /// Why nothing can be sent or heard by it; the system's words.
+        package var failure: String?
+        /// Whether what went out by it came back to another socket.
+        package var isHeard = false
+    }
+
+    /// A node of this cluster that was heard.
+    package struct Neighbour: Sendable {
+        package var name: String
+        /// Whether it was heard from an address of this machine.
+        package var isHere: Bool
+        /// Where it says that it can be reached.
+        package var addresses: [NodeAddress]
+        /// From where it was heard.
+        package var sources: Set<IPAddress>
+        /// Which of the questions it answered.
+        package var answered: Set<Int>
+        /// How far its clock is ahead of this machine's (behind, where negative), in milliseconds.
+        package var clock: Int64
+    }
+
+    /// Somebody whose datagrams do not count, and why.
+    package struct Stranger: Hashable, Sendable {
+        package var fault: BeaconFault
+        package var source: String
+
+        package init(fault: BeaconFault, source: String) {
+            self.fault = fault
+            self.source = source
+        }
+    }
+
+    /// Strangers remembered. The group is open to everybody.
+    package static let strangerLimit = 64
+    /// An answer that comes so soon after a question is one. Usual beacons are seconds apart.
+    package static let answerWindow = Duration.milliseconds(350)
+
+    /// Seconds that a beacon counts for.
+    package static let validity = Discovery.validity
+    package static let beaconVersion = Beacon.version
+
+    package let own: NodeID
+    /// Addresses of this machine.
+    package let addresses: Set<IPAddress>
+    package internal(set) var ways: [BeaconPath: Way] = [:]
+    package private(set) var neighbours: [NodeID: Neighbour] = [:]
+    package private(set) var strangers: Set<Stranger> = []
+    /// Questions asked, and when the last one was.
+    package private(set) var questions = 0
+    private var askedAt: Duration?
+
+    package init(own: NodeID, addresses: Set<IPAddress>) {
+        self.own = own
+        self.addresses = addresses
+    }
+
+    package mutating func asked(at now: Duration) {
+        questions += 1
+        askedAt = now
+    }
+
+    /// Takes a datagram in.
+    ///
+    /// - Parameters:
+    ///   - wall: milliseconds since 1970.
+    ///   - now: by the clock of `asked`.
+    package mutating func heard(
+        _ datagram: Result<Beacon, BeaconFault>, from source: SocketAddress, wall: UInt64, at now: Duration
+    ) {
+        guard let address = IPAddress(source) else { return }
+        switch datagram {
+        case .failure(let fault):
+            guard strangers.count < NetworkSurvey.strangerLimit else { return }
+            strangers.insert(Stranger(fault: fault, source: address.description))
+        case .success(let beacon) where beacon.node == own:
+            for path in ways.keys
+            where path.address == address && (source.scope == 0 || Int(source.scope) == path.index) {
+                ways[path]?.isHeard = true
+            }
+        case .success(let beacon):
+            // Who only asks is no node.
+            guard beacon.port > 0, beacon.kind != .goodbye else { return }
+            heard(beacon, at: address, from: source, wall: wall, now: now)
+        }
+    }
+
+    private mutating func heard(
+        _ beacon: Beacon, at address: IPAddress, from source: SocketAddress, wall: UInt64, now: Duration
+    ) {
+        var neighbour =
+            neighbours[beacon.node]
+            ?? Neighbour(name: beacon.name, isHere: false, addresses: [], sources: [], answered: [], clock: 0)
+        neighbour.name = beacon.name
+        neighbour.isHere = neighbour.isHere || addresses.contains(address)
+        neighbour.sources.insert(address)
+        for address in beacon.addresses(from: source) where !neighbour.addresses.contains(address) {
+            neighbour.addresses.append(address)
+        }
+        neighbour.clock = Int64(truncatingIfNeeded: beacon.sent &- wall)
+        if let askedAt, now - askedAt <= NetworkSurvey.answerWindow { neighbour.answered.insert(questions) }
+        neighbours[beacon.node] = neighbour
+    }
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+
+/// Which process of this machine has a port, from /proc (proc(5)).
+package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
+    package var process: Int
+    package var command: String
+
+    package var description: String { "\(command) (process \(process))" }
+
+    package enum Kind: String, Sendable {
+        case udp, tcp
+    }
+
+    /// Those who have it, over IPv4 or IPv6; of TCP those who listen. Processes of other users are seen by root only.
+    package static func find(_ kind: Kind, port: Int, root: String = "/proc") -> [PortOwner] {
+        let tables = ["\(root)/net/\(kind.rawValue)", "\(root)/net/\(kind.rawValue)6"]
+        let sockets = Set(tables.compactMap(read).flatMap { inodes($0, port: port, kind) })
+        guard !sockets.isEmpty, let entries = try? FileManager.default.contentsOfDirectory(atPath: root) else {
+            return []
+        }
+        return entries.compactMap { Int($0) }.sorted().filter { owns($0, sockets, root) }.map { process in
+            let command = read("\(root)/\(process)/comm").map { $0.prefix { $0 != "\n" } } ?? "?"
+            return PortOwner(process: process, command: PrintableText.of(String(command)))
+        }
+    }
+
+    /// Inodes of the sockets in a table of /proc/net that have a local port.
+    static func inodes(_ table: String, port: Int, _ kind: Kind) -> [String] {
+        let hexadecimal = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
+        return table.split(separator: "\n").dropFirst().compactMap { line in
+            // sl, local and remote address, state, queues, timers, retransmissions, user, time-outs, inode.
+            let fields = line.split(separator: " ")
+            guard fields.count > 9, fields[1].hasSuffix(suffix), kind == .udp || fields[3] == "0A" else { return nil }
+            return String(fields[9])
+        }
+    }
+
+    private static func owns(_ process: Int, _ sockets: Set<String>, _ root: String) -> Bool {
+        let folder = "\(root)/\(process)/fd"
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return false }
+        return names.contains { name in
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"),
+                target.hasPrefix("socket:[")
+            else { return false }
+            return sockets.contains(String(target.dropFirst("socket:[".count).dropLast()))
+        }
+    }
+
+    private static func read(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,144 @@
+import NIOCore
+import SkyCore
+import Testing
+
+@testable import SkyNode
+@testable import Transport
+
+/// What `skynode doctor` makes of what it has seen.
+@Suite struct ExaminationTests {
+    private let own = NodeID(rawValue: 1)
+    private let other = NodeID(rawValue: 2)
+    private let address = NodeAddress.hostPort(host: "10.0.0.2", port: 7420)
+    private let path = BeaconPath(interface: "eth0", index: 2, address: IPAddress("10.0.0.1")!)
+
+    private func member(_ node: NodeID, _ name: String) -> Member {
+        Member(node: node, name: name, address: nil, since: .zero)
+    }
+
+    /// A survey in which `other` was heard, or not.
+    private func survey(
+        answered: Bool = true, clock: Int = 0, isWayHeard: Bool = true, failure: String? = nil,
+        strangers: [BeaconFault] = [],
+        isHeard: Bool = true
+    ) throws -> NetworkSurvey {
+        var survey = NetworkSurvey(own: NodeID(rawValue: 9), addresses: [path.address])
+        survey.ways[path] = .init(failure: failure, isHeard: isWayHeard)
+        survey.asked(at: .zero)
+        let source = try SocketAddress(ipAddress: "10.0.0.2", port: 40_000)
+        let beacon = Beacon(
+            .announce, cluster: ClusterMark(name: 1, key: 1), node: other, sequence: 1, sent: UInt64(1_000_000 + clock),
+            validity: 30, port: 7420, name: "boris", places: [.source])
+        if isHeard {
+            survey.heard(
+                .success(beacon), from: source, wall: 1_000_000, at: answered ? .milliseconds(100) : .seconds(2))
+        }
+        for fault in strangers { survey.heard(.failure(fault), from: source, wall: 0, at: .zero) }
+        return survey
+    }
+
+    private func examination(_ survey: NetworkSurvey, members: [NodeID] = [NodeID(rawValue: 1), NodeID(rawValue: 2)])
+        -> Examination
+    {
+        Examination(
+            protection: .key(file: "cluster.key"), address: .hostPort(host: "127.0.0.1", port: 7420),
+            own: .answers(own, name: "anna", members: members.map { member($0, "\($0)") }), multicast: .survey(survey),
+            settings: MulticastSettings(),
+            trials: [address: .init(address: address, isSeed: false, node: other, members: [own, other])],
+            firewall: .other, seconds: 5)
+    }
+
+    private func problems(_ examination: Examination) -> [String] {
+        examination.findings.filter { $0.level == .problem }.map(\.text)
+    }
+
+    @Test func `all is well`() throws {
+        let findings = examination(try survey()).findings
+        #expect(findings.allSatisfy { $0.level == .ok }, "\(findings)")
+        #expect(findings.contains { $0.text == "eth0, 10.0.0.1: sends and hears multicast" })
+        #expect(findings.contains { $0.text.hasPrefix("boris") && $0.text.hasSuffix("is heard, and answers") })
+    }
+
+    @Test func `an interface that is shut is named, and how to open it`() throws {
+        var examination = examination(try survey(isWayHeard: false))
+        examination.firewall = .ufw
+        let finding = try #require(examination.findings.first { $0.level == .problem })
+        #expect(finding.text.hasPrefix("eth0, 10.0.0.1: what is sent to the group does not come back"))
+        #expect(finding.advice == "run: ufw allow 7421/udp; ufw allow 7420/tcp")
+        examination = self.examination(try survey(failure: "sendto: Operation not permitted (errno: 1)"))
+        #expect(problems(examination).first?.contains("cannot send") == true)
+    }
+
+    @Test func `who is heard and does not answer does not hear`() throws {
+        #expect(
+            problems(examination(try survey(answered: false))).first?.contains("does not hear this machine") == true)
+    }
+
+    @Test(
+        arguments: [(1_000, nil), (-5_000, .note), (95_000, .problem), (-31_000, .problem)] as [(Int, Finding.Level?)])
+    func `clocks that differ are told`(clock: Int, level: Finding.Level?) throws {
+        let finding = examination(try survey(clock: clock)).findings.first { $0.text.hasPrefix("the clock of boris") }
+        #expect(finding?.level == level)
+        if let finding { #expect(finding.text.contains(clock > 0 ? "ahead of" : "behind")) }
+    }
+
+    @Test func `strangers are told by what they are`() throws {
+        let name = ClusterMark.hash("skynet")
+        let survey = try survey(strangers: [
+            .otherVersion(7), .foreign(ClusterMark(name: name, key: 5)), .foreign(ClusterMark(name: name, key: 0)),
+            .foreign(ClusterMark(name: 3, key: 5)), .forged, .malformed,
+        ])
+        let findings = examination(survey).findings.filter { $0.level != .ok }
+        func level(_ text: String) -> Finding.Level? { findings.first { $0.text.contains(text) }?.level }
+        #expect(level("another version of SkyNet at 10.0.0.2 (beacon version 7, here 2)") == .problem)
+        #expect(level("another cluster key at 10.0.0.2") == .problem)
+        #expect(level("without a cluster key") == .problem)
+        #expect(level("another cluster shares the group") == .note)
+        #expect(level("not sealed with its key") == .problem)
+        #expect(level("no SkyNet") == .note)
+        #expect(findings.count == 6)
+    }
+
+    @Test func `an address that is not reached is told with the reason`() throws {
+        var examination = examination(try survey())
+        examination.trials[address] = .init(address: address, isSeed: false, failure: "no answer")
+        #expect(problems(examination) == ["boris cannot be reached: 10.0.0.2:7420 (no answer)"])
+    }
+
+    @Test func `who does not list whom is told`() throws {
+        #expect(
+            problems(examination(try survey(), members: [own])) == ["anna has no link to boris, which can be reached"])
+        var examination = examination(try survey())
+        examination.trials[address]?.members = [other]
+        #expect(problems(examination) == ["boris does not list anna"])
+        // Linked, and not heard: as behind a router.
+        let unheard = self.examination(try survey(isHeard: false)).findings
+        #expect(unheard.contains { $0.level == .note && $0.text.contains("not heard by multicast") })
+    }
+
+    @Test func `a machine without a node, a key or multicast is told so`() throws {
+        var examination = examination(try survey(isHeard: false))
+        examination.own = .absent
+        examination.protection = .none
+        examination.multicast = .off
+        examination.trials = [:]
+        #expect(examination.findings.map(\.level) == [.note, .note, .note])
+        examination.multicast = .portTaken(reason: "the port is busy", owners: [PortOwner(process: 7, command: "nc")])
+        examination.own = .stranger(reason: "it speaks HTTP", owners: [PortOwner(process: 8, command: "nginx")])
+        #expect(
+            problems(examination) == [
+                "what answers at 127.0.0.1:7420 is no node that this command can use: it speaks HTTP; the port belongs to "
+                    + "nginx (process 8)",
+                "239.255.83.75:7421 cannot be listened on (the port is busy): nc (process 7) has the port",
+            ])
+        let seed = NodeAddress.hostPort(host: "first", port: 7420)
+        examination.trials = [seed: .init(address: seed, isSeed: true, failure: "unknown host")]
+        #expect(problems(examination).last == "--join first:7420 cannot be reached: unknown host")
+    }
+
+    @Test func `a finding's text cannot play tricks with the terminal`() {
+        let lines = Finding.problem("a\u{1B}[2Jb", "c\nd").lines
+        #expect(lines.count == 2)
+        #expect(!lines.joined().contains("\u{1B}") && !lines.joined().contains("\n"))
+    }
+}
