@@ -30,8 +30,9 @@ import Testing
             .announce, cluster: ClusterMark(name: 1, key: 1), node: other, sequence: 1, sent: UInt64(1_000_000 + clock),
             validity: 30, port: 7420, name: "boris", places: [.source])
         if isHeard {
-            survey.heard(
-                .success(beacon), from: source, wall: 1_000_000, at: answered ? .milliseconds(100) : .seconds(2))
+            survey.heard(.success(beacon), from: source, wall: 1_000_000, at: .milliseconds(100))
+            survey.asked(at: .seconds(1))
+            survey.heard(.success(beacon), from: source, wall: 1_000_000, at: .seconds(answered ? 1 : 2))
         }
         for fault in strangers { survey.heard(.failure(fault), from: source, wall: 0, at: .zero) }
         return survey

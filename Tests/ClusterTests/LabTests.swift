@@ -189,7 +189,7 @@ struct LabTests {
     @Test func `the doctor says what keeps a node from being seen`() async throws {
         try await Lab.with(3) { lab in
             func problems(_ host: String) async throws -> [String] {
-                let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 4")
+                let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 3")
                 let problems = output.filter { $0.hasPrefix("problem") }
                 #expect(problems.isEmpty == last.hasPrefix("ok "), "\(last)")
                 return problems
@@ -227,7 +227,8 @@ struct LabTests {
             try await lab.command("stop h3")
             try await lab.command("start h3 -- --cluster-key \(folder.file("other"))")
             let foreign = try await problems("h1")
-            #expect(foreign == ["problem  nodes with another cluster key at 10.83.0.3"])
+            #expect(
+                foreign.count == 1 && foreign[0].contains("nodes with another cluster key at 10.83.0.3"), "\(foreign)")
             try await lab.command("stop h3")
             try await lab.command("start h3 -- --advertise 10.99.0.3:7420")
             let astray = try await problems("h1")

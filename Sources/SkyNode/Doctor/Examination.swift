@@ -146,11 +146,11 @@ struct Examination {
         let name = "\(neighbour.name) (\(node), from \(sources))"
         var findings: [Finding] = []
         findings.append(
-            neighbour.answered.isEmpty
-                ? .problem(
+            neighbour.answers
+                ? .ok("\(name) is heard, and answers")
+                : .problem(
                     "\(name) is heard, and does not answer \(survey.questions) questions: it does not hear this machine",
-                    "look at its firewall, and run skynode doctor there")
-                : .ok("\(name) is heard, and answers"))
+                    "look at its firewall, and run skynode doctor there"))
         let clock = Double(neighbour.clock.magnitude) / 1000
         if clock >= 2 {
             let text =

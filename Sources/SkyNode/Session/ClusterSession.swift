@@ -119,7 +119,7 @@ enum ClusterSession {
         if let failure = error as? HandshakeFailure { return failure.description }
         let text = String(describing: error)
         if text.contains("ECONNREFUSED") || text.contains("Connection refused") { return "connection refused" }
-        if text.contains("connectTimeout") { return "no answer" }
+        if text.lowercased().contains("connect timeout") { return "no answer" }
         if text.contains("dnsAError") || text.contains("SocketAddressError") || text.contains("unknown(host") {
             return "unknown host"
         }

@@ -21,6 +21,9 @@ package struct NetworkSurvey: Sendable {
         package var sources: Set<IPAddress>
         /// Which of the questions it answered.
         package var answered: Set<Int>
+        /// Whether it hears this machine. One answer may be a usual beacon that came by chance when one was asked for; the
+        /// next of these is more than three questions away.
+        package var answers: Bool { answered.count >= 2 }
         /// How far its clock is ahead of this machine's (behind, where negative), in milliseconds.
         package var clock: Int64
     }

@@ -71,8 +71,14 @@ final class BeaconSockets: Sendable {
         if isClosed { await BeaconSockets.close(opened) }
     }
 
-    func close(_ path: BeaconPath) async {
-        let (open, receiver) = state.withLockedValue { ($0.open.removeValue(forKey: path), $0.receiver) }
+    /// Closes a path.
+    ///
+    /// - Parameter sender: only where this is still the one that sends.
+    func close(_ path: BeaconPath, sentBy sender: (any Channel)? = nil) async {
+        let (open, receiver) = state.withLockedValue { state in
+            if let sender, state.open[path]?.sender !== sender { return (Open?.none, (any Channel)?.none) }
+            return (state.open.removeValue(forKey: path), state.receiver)
+        }
         if path.address.isIPv4, let receiver {
             // Fails where the kernel has dropped it with the address.
             try? await MulticastSocket.unhear(settings.group, on: path, receiver)
@@ -107,7 +113,9 @@ final class BeaconSockets: Sendable {
         }
     }
 
-    /// Sends on every path. A failed beacon is one lost datagram; the next is seconds away.
+    /// Sends on every path. A failed beacon is one lost datagram; the next is seconds away. But NIO closes a socket that
+    /// could not send, as while a firewall forbids it, so that the path is closed with it; whoever looks what paths there
+    /// are opens it again.
     ///
     /// - Parameters:
     ///   - datagram: what to send on a path.
@@ -119,11 +127,11 @@ final class BeaconSockets: Sendable {
             let group = path.address.isIPv4 ? settings.group : settings.group6 ?? ""
             guard let address = try? MulticastSocket.scoped(group, port: settings.port, path) else { continue }
             let envelope = AddressedEnvelope(remoteAddress: address, data: datagram(path))
-            guard let failed else {
-                open.sender.writeAndFlush(envelope, promise: nil)
-                continue
+            open.sender.writeAndFlush(envelope).whenFailure { [loop] error in
+                failed?(path, error)
+                // Holds this object for as long as it takes.
+                _ = loop.makeFutureWithTask { await self.close(path, sentBy: open.sender) }
             }
-            open.sender.writeAndFlush(envelope).whenFailure { failed(path, $0) }
         }
     }
 }

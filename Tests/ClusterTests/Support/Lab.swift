@@ -85,7 +85,10 @@ final class Lab {
     /// - Returns: what it printed, and the word of its end.
     func attempt(_ text: String) async throws -> (output: [String], last: String) {
         process.write(text)
-        let output = try await reply { $0.hasPrefix("ok ") || $0.hasPrefix("error: ") }
+        // Programs say "ok", too; the lab says when.
+        let output = try await reply {
+            $0.hasPrefix("ok ") && Double($0.dropFirst(3)) != nil || $0.hasPrefix("error: ")
+        }
         return (output.dropLast(), try #require(output.last))
     }
 

@@ -43,6 +43,7 @@ import Testing
         survey.asked(at: .seconds(3))
         survey.heard(.success(beacon(3)), from: try source("10.0.0.1"), wall: 0, at: .milliseconds(3200))
         #expect(survey.neighbours[NodeID(rawValue: 3)]?.answered == [1, 2])
+        #expect(survey.neighbours[NodeID(rawValue: 3)]?.answers == true)
         #expect(survey.neighbours[NodeID(rawValue: 3)]?.isHere == true)
         #expect(survey.neighbours[NodeID(rawValue: 2)]?.isHere == false)
     }
