@@ -6,9 +6,11 @@ OPTIONS ?=
 SECONDS ?= 60
 RUNS ?=
 HOSTS ?= 5
+NODES ?= 1000
+SEEDS ?= 1000
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan simulation many-nodes docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -41,6 +43,19 @@ tsan: export SKYNET_SANITIZED = 1
 tsan: setup
 	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
 	@$(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan --no-parallel
+
+# A thousand nodes' membership on a network that fails in every way, with a thousand seeds; make simulation SEEDS=10
+simulation: export SWIFT_BACKTRACE = enable=no
+simulation: export SIMULATION_NODES = $(NODES)
+simulation: export SIMULATION_SEEDS = $(SEEDS)
+simulation: setup
+	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
+	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
+		--filter '^TransportTests\.MembershipSimulationTests'
+
+# A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
+many-nodes: release
+	@Benchmarks/many-nodes.sh
 
 # The pages of the Transport library, in .build/docs.
 docs: setup

@@ -42,6 +42,13 @@ package struct BeaconSchedule {
         interval * min(max(1, Double(members) / Double(fullRateMembers)), longestFactor)
     }
 
+    /// Whether to answer a node that asks and has no link to this one. It has said where it is, and is dialled; of many,
+    /// some by chance answer, so that a thousand newcomers do not bring forth a million answers.
+    package mutating func answersNewcomer(members: Int) -> Bool {
+        members <= BeaconSchedule.fullRateMembers
+            || Int.random(in: 0..<members, using: &generator) < BeaconSchedule.fullRateMembers
+    }
+
     /// - Parameter members: how many nodes are known.
     package mutating func handle(_ event: Event, now: Duration, members: Int = 0) -> Step {
         switch event {

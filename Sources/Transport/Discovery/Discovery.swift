@@ -208,10 +208,17 @@ final class Discovery: Sendable {
         if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node, at: addresses) }
         switch beacon.kind {
         case .goodbye: return system.heardGoodbye(of: beacon.node)
-        case .solicit: advance(.solicited)
+        case .solicit: if isAnswered(beacon) { advance(.solicited) }
         case .announce: break
         }
         system.suggest(addresses, node: beacon.node, by: .beacon)
+    }
+
+    /// Whether a question is: of a command or a member always, of a newcomer perhaps.
+    private func isAnswered(_ question: Beacon) -> Bool {
+        if question.port == 0 || system.isLinked(question.node) { return true }
+        let members = system.linkCount
+        return state.withLockedValue { $0.schedule.answersNewcomer(members: members) }
     }
 
     /// Anybody may send to the group: dropped without a word, or with one the first time.

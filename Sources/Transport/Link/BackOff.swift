@@ -10,14 +10,13 @@ package struct BackOff {
     package static let patient = Duration.seconds(15)
 
     private var current = BackOff.first
-    private var generator: any RandomNumberGenerator & Sendable
 
-    package init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
-        self.generator = generator
-    }
+    package init() {}
 
     /// The next pause: half of the current bound plus a random part of the other half.
-    package mutating func next(longest: Duration = BackOff.longest) -> Duration {
+    package mutating func next(
+        longest: Duration = BackOff.longest, using generator: inout some RandomNumberGenerator
+    ) -> Duration {
         let bound = min(current, longest)
         current = min(current * 2, longest)
         return bound * Double.random(in: 0.5...1, using: &generator)

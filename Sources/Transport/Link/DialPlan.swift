@@ -63,8 +63,13 @@ package struct DialPlan {
     private var fresh = DialQueue(limit: DialPlan.freshLimit)
     private var retries = DialQueue(limit: DialPlan.retryLimit)
 
-    package init(own: NodeID) {
+    private var generator: any RandomNumberGenerator & Sendable
+
+    package init(
+        own: NodeID, generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
         self.own = own
+        self.generator = generator
     }
 
     /// Dials now, or as soon as there is a place. A seed never waits.
@@ -240,7 +245,7 @@ package struct DialPlan {
     private mutating func pause(
         _ address: NodeAddress, longest: Duration, behind: Duration = .zero, now: Duration
     ) -> [Action] {
-        guard let pause = targets[address]?.backOff.next(longest: longest) else { return [] }
+        guard let pause = targets[address]?.backOff.next(longest: longest, using: &generator) else { return [] }
         return wait(address, behind + pause, now: now, yields: true)
     }
 

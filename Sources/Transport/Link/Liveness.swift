@@ -15,6 +15,8 @@ package struct Liveness {
     package static let fullRateLinks = 16
     /// So many more stretch the times of each by as much again.
     package static let linksPerStretch = 4
+    /// Whatever their number, a silent peer is lost after a minute and a look.
+    package static let longestStretch = 24
 
     /// How often to look where nothing is stretched. Also the idle time after which a ping is sent.
     private let interval: Duration
@@ -57,7 +59,7 @@ package struct Liveness {
 
     /// By how much to multiply all times for an idle link of a node that has so many.
     package static func stretch(links: Int) -> Int {
-        1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch
+        min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
     /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in

@@ -34,6 +34,13 @@ import Testing
         #expect(BeaconSchedule.interval(members: 1000) == .seconds(15))
     }
 
+    @Test func `of many nodes some answer a newcomer, of a few all`() {
+        var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
+        #expect((0..<100).allSatisfy { _ in schedule.answersNewcomer(members: 16) })
+        let answers = (0..<10_000).count { _ in schedule.answersNewcomer(members: 160) }
+        #expect((800...1200).contains(answers))
+    }
+
     @Test func `a change is told at once, and as a question`() {
         var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
         _ = schedule.handle(.started, now: .zero)

@@ -1,0 +1,26 @@
+@testable import Transport
+
+/// A connection between two simulated hosts. Each side learns for itself that it has ended.
+struct SimulatedLink {
+    struct Side {
+        var host: Int
+        var node: NodeID
+        var isUp = true
+        var liveness: Liveness
+    }
+
+    /// The one that dialled first.
+    var sides: [Side]
+    var dial: UInt64
+    /// Whether its place may be taken by another.
+    var isFree = false
+
+    init(sides: [Side], dial: UInt64) {
+        self.sides = sides
+        self.dial = dial
+    }
+
+    func candidate(_ side: Int) -> LinkChoice.Candidate {
+        LinkChoice.Candidate(dialledHere: side == 0, dial: dial)
+    }
+}
