@@ -115,10 +115,18 @@ package struct DialPlan {
 
     /// An address that the operator gave.
     package mutating func seed(_ address: NodeAddress, now: Duration) -> [Action] {
-        if targets[address]?.isSeed == true { return [] }
+        if targets[address]?.isSeed == true || itself.contains(address) { return [] }
         dialled(address)
         targets[address] = Target(isSeed: true, found: .join, node: nil, suggestedAt: now)
         return dial(address, .fresh, now: now) + next(now: now)
+    }
+
+    /// Whether an address is a seed's.
+    package func isSeed(_ address: NodeAddress) -> Bool { targets[address]?.isSeed ?? false }
+
+    /// The operator's word for it has another address now.
+    package mutating func unseed(_ address: NodeAddress) {
+        targets[address]?.isSeed = false
     }
 
     /// Addresses where `node` is said to be, the best first.

@@ -7,6 +7,7 @@ import Synchronization
 /// Does what `DialPlan` says: opens connections, and waits between tries.
 final class Dialer: Sendable {
     private let plan: NIOLockedValueBox<DialPlan>
+    private let names = NIOLockedValueBox(SeedNames())
     /// Seeds whose silence was logged.
     private let unreachable = NIOLockedValueBox<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
@@ -23,7 +24,32 @@ final class Dialer: Sendable {
     }
 
     func seed(_ address: NodeAddress) {
+        if address.isName { return lookUp(address) }
         perform(plan.withLockedValue { $0.seed(address, now: system.now) })
+    }
+
+    /// Dials all addresses that a name stands for, now and whenever they change.
+    private func lookUp(_ name: NodeAddress) {
+        guard !isStopped.load(ordering: .sequentiallyConsistent) else { return }
+        let loop = system.eventLoopGroup.next()
+        let addresses = NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [system] in
+            try system.settings.lookUp(name)
+        }
+        addresses.whenComplete { [self] result in
+            let pause: Duration
+            switch result {
+            case .success(let addresses):
+                let (new, gone) = names.withLockedValue { $0.found(addresses, of: name) }
+                for address in gone { plan.withLockedValue { $0.unseed(address) } }
+                for address in new { seed(address) }
+                pause = SeedNames.pause
+            case .failure(let error):
+                tell(name, String(describing: error), isSeed: true)
+                var generator = SystemRandomNumberGenerator()
+                pause = names.withLockedValue { $0.failed(name, using: &generator) }
+            }
+            _ = loop.scheduleTask(in: TimeAmount(pause)) { [weak self] in self?.lookUp(name) }
+        }
     }
 
     func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
@@ -79,15 +105,17 @@ final class Dialer: Sendable {
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
-                // The operator named a seed, so the first failure is worth a line; the rest is the usual waiting.
-                let isFirst =
-                    system.settings.join.contains(address)
-                    && unreachable.withLockedValue { $0.insert(address).inserted }
-                system.logger.log(
-                    level: isFirst ? .notice : .debug, "cannot reach a node; trying on",
-                    metadata: ["address": "\(address)", "error": "\(failure)"])
+                tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
                 perform(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
             }
         }
+    }
+
+    /// The operator named a seed, so its first failure is worth a line; the rest is the usual waiting.
+    private func tell(_ address: NodeAddress, _ error: String, isSeed: Bool) {
+        let isFirst = isSeed && unreachable.withLockedValue { $0.insert(address).inserted }
+        system.logger.log(
+            level: isFirst ? .notice : .debug, "cannot reach a node; trying on",
+            metadata: ["address": "\(address)", "error": "\(error)"])
     }
 }

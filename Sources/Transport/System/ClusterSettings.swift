@@ -18,6 +18,8 @@ public struct ClusterSettings: Sendable {
     public var advertise: NodeAddress?
     /// Addresses of nodes to connect to, again and again until they answer.
     public var join: [NodeAddress] = []
+    /// How the names among them are looked up; may block.
+    package var lookUp: @Sendable (NodeAddress) throws -> [NodeAddress] = { try NameLookup.addresses(of: $0) }
     /// How to find others by multicast; `nil` does not.
     public var multicast: MulticastSettings?
     /// How links are protected. Unix sockets need none: who reaches them is a matter of file rights.

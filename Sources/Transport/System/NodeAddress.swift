@@ -55,6 +55,11 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether it has to be looked up.
+    package var isName: Bool {
+        if case .hostPort(let host, _) = self { IPAddress(host) == nil } else { false }
+    }
+
     /// Whether only this machine can reach it.
     public var isLoopback: Bool {
         switch self {

@@ -163,6 +163,17 @@ import Testing
         #expect(plan.due(address, now: .seconds(9), isLinked: false) == [])
     }
 
+    @Test func `a seed that is this node itself is not dialled again, one that is none any more not for ever`() {
+        var plan = DialPlan(own: own)
+        _ = plan.seed(address, now: .zero)
+        #expect(plan.failed(address, .refused(Refusal(.itself, "")), now: .zero) == [])
+        #expect(plan.seed(address, now: .zero) == [])
+        let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
+        #expect(plan.seed(second, now: .zero) == [.dial(second)] && plan.isSeed(second))
+        plan.unseed(second)
+        #expect(plan.failed(second, .timedOut, now: DialPlan.suggestionLifetime * 2) == [])
+    }
+
     @Test func `a flood of suggestions is bounded, and so are the dials under way`() {
         var plan = DialPlan(own: own)
         var actions: [DialPlan.Action] = []
