@@ -155,7 +155,7 @@ package distributed actor Coordinator: ClusterActor {
         let entries = request.from.flatMap { membershipLog.entries(from: $0) }
         let members = entries == nil ? [actorSystem.ownMember] + membershipLog.members.values : nil
         return MembershipPage(
-            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: UnixTime.milliseconds,
+            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: WallClock.milliseconds,
             uptime: actorSystem.now)
     }
 
@@ -329,7 +329,7 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func membershipChanged(_ event: MembershipEvent) {
-        if membershipLog.append(event, time: UnixTime.milliseconds) {
+        if membershipLog.append(event, time: WallClock.milliseconds) {
             membershipLatch.open()
             membershipLatch = Latch()
         }

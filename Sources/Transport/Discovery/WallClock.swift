@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// The time of day, which machines agree on more or less.
-enum WallClock {
+package enum WallClock {
     /// Milliseconds since 1970; 0 before.
-    static var milliseconds: UInt64 { UInt64(max(0, Date.now.timeIntervalSince1970 * 1000)) }
+    package static var milliseconds: UInt64 { UInt64(max(0, Date.now.timeIntervalSince1970 * 1000)) }
 }

@@ -18,10 +18,6 @@ package struct Membership {
         members.values.sorted { ($0.name, $0.node) < ($1.name, $1.node) }
     }
 
-    package subscript(_ node: NodeID) -> Member? { members[node] }
-
-    package func contains(_ node: NodeID) -> Bool { members[node] != nil }
-
     /// A link came up. No event where the node is a member already: its link was only replaced.
     package mutating func linked(_ member: Member) -> MembershipEvent? {
         guard var known = members[member.node] else {

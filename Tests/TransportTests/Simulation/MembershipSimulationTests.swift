@@ -72,7 +72,8 @@ import Testing
         print(
             "\(range.count - failures) of \(range.count) networks of \(hosts) nodes settled, the slowest after \(longest); "
                 + seen.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-        // Histories in which nothing goes wrong would prove nothing.
+        // Histories in which nothing goes wrong would prove nothing; a few may be so.
+        guard range.count >= 20 else { return }
         for event in ["joined", "suspect", "back", "lost", "left"] { #expect(seen[event, default: 0] > 0, "\(event)") }
     }
 

@@ -11,8 +11,10 @@ struct SimulatedHost {
     var schedule: BeaconSchedule
     var plan: DialPlan
     var membership = Membership()
-    /// Links that are up on this side, by the peer's node: index of the link and this host's side of it.
-    var links: [NodeID: (link: Int, side: Int)] = [:]
+    /// How many links are up on this side.
+    var linkCount = 0
+    /// Those of them to earlier runs of a machine to which there is a newer one.
+    var oldLinks: [NodeID: SimulatedLink.Place] = [:]
     /// When the next beacon is due; an earlier event of it is out of date.
     var beaconDue = Duration.zero
     /// When all links are looked at next.

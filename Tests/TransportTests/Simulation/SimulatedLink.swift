@@ -9,6 +9,17 @@ struct SimulatedLink {
         var liveness: Liveness
     }
 
+    /// A link, and one side of it.
+    struct Place: Equatable {
+        var link: Int32
+        var side: Int8
+
+        init(_ link: Int, _ side: Int) {
+            self.link = Int32(link)
+            self.side = Int8(side)
+        }
+    }
+
     /// The one that dialled first.
     var sides: [Side]
     var dial: UInt64

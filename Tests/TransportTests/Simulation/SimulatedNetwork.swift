@@ -10,11 +10,24 @@ struct SimulatedNetwork {
         case start(Int), crash(Int, isSilent: Bool), leave(Int), split(into: Int), heal
         case beaconDue(Int, NodeID)
         case beacon(from: Int, NodeID, Beacon.Kind)
-        case waited(Int, NodeID, NodeAddress)
+        /// Addresses are told by the host that has them.
+        case waited(Int, NodeID, Int)
         case arrived(Int, NodeID, at: Int, dial: UInt64)
-        case failed(Int, NodeID, NodeAddress, HandshakeFailure)
+        case failed(Int, NodeID, Int, Failure)
         case look(Int, NodeID)
         case lookAt(link: Int, side: Int)
+    }
+
+    enum Failure {
+        case timedOut, refused, duplicate(NodeID)
+
+        var handshakeFailure: HandshakeFailure {
+            switch self {
+            case .timedOut: .timedOut
+            case .refused: .broken("refused")
+            case .duplicate(let node): .refusedByPeer(Refusal(.duplicate, "there is one", by: node))
+            }
+        }
     }
 
     private struct Entry: Comparable {
@@ -30,6 +43,11 @@ struct SimulatedNetwork {
     private(set) var now = Duration.zero
     private(set) var hosts: [SimulatedHost] = []
     private var links: [SimulatedLink] = []
+    /// The newest link that is up from a host (row) to a machine (column).
+    private var places: [SimulatedLink.Place?]
+    /// Whether a beacon of a machine (row) says nothing new to a host (column), which has a link to it and knows its
+    /// address: the plan would only note the time, which matters after ten minutes.
+    private var isQuiet: [Bool]
     private var freeLinks: [Int] = []
     private var entries = Heap<Entry>()
     private var lastNumber = 0
@@ -51,6 +69,8 @@ struct SimulatedNetwork {
         loss = Double.random(in: 0...0.3, using: &random)
         delay = .milliseconds(Int.random(in: 1...50, using: &random))
         parts = Array(repeating: 0, count: count)
+        places = Array(repeating: nil, count: count * count)
+        isQuiet = Array(repeating: false, count: count * count)
         hosts.reserveCapacity(count)
         for number in 0..<count {
             hosts.append(
@@ -100,21 +120,62 @@ struct SimulatedNetwork {
             guard hosts[host].isUp, hosts[host].node == node, hosts[host].beaconDue <= now else { return }
             advance(host, .due)
         case .beacon(let from, let node, let kind): deliver(from, node, kind)
-        case .waited(let host, let node, let address):
+        case .waited(let host, let node, let target):
             guard hosts[host].isUp, hosts[host].node == node else { return }
-            let isLinked = hosts[host].plan.node(at: address).map { hosts[host].links[$0] != nil } ?? false
+            let address = hosts[target].address
+            let isLinked =
+                hosts[host].plan.node(at: address).map { place(of: host, to: $0, at: target) != nil } ?? false
             perform(host, hosts[host].plan.due(address, now: now, isLinked: isLinked))
         case .arrived(let host, let node, let target, let dial): arrived(host, node, target, dial)
-        case .failed(let host, let node, let address, let failure):
+        case .failed(let host, let node, let target, let failure):
             guard hosts[host].isUp, hosts[host].node == node else { return }
-            perform(host, hosts[host].plan.failed(address, failure, now: now))
+            perform(host, hosts[host].plan.failed(hosts[target].address, failure.handshakeFailure, now: now))
         case .look(let host, let node):
             guard hosts[host].isUp, hosts[host].node == node, hosts[host].lookDue <= now else { return }
-            for (link, side) in hosts[host].links.values.sorted(by: { $0.link < $1.link }) { look(link, side) }
+            for place in allPlaces(of: host) { look(Int(place.link), Int(place.side)) }
             armLook(host)
         case .lookAt(let link, let side):
             if links[link].sides[side].isUp { look(link, side) }
         }
+    }
+
+    // MARK: - Who is linked to whom
+
+    /// The link that is up from a host to a node of a machine.
+    private func place(of host: Int, to node: NodeID, at peer: Int) -> SimulatedLink.Place? {
+        if let place = places[host * hosts.count + peer], self.peer(place).node == node { return place }
+        return hosts[host].oldLinks.isEmpty ? nil : hosts[host].oldLinks[node]
+    }
+
+    private func peer(_ place: SimulatedLink.Place) -> SimulatedLink.Side {
+        links[Int(place.link)].sides[1 - Int(place.side)]
+    }
+
+    private func allPlaces(of host: Int) -> [SimulatedLink.Place] {
+        places[host * hosts.count..<(host + 1) * hosts.count].compactMap(\.self)
+            + hosts[host].oldLinks.values.sorted { $0.link < $1.link }
+    }
+
+    /// - Returns: the link to the same node that this one stands in for.
+    private mutating func put(_ place: SimulatedLink.Place, of host: Int) -> SimulatedLink.Place? {
+        let peer = peer(place)
+        let index = host * hosts.count + peer.host
+        if let old = self.place(of: host, to: peer.node, at: peer.host) {
+            places[index] = place
+            return old
+        }
+        if let older = places[index] { hosts[host].oldLinks[self.peer(older).node] = older }
+        places[index] = place
+        hosts[host].linkCount += 1
+        return nil
+    }
+
+    private mutating func remove(_ place: SimulatedLink.Place, of host: Int) {
+        let peer = peer(place)
+        let index = host * hosts.count + peer.host
+        if places[index] == place { places[index] = nil } else { hosts[host].oldLinks[peer.node] = nil }
+        hosts[host].linkCount -= 1
+        isQuiet[peer.host * hosts.count + host] = false
     }
 
     private mutating func lateness() -> Duration { delay * Double.random(in: 0.1...1, using: &random) }
@@ -129,6 +190,10 @@ struct SimulatedNetwork {
         hosts[host] = SimulatedHost(
             address: hosts[host].address, node: NodeID(rawValue: random.next()), seed: random.next())
         hosts[host].formerNodes = former
+        for other in hosts.indices {
+            isQuiet[host * hosts.count + other] = false
+            isQuiet[other * hosts.count + host] = false
+        }
         hosts[host].isUp = true
         armLook(host)
         advance(host, .started)
@@ -137,19 +202,22 @@ struct SimulatedNetwork {
     /// - Parameter isSilent: as by a power cut: nobody is told. Otherwise the kernel closes all connections.
     private mutating func stop(_ host: Int, isSilent: Bool) {
         guard hosts[host].isUp else { return }
-        for (peer, place) in hosts[host].links {
-            let isCurrent = isRunning(peer, at: links[place.link].sides[1 - place.side].host)
-            if isCurrent { correct -= 1 } else { outdated -= 1 }
+        let ends = allPlaces(of: host)
+        for place in ends {
+            let peer = peer(place)
+            if isRunning(peer.node, at: peer.host) { correct -= 1 } else { outdated -= 1 }
         }
-        let ends = hosts[host].links.values.sorted { $0.link < $1.link }
         hosts[host].isUp = false
-        hosts[host].links = [:]
+        for peer in hosts.indices { places[host * hosts.count + peer] = nil }
+        hosts[host].oldLinks = [:]
+        hosts[host].linkCount = 0
         // Whoever lists it lists somebody who is gone.
-        for other in hosts.indices where hosts[other].isUp && hosts[other].links[hosts[host].node] != nil {
+        for other in hosts.indices where hosts[other].isUp && place(of: other, to: hosts[host].node, at: host) != nil {
             correct -= 1
             outdated += 1
         }
-        for (link, side) in ends {
+        for place in ends {
+            let (link, side) = (Int(place.link), Int(place.side))
             links[link].sides[side].isUp = false
             if !isSilent, !isCut(host, links[link].sides[1 - side].host) { end(link, 1 - side, saidGoodbye: false) }
             recycle(link)
@@ -160,9 +228,8 @@ struct SimulatedNetwork {
         guard hosts[host].isUp else { return }
         let node = hosts[host].node
         schedule(.beacon(from: host, node, .goodbye), after: lateness())
-        for (link, side) in hosts[host].links.values.sorted(by: { $0.link < $1.link })
-        where !isCut(host, links[link].sides[1 - side].host) {
-            end(link, 1 - side, saidGoodbye: true)
+        for place in allPlaces(of: host) where !isCut(host, peer(place).host) {
+            end(Int(place.link), 1 - Int(place.side), saidGoodbye: true)
         }
         stop(host, isSilent: true)
     }
@@ -172,7 +239,7 @@ struct SimulatedNetwork {
     // MARK: - Beacons
 
     private mutating func advance(_ host: Int, _ event: BeaconSchedule.Event) {
-        let step = hosts[host].schedule.handle(event, now: now, members: hosts[host].links.count)
+        let step = hosts[host].schedule.handle(event, now: now, members: hosts[host].linkCount)
         let due = now + step.pause
         if hosts[host].beaconDue <= now || due < hosts[host].beaconDue {
             hosts[host].beaconDue = due
@@ -183,18 +250,23 @@ struct SimulatedNetwork {
 
     private mutating func deliver(_ from: Int, _ node: NodeID, _ kind: Beacon.Kind) {
         let address = [hosts[from].address]
-        for host in hosts.indices where host != from && hosts[host].isUp && !isCut(from, host) {
-            if Double.random(in: 0..<1, using: &random) < loss { continue }
-            let isLinked = hosts[host].links[node] != nil
+        let isCurrent = isRunning(node, at: from)
+        let lost = UInt64(loss * Double(UInt64.max))
+        for host in hosts.indices where host != from && parts[host] == parts[from] {
+            if random.next() < lost { continue }
+            if isCurrent, kind == .announce, isQuiet[from * hosts.count + host] { continue }
+            guard hosts[host].isUp else { continue }
+            let isLinked = place(of: host, to: node, at: from) != nil
             if kind == .goodbye {
                 if !isLinked { hosts[host].plan.left(node) }
                 continue
             }
             if kind == .solicit {
-                let members = hosts[host].links.count
+                let members = hosts[host].linkCount
                 if isLinked || hosts[host].schedule.answersNewcomer(members: members) { advance(host, .solicited) }
             }
             perform(host, hosts[host].plan.suggest(address, node: node, by: .beacon, isLinked: isLinked, now: now))
+            if isLinked, isCurrent { isQuiet[from * hosts.count + host] = true }
         }
     }
 
@@ -203,7 +275,9 @@ struct SimulatedNetwork {
     private mutating func perform(_ host: Int, _ actions: [DialPlan.Action]) {
         for action in actions {
             switch action {
-            case .wait(let address, let pause): schedule(.waited(host, hosts[host].node, address), after: pause)
+            case .wait(let address, let pause):
+                guard let target = index(of: address) else { continue }
+                schedule(.waited(host, hosts[host].node, target), after: pause)
             case .dial(let address): dial(host, address)
             }
         }
@@ -224,21 +298,15 @@ struct SimulatedNetwork {
     /// The hello of a dial is at its target, or the connection never gets there.
     private mutating func arrived(_ host: Int, _ node: NodeID, _ target: Int, _ dial: UInt64) {
         guard hosts[host].isUp, hosts[host].node == node else { return }
-        let address = hosts[target].address
-        if isCut(host, target) {
-            return schedule(.failed(host, node, address, .timedOut), after: .seconds(3))
-        }
-        guard hosts[target].isUp else {
-            return schedule(.failed(host, node, address, .broken("refused")), after: lateness())
-        }
+        if isCut(host, target) { return schedule(.failed(host, node, target, .timedOut), after: .seconds(3)) }
+        guard hosts[target].isUp else { return schedule(.failed(host, node, target, .refused), after: lateness()) }
         let peer = hosts[target].node
-        if let place = hosts[target].links[node] {
+        if let place = place(of: target, to: node, at: host) {
             let replaces = LinkChoice.newReplacesOld(
-                own: peer, peer: node, old: links[place.link].candidate(place.side),
+                own: peer, peer: node, old: links[Int(place.link)].candidate(Int(place.side)),
                 new: LinkChoice.Candidate(dialledHere: false, dial: dial))
             guard replaces else {
-                let refusal = Refusal(.duplicate, "there is one", by: peer)
-                return schedule(.failed(host, node, address, .refusedByPeer(refusal)), after: lateness())
+                return schedule(.failed(host, node, target, .duplicate(peer)), after: lateness())
             }
         }
         link(host, target, dial: dial)
@@ -258,9 +326,9 @@ struct SimulatedNetwork {
         for side in 0..<2 {
             let (own, peer) = (sides[side], sides[1 - side])
             superseded(own.host, by: peer)
-            if let known = hosts[own.host].links.updateValue((new, side), forKey: peer.node) {
-                links[known.link].sides[known.side].isUp = false
-                recycle(known.link)
+            if let known = put(SimulatedLink.Place(new, side), of: own.host) {
+                links[Int(known.link)].sides[Int(known.side)].isUp = false
+                recycle(Int(known.link))
             } else {
                 correct += 1
             }
@@ -274,11 +342,10 @@ struct SimulatedNetwork {
     /// Another node at the address of an older one: the older has to show that it lives.
     private mutating func superseded(_ host: Int, by peer: SimulatedLink.Side) {
         for node in hosts[peer.host].formerNodes {
-            guard let place = hosts[host].links[node] else { continue }
-            links[place.link].sides[place.side].liveness.doubt(at: now)
-            schedule(
-                .lookAt(link: place.link, side: place.side),
-                after: links[place.link].sides[place.side].liveness.wait(at: now))
+            guard let place = place(of: host, to: node, at: peer.host) else { continue }
+            let (link, side) = (Int(place.link), Int(place.side))
+            links[link].sides[side].liveness.doubt(at: now)
+            schedule(.lookAt(link: link, side: side), after: links[link].sides[side].liveness.wait(at: now))
         }
     }
 
@@ -286,7 +353,7 @@ struct SimulatedNetwork {
 
     private mutating func armLook(_ host: Int) {
         var liveness = Liveness(silenceLimit: .seconds(2.5), now: now)
-        liveness.stretch(by: Liveness.stretch(links: hosts[host].links.count), now: now)
+        liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
         let pause = liveness.wait(at: now)
         hosts[host].lookDue = now + pause
         schedule(.look(host, hosts[host].node), after: pause)
@@ -295,7 +362,7 @@ struct SimulatedNetwork {
     private mutating func look(_ link: Int, _ side: Int) {
         let (host, peer) = (links[link].sides[side].host, links[link].sides[1 - side].host)
         let action = links[link].sides[side].liveness.tick(at: now)
-        links[link].sides[side].liveness.stretch(by: Liveness.stretch(links: hosts[host].links.count), now: now)
+        links[link].sides[side].liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
         switch action {
         case .ping: ping(link, side)
         case .suspect:
@@ -309,7 +376,7 @@ struct SimulatedNetwork {
         }
         // One in doubt is looked at at its own pace.
         if links[link].sides[side].isUp, action != .lost, !links[link].sides[side].liveness.isStretched,
-            Liveness.stretch(links: hosts[host].links.count) > 1
+            Liveness.stretch(links: hosts[host].linkCount) > 1
         {
             schedule(.lookAt(link: link, side: side), after: links[link].sides[side].liveness.wait(at: now))
         }
@@ -333,8 +400,9 @@ struct SimulatedNetwork {
         guard links[link].sides[side].isUp else { return }
         links[link].sides[side].isUp = false
         let (host, peer) = (links[link].sides[side].host, links[link].sides[1 - side])
-        guard hosts[host].isUp, hosts[host].links[peer.node]?.link == link else { return }
-        hosts[host].links[peer.node] = nil
+        let place = SimulatedLink.Place(link, side)
+        guard hosts[host].isUp, self.place(of: host, to: peer.node, at: peer.host) == place else { return }
+        remove(place, of: host)
         if isRunning(peer.node, at: peer.host) { correct -= 1 } else { outdated -= 1 }
         note(hosts[host].membership.unlinked(peer.node, saidGoodbye: saidGoodbye))
         perform(host, hosts[host].plan.lost(peer.node, saidGoodbye: saidGoodbye, now: now))
