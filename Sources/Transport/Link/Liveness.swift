@@ -33,17 +33,20 @@ package struct Liveness {
     private var lastTick: Duration
     private var suspected = false
     private var stretch = 1
+    /// Longest time between two ticks.
+    package private(set) var pause: Duration
+    /// `suspectAfter` and `lostAfter`, stretched.
+    private var suspectLimit: Duration
+    private var lostLimit: Duration
 
     package init(silenceLimit: Duration = .seconds(3), now: Duration) {
         interval = silenceLimit / 6
         suspectAfter = silenceLimit * 7 / 12
         lostAfter = silenceLimit
+        (pause, suspectLimit, lostLimit) = (interval, suspectAfter, lostAfter)
         lastHeard = now
         lastTick = now
     }
-
-    /// Longest time between two ticks.
-    package var pause: Duration { interval * stretch }
 
     /// Time until the next tick, which falls on a multiple of `pause`: then a node looks at all of its idle links in one
     /// go, instead of waking up for each.
@@ -68,6 +71,7 @@ package struct Liveness {
         let stretch = isDoubted ? 1 : factor
         guard stretch != self.stretch else { return }
         self.stretch = stretch
+        (pause, suspectLimit, lostLimit) = (interval * stretch, suspectAfter * stretch, lostAfter * stretch)
         lastTick = now
         lastHeard = max(lastHeard, now - pause)
     }
@@ -99,7 +103,7 @@ package struct Liveness {
 
     private func isVouchedFor(after silence: Duration, now: Duration) -> Bool {
         guard let lastVouched, lastVouched > lastHeard, !isDoubted else { return false }
-        return now - lastVouched < lostAfter * stretch && silence < lostAfter * stretch * Liveness.vouchedFactor
+        return now - lastVouched < lostLimit && silence < lostLimit * Liveness.vouchedFactor
     }
 
     package mutating func tick(at now: Duration) -> Action? {
@@ -107,8 +111,8 @@ package struct Liveness {
         lastTick = now
         if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
         let silence = now - lastHeard
-        if silence >= lostAfter * stretch, !isVouchedFor(after: silence, now: now) { return .lost }
-        if silence >= suspectAfter * stretch, !suspected {
+        if silence >= lostLimit, !isVouchedFor(after: silence, now: now) { return .lost }
+        if silence >= suspectLimit, !suspected {
             suspected = true
             return .suspect
         }

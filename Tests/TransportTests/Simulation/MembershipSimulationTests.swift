@@ -31,7 +31,7 @@ import Testing
         var network = SimulatedNetwork(hosts: hosts, seed: UInt64(seed))
         let last = network.populate()
         network.run(until: last)
-        network.run(until: last + patience) { $0.isConverged }
+        network.run(until: last + patience, orConverged: true)
         return Outcome(
             seed: seed, isConverged: network.isConverged, time: network.now - last, steps: network.steps,
             correct: network.correct, outdated: network.outdated, events: network.events)

@@ -20,15 +20,23 @@ struct SimulatedLink {
         }
     }
 
-    /// The one that dialled first.
-    var sides: [Side]
+    /// The side that dialled.
+    private var dialler: Side
+    private var acceptor: Side
     var dial: UInt64
     /// Whether its place may be taken by another.
     var isFree = false
 
-    init(sides: [Side], dial: UInt64) {
-        self.sides = sides
+    init(_ dialler: Side, _ acceptor: Side, dial: UInt64) {
+        self.dialler = dialler
+        self.acceptor = acceptor
         self.dial = dial
+    }
+
+    /// 0 for the one that dialled.
+    subscript(side: Int) -> Side {
+        get { side == 0 ? dialler : acceptor }
+        _modify { if side == 0 { yield &dialler } else { yield &acceptor } }
     }
 
     func candidate(_ side: Int) -> LinkChoice.Candidate {

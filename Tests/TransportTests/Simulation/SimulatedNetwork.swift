@@ -93,13 +93,13 @@ struct SimulatedNetwork {
         entries.insert(Entry(time: now + pause, number: lastNumber, happening: happening))
     }
 
-    /// Lets happen what is to happen up to a time, or until `isDone`, which is asked every tenth of a second.
-    mutating func run(until end: Duration, unless isDone: (borrowing SimulatedNetwork) -> Bool = { _ in false }) {
-        var nextAsk = now
+    /// Lets happen what is to happen up to a time, or until all lists are right, looked at every tenth of a second.
+    mutating func run(until end: Duration, orConverged: Bool = false) {
+        var nextLook = now
         while let entry = entries.min, entry.time <= end {
-            if entry.time >= nextAsk {
-                if isDone(self) { return }
-                nextAsk = entry.time + .milliseconds(100)
+            if orConverged, entry.time >= nextLook {
+                if isConverged { return }
+                nextLook = entry.time + .milliseconds(100)
             }
             entries.removeMin()
             now = entry.time
@@ -135,7 +135,7 @@ struct SimulatedNetwork {
             for place in allPlaces(of: host) { look(Int(place.link), Int(place.side)) }
             armLook(host)
         case .lookAt(let link, let side):
-            if links[link].sides[side].isUp { look(link, side) }
+            if links[link][side].isUp { look(link, side) }
         }
     }
 
@@ -148,7 +148,7 @@ struct SimulatedNetwork {
     }
 
     private func peer(_ place: SimulatedLink.Place) -> SimulatedLink.Side {
-        links[Int(place.link)].sides[1 - Int(place.side)]
+        links[Int(place.link)][1 - Int(place.side)]
     }
 
     private func allPlaces(of host: Int) -> [SimulatedLink.Place] {
@@ -218,8 +218,8 @@ struct SimulatedNetwork {
         }
         for place in ends {
             let (link, side) = (Int(place.link), Int(place.side))
-            links[link].sides[side].isUp = false
-            if !isSilent, !isCut(host, links[link].sides[1 - side].host) { end(link, 1 - side, saidGoodbye: false) }
+            links[link][side].isUp = false
+            if !isSilent, !isCut(host, links[link][1 - side].host) { end(link, 1 - side, saidGoodbye: false) }
             recycle(link)
         }
     }
@@ -315,19 +315,20 @@ struct SimulatedNetwork {
     private mutating func link(_ host: Int, _ target: Int, dial: UInt64) {
         let liveness = Liveness(silenceLimit: .seconds(2.5), now: now)
         let sides = [host, target].map { SimulatedLink.Side(host: $0, node: hosts[$0].node, liveness: liveness) }
+        let made = SimulatedLink(sides[0], sides[1], dial: dial)
         let new: Int
         if let free = freeLinks.popLast() {
-            links[free] = SimulatedLink(sides: sides, dial: dial)
+            links[free] = made
             new = free
         } else {
-            links.append(SimulatedLink(sides: sides, dial: dial))
+            links.append(made)
             new = links.count - 1
         }
         for side in 0..<2 {
             let (own, peer) = (sides[side], sides[1 - side])
             superseded(own.host, by: peer)
             if let known = put(SimulatedLink.Place(new, side), of: own.host) {
-                links[Int(known.link)].sides[Int(known.side)].isUp = false
+                links[Int(known.link)][Int(known.side)].isUp = false
                 recycle(Int(known.link))
             } else {
                 correct += 1
@@ -344,8 +345,8 @@ struct SimulatedNetwork {
         for node in hosts[peer.host].formerNodes {
             guard let place = place(of: host, to: node, at: peer.host) else { continue }
             let (link, side) = (Int(place.link), Int(place.side))
-            links[link].sides[side].liveness.doubt(at: now)
-            schedule(.lookAt(link: link, side: side), after: links[link].sides[side].liveness.wait(at: now))
+            links[link][side].liveness.doubt(at: now)
+            schedule(.lookAt(link: link, side: side), after: links[link][side].liveness.wait(at: now))
         }
     }
 
@@ -360,13 +361,13 @@ struct SimulatedNetwork {
     }
 
     private mutating func look(_ link: Int, _ side: Int) {
-        let (host, peer) = (links[link].sides[side].host, links[link].sides[1 - side].host)
-        let action = links[link].sides[side].liveness.tick(at: now)
-        links[link].sides[side].liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
+        let (host, peer) = (links[link][side].host, links[link][1 - side].host)
+        let action = links[link][side].liveness.tick(at: now)
+        links[link][side].liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
         switch action {
         case .ping: ping(link, side)
         case .suspect:
-            note(hosts[host].membership.suspected(links[link].sides[1 - side].node))
+            note(hosts[host].membership.suspected(links[link][1 - side].node))
             ping(link, side)
         case .lost:
             end(link, side, saidGoodbye: false)
@@ -375,31 +376,31 @@ struct SimulatedNetwork {
         case nil: break
         }
         // One in doubt is looked at at its own pace.
-        if links[link].sides[side].isUp, action != .lost, !links[link].sides[side].liveness.isStretched,
+        if links[link][side].isUp, action != .lost, !links[link][side].liveness.isStretched,
             Liveness.stretch(links: hosts[host].linkCount) > 1
         {
-            schedule(.lookAt(link: link, side: side), after: links[link].sides[side].liveness.wait(at: now))
+            schedule(.lookAt(link: link, side: side), after: links[link][side].liveness.wait(at: now))
         }
     }
 
     private mutating func ping(_ link: Int, _ side: Int) {
-        let (host, peer) = (links[link].sides[side].host, links[link].sides[1 - side].host)
+        let (host, peer) = (links[link][side].host, links[link][1 - side].host)
         guard !isCut(host, peer), hosts[peer].isUp else { return }
-        guard links[link].sides[1 - side].isUp else {
+        guard links[link][1 - side].isUp else {
             // The other end is closed, and its machine says so.
             end(link, side, saidGoodbye: false)
             return recycle(link)
         }
-        for end in 0..<2 where links[link].sides[end].liveness.heard(at: now) {
-            note(hosts[links[link].sides[end].host].membership.heard(links[link].sides[1 - end].node))
+        for end in 0..<2 where links[link][end].liveness.heard(at: now) {
+            note(hosts[links[link][end].host].membership.heard(links[link][1 - end].node))
         }
     }
 
     /// A side learns that its link has ended.
     private mutating func end(_ link: Int, _ side: Int, saidGoodbye: Bool) {
-        guard links[link].sides[side].isUp else { return }
-        links[link].sides[side].isUp = false
-        let (host, peer) = (links[link].sides[side].host, links[link].sides[1 - side])
+        guard links[link][side].isUp else { return }
+        links[link][side].isUp = false
+        let (host, peer) = (links[link][side].host, links[link][1 - side])
         let place = SimulatedLink.Place(link, side)
         guard hosts[host].isUp, self.place(of: host, to: peer.node, at: peer.host) == place else { return }
         remove(place, of: host)
@@ -411,7 +412,7 @@ struct SimulatedNetwork {
     /// Lets the place of a link be used again once both sides have ended. What is still to happen to it finds it ended, or
     /// another in its place, which it then looks at once more than needed.
     private mutating func recycle(_ link: Int) {
-        guard links[link].sides.allSatisfy({ !$0.isUp }), !links[link].isFree else { return }
+        guard !links[link][0].isUp, !links[link][1].isUp, !links[link].isFree else { return }
         links[link].isFree = true
         freeLinks.append(link)
     }
