@@ -28,6 +28,8 @@ final class Discovery: Sendable {
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
         var timer: (due: Duration, task: Scheduled<Void>)?
         var repeated: [RepeatedTask] = []
+        /// Paths that there were at the last look.
+        var wanted: Set<BeaconPath> = []
         /// Paths that could not be opened, told once.
         var failed: Set<BeaconPath> = []
         var isStopped = false
@@ -79,10 +81,11 @@ final class Discovery: Sendable {
         if isStopped { task.cancel() }
     }
 
-    /// Whether there are other interfaces or addresses than those in use.
+    /// Whether there are other interfaces or addresses than those in use, or than there were.
     private func hasChanged(_ sockets: BeaconSockets) -> Bool {
         guard let interfaces = try? NetworkInterface.all() else { return false }
-        return paths(interfaces) != sockets.paths
+        let wanted = paths(interfaces)
+        return wanted != sockets.paths || wanted != state.withLockedValue { $0.wanted }
     }
 
     /// The paths that there should be.
@@ -103,7 +106,12 @@ final class Discovery: Sendable {
     private func follow(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
         let wanted = paths(interfaces)
         let present = sockets.paths
-        for path in present.subtracting(wanted) {
+        // Those that were there, not those that are open: one whose address has gone may have failed to send before.
+        let before = state.withLockedValue { state in
+            defer { state.wanted = wanted }
+            return state.wanted
+        }
+        for path in before.subtracting(wanted) {
             system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
             await sockets.close(path)
             system.lost(address: path.address)

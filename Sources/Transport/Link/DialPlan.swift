@@ -260,15 +260,16 @@ package struct DialPlan {
     /// The last link to a node ended. A node that said goodbye is not looked for, except where it is a seed.
     package mutating func lost(_ node: NodeID, saidGoodbye: Bool, now: Duration) -> [Action] {
         var actions: [Action] = []
-        let hasServed = targets.values.contains { $0.node == node && $0.wasLinked }
+        let served = targets.values.filter { $0.node == node && $0.wasLinked }.map(\.suggestedAt).max()
         for (address, target) in targets where target.node == node && target.isIdle {
             if saidGoodbye, !target.isSeed {
                 targets[address] = nil
                 continue
             }
             targets[address]?.suggestedAt = now
-            // The way that has served first.
-            let behind = hasServed && !target.wasLinked ? DialPlan.preference : .zero
+            // The way that has served first, unless it is not told of any more.
+            let isBehind = !target.wasLinked && served.map { $0 >= target.suggestedAt } == true
+            let behind = isBehind ? DialPlan.preference : .zero
             actions += pause(address, longest: BackOff.longest, behind: behind, now: now)
         }
         return actions

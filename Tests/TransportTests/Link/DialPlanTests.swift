@@ -155,6 +155,17 @@ import Testing
                 == [.dial(third), .dial(second)])
     }
 
+    @Test func `an address that a node has moved to is dialled at once when the link by the old one is lost`() {
+        var plan = DialPlan(own: own)
+        let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
+        _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
+        _ = plan.connected(address, to: larger, now: .zero)
+        _ = plan.suggest([second], node: larger, by: .beacon, isLinked: true, now: .seconds(5))
+        for case .wait(_, let pause) in plan.lost(larger, saidGoodbye: false, now: .seconds(7)) {
+            #expect(pause <= BackOff.first)
+        }
+    }
+
     @Test func `a goodbye heard by beacon ends the search`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
