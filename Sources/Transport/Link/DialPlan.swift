@@ -35,6 +35,8 @@ package struct DialPlan {
         var wasLinked = false
         /// Where it takes a place among the dials under way.
         var lane: Lane?
+        /// Where it has waited for one, and it is its turn now.
+        var turn: Lane?
 
         var isIdle: Bool { if case .idle = phase { true } else { false } }
     }
@@ -104,10 +106,16 @@ package struct DialPlan {
         targets[address]?.lane = nil
     }
 
-    /// Looks at those that wait for the places there are; one of them may have been linked meanwhile.
+    /// Calls one who waits for a place of each kind, where there is one. It looks again before it dials: it may have been
+    /// linked meanwhile, and then calls the next.
     private mutating func next(now: Duration) -> [Action] {
-        while let address = fresh.next() ?? retries.next() {
+        next(.fresh, now: now) + next(.retry, now: now)
+    }
+
+    private mutating func next(_ lane: Lane, now: Duration) -> [Action] {
+        while let address = lane == .fresh ? fresh.next() : retries.next() {
             guard case .queued? = targets[address]?.phase else { continue }
+            targets[address]?.turn = lane
             return wait(address, .zero, now: now)
         }
         return []
@@ -203,12 +211,16 @@ package struct DialPlan {
     /// - Parameter isLinked: whether there is a link to `node(at:)`.
     package mutating func due(_ address: NodeAddress, now: Duration, isLinked: Bool) -> [Action] {
         // Another pause may have been begun since, or a dial.
-        guard let target = targets[address], case .waiting(let until, _) = target.phase, until <= now else { return [] }
+        guard let target = targets[address], case .waiting(let until, _) = target.phase, until <= now else {
+            // If it was its turn, it is the next one's now.
+            return next(now: now)
+        }
+        targets[address]?.turn = nil
         if target.node != nil, isLinked {
             targets[address]?.phase = .idle
             return next(now: now)
         }
-        return dial(address, target.backOff.isFresh ? .fresh : .retry, now: now)
+        return dial(address, target.turn ?? (target.backOff.isFresh ? .fresh : .retry), now: now)
     }
 
     /// A link came up through this address.

@@ -40,7 +40,9 @@ final class Dialer: Sendable {
             switch result {
             case .success(let addresses):
                 let (new, gone) = names.withLockedValue { $0.found(addresses, of: name) }
-                for address in gone { plan.withLockedValue { $0.unseed(address) } }
+                for address in gone where !system.settings.join.contains(address) {
+                    plan.withLockedValue { $0.unseed(address) }
+                }
                 for address in new { seed(address) }
                 pause = SeedNames.pause
             case .failure(let error):

@@ -222,6 +222,59 @@ import Testing
         #expect(plan.due(address(1), now: .seconds(4), isLinked: false) == [.dial(address(1))])
     }
 
+    @Test func `everybody who waits for a place gets one in the end, whatever becomes of the others`() {
+        var plan = DialPlan(own: own)
+        var random = SeededGenerator(seed: 1)
+        var waits: [(due: Duration, address: NodeAddress)] = []
+        var dialled: Set<NodeAddress> = []
+        var underWay: [NodeAddress] = []
+        var now = Duration.zero
+        func take(_ actions: [DialPlan.Action]) {
+            for action in actions {
+                switch action {
+                case .dial(let address):
+                    dialled.insert(address)
+                    underWay.append(address)
+                case .wait(let address, let pause): waits.append((now + pause, address))
+                }
+            }
+        }
+        func node(_ number: Int) -> NodeID { NodeID(rawValue: larger.rawValue + UInt64(number)) }
+        func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.1.\(number)", port: 7420) }
+        for number in 0..<200 {
+            take(plan.suggest([address(number)], node: node(number), by: .beacon, isLinked: false, now: now))
+        }
+        // Some are heard again, some leave, all dials fail: nobody who stays is left out.
+        let gone = Set((0..<20).map { _ in Int.random(in: 0..<200, using: &random) })
+        for step in 0..<3000 {
+            now += .milliseconds(10)
+            if step == 5 { for number in gone { plan.left(node(number)) } }
+            let due = waits.filter { $0.due <= now }
+            waits.removeAll { $0.due <= now }
+            for wait in due { take(plan.due(wait.address, now: now, isLinked: false)) }
+            let ended = underWay
+            underWay = []
+            for address in ended { take(plan.failed(address, .timedOut, now: now)) }
+            let number = Int.random(in: 0..<200, using: &random)
+            if !gone.contains(number) {
+                take(plan.suggest([address(number)], node: node(number), by: .beacon, isLinked: false, now: now))
+            }
+        }
+        #expect((0..<200).allSatisfy { dialled.contains(address($0)) || gone.contains($0) })
+        // And again and again: nobody is forgotten in a queue.
+        dialled = []
+        for _ in 0..<2000 {
+            now += .milliseconds(10)
+            let due = waits.filter { $0.due <= now }
+            waits.removeAll { $0.due <= now }
+            for wait in due { take(plan.due(wait.address, now: now, isLinked: false)) }
+            let ended = underWay
+            underWay = []
+            for address in ended { take(plan.failed(address, .timedOut, now: now)) }
+        }
+        #expect(dialled.count >= 200 - gone.count)
+    }
+
     @Test func `addresses that fail do not keep one waiting that has just been heard of`() {
         var plan = DialPlan(own: own)
         for number in 0..<200 {
