@@ -21,7 +21,12 @@ if [ "${1-}" != --inside ]; then
         command -v $tool >/dev/null 2>&1 || impossible "needs $tool (apt install util-linux iproute2 nftables)"
     done
     unshare --mount --net --pid --fork true 2>/dev/null || impossible "network namespaces are not allowed here"
+    # Folders of labs that were killed.
+    for old in /tmp/skynet-lab-*/pid; do
+        [ ! -e "$old" ] || kill -0 "$(<"$old")" 2>/dev/null || rm -rf "${old%/pid}"
+    done
     folder=$(mktemp -d /tmp/skynet-lab-XXXXXX)
+    echo $$ >"$folder/pid"
     # unshare itself ignores SIGTERM; and a signal kept from it by its end must not leave the rest behind.
     setpriv --pdeathsig KILL unshare --mount --net --pid --fork --kill-child=SIGKILL --mount-proc \
         -- "$0" --inside "$folder" "$@" <&0 &
