@@ -188,6 +188,11 @@ struct LabTests {
 
     @Test func `the doctor says what keeps a node from being seen`() async throws {
         try await Lab.with(3) { lab in
+            func drop(_ host: String, _ packets: String) async throws {
+                try await lab.command("run \(host) nft add table inet shut")
+                try await lab.command("run \(host) nft add chain inet shut in { type filter hook input priority 0 ; }")
+                try await lab.command("run \(host) nft add rule inet shut in \(packets) drop")
+            }
             func problems(_ host: String) async throws -> [String] {
                 let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 3")
                 let problems = output.filter { $0.hasPrefix("problem") }
@@ -204,26 +209,19 @@ struct LabTests {
             try await lab.command("heal h2")
 
             // It hears, and is heard; what it answers goes nowhere.
-            try await lab.command("run h2 nft add table inet shut")
-            try await lab.command("run h2 nft add chain inet shut in { type filter hook input priority 0 ; }")
-            try await lab.command("run h2 nft add rule inet shut in tcp dport 7420 tcp flags == syn drop")
+            try await drop("h2", "tcp dport 7420 tcp flags == syn")
             let unreached = try await problems("h1")
             #expect(unreached == ["problem  h2 cannot be reached: 10.83.0.2:7420 (no answer)"])
             try await lab.command("heal h2")
 
             // Deaf: it is heard, and does not answer.
-            try await lab.command("run h2 nft add table inet shut")
-            try await lab.command("run h2 nft add chain inet shut in { type filter hook input priority 0 ; }")
-            try await lab.command("run h2 nft add rule inet shut in iifname eth0 udp dport 7421 drop")
+            try await drop("h2", "iifname eth0 udp dport 7421")
             let deaf = try await problems("h1")
             #expect(deaf.count == 1 && deaf[0].contains("does not hear this machine"), "\(deaf)")
             try await lab.command("heal h2")
 
             let folder = try ScratchFolder()
-            let key = try await Skynode.run("key", "new")
-            try Data((key.output.joined(separator: "\n") + "\n").utf8).write(
-                to: URL(fileURLWithPath: folder.file("other")))
-            chmod(folder.file("other"), 0o600)
+            #expect(try await Skynode.run("key", "new", "--output", folder.file("other")).status == 0)
             try await lab.command("stop h3")
             try await lab.command("start h3 -- --cluster-key \(folder.file("other"))")
             let foreign = try await problems("h1")
@@ -239,9 +237,7 @@ struct LabTests {
     @Test func `clusters with different keys do not mix, and each says so once`() async throws {
         let folder = try ScratchFolder()
         let other = folder.file("other.key")
-        let key = try await Skynode.run("key", "new")
-        try Data((key.output.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: other))
-        chmod(other, 0o600)
+        #expect(try await Skynode.run("key", "new", "--output", other).status == 0)
         try await Lab.with(4) { lab in
             try await complete(lab, 4)
             try await lab.command("stop h3 h4")

@@ -46,10 +46,7 @@ package enum NetworkSurveyor {
                 survey.withLockedValue { $0.asked(at: clock.now - began) }
                 sockets.send { _ in
                     sequence += 1
-                    return seal.seal(
-                        Beacon(
-                            .solicit, cluster: seal.cluster, node: node, sequence: sequence,
-                            sent: WallClock.milliseconds, validity: Discovery.validity, port: 0, name: "?"))
+                    return seal.question(from: node, sequence: sequence)
                 } failed: { path, error in
                     survey.withLockedValue { $0.ways[path]?.failure = String(describing: error) }
                 }

@@ -29,6 +29,14 @@ package struct BeaconSeal: Sendable {
         return bytes
     }
 
+    /// A datagram by which somebody who is no node asks who is there.
+    func question(from node: NodeID, sequence: UInt64) -> ByteBuffer {
+        seal(
+            Beacon(
+                .solicit, cluster: cluster, node: node, sequence: sequence, sent: WallClock.milliseconds,
+                validity: Discovery.validity, port: 0, name: "?"))
+    }
+
     /// Reads a datagram. What costs least is looked at first: anybody may send to the group.
     ///
     /// - Throws: what is wrong with it.

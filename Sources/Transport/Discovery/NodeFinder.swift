@@ -34,10 +34,7 @@ package enum NodeFinder {
         var sequence: UInt64 = 0
         sockets.send { _ in
             sequence += 1
-            return seal.seal(
-                Beacon(
-                    .solicit, cluster: seal.cluster, node: node, sequence: sequence, sent: WallClock.milliseconds,
-                    validity: Discovery.validity, port: 0, name: "?"))
+            return seal.question(from: node, sequence: sequence)
         }
         let timer = loop.scheduleTask(in: TimeAmount(patience)) { continuation.finish() }
         var found: NodeAddress?

@@ -222,6 +222,28 @@ import Testing
         #expect(plan.due(address(1), now: .seconds(4), isLinked: false) == [.dial(address(1))])
     }
 
+    @Test func `a place is left to whose turn it is, and to the next where that one has gone`() {
+        var plan = DialPlan(own: own)
+        func node(_ number: Int) -> NodeID { NodeID(rawValue: larger.rawValue + UInt64(number)) }
+        func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.1.\(number)", port: 7420) }
+        func hear(_ number: Int, _ seconds: Int) -> [DialPlan.Action] {
+            plan.suggest([address(number)], node: node(number), by: .beacon, isLinked: false, now: .seconds(seconds))
+        }
+        // Two have failed before; then the places are taken; then these two and a new one are heard.
+        for number in 100...101 {
+            _ = hear(number, 0)
+            _ = plan.failed(address(number), .timedOut, now: .zero)
+        }
+        for number in 0..<DialPlan.freshLimit { #expect(hear(number, 1) == [.dial(address(number))]) }
+        for number in 100...102 { #expect(hear(number, 2) == []) }
+        #expect(plan.failed(address(0), .timedOut, now: .seconds(3)).first == .wait(address(100), .zero))
+        #expect(plan.due(address(100), now: .seconds(3), isLinked: false) == [.dial(address(100))])
+        #expect(hear(103, 3) == [], "the place is taken")
+        #expect(plan.failed(address(1), .timedOut, now: .seconds(3)).first == .wait(address(101), .zero))
+        plan.left(node(101))
+        #expect(plan.due(address(101), now: .seconds(3), isLinked: false) == [.wait(address(102), .zero)])
+    }
+
     @Test func `everybody who waits for a place gets one in the end, whatever becomes of the others`() {
         var plan = DialPlan(own: own)
         var random = SeededGenerator(seed: 1)
@@ -239,6 +261,15 @@ import Testing
                 }
             }
         }
+        /// Pauses that are over, and the failure of every dial.
+        func pass() {
+            let due = waits.filter { $0.due <= now }
+            waits.removeAll { $0.due <= now }
+            for wait in due { take(plan.due(wait.address, now: now, isLinked: false)) }
+            let ended = underWay
+            underWay = []
+            for address in ended { take(plan.failed(address, .timedOut, now: now)) }
+        }
         func node(_ number: Int) -> NodeID { NodeID(rawValue: larger.rawValue + UInt64(number)) }
         func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.1.\(number)", port: 7420) }
         for number in 0..<200 {
@@ -249,12 +280,7 @@ import Testing
         for step in 0..<3000 {
             now += .milliseconds(10)
             if step == 5 { for number in gone { plan.left(node(number)) } }
-            let due = waits.filter { $0.due <= now }
-            waits.removeAll { $0.due <= now }
-            for wait in due { take(plan.due(wait.address, now: now, isLinked: false)) }
-            let ended = underWay
-            underWay = []
-            for address in ended { take(plan.failed(address, .timedOut, now: now)) }
+            pass()
             let number = Int.random(in: 0..<200, using: &random)
             if !gone.contains(number) {
                 take(plan.suggest([address(number)], node: node(number), by: .beacon, isLinked: false, now: now))
@@ -265,12 +291,7 @@ import Testing
         dialled = []
         for _ in 0..<2000 {
             now += .milliseconds(10)
-            let due = waits.filter { $0.due <= now }
-            waits.removeAll { $0.due <= now }
-            for wait in due { take(plan.due(wait.address, now: now, isLinked: false)) }
-            let ended = underWay
-            underWay = []
-            for address in ended { take(plan.failed(address, .timedOut, now: now)) }
+            pass()
         }
         #expect(dialled.count >= 200 - gone.count)
     }
