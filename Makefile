@@ -8,6 +8,8 @@ RUNS ?=
 HOSTS ?= 5
 NODES ?= 1000
 SEEDS ?= 1000
+# Runs tests, and says at the end which failed and how.
+TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: all setup build release test fuzz tsan simulation many-nodes docs demo headline lab benchmark soak format lint clean
@@ -28,9 +30,9 @@ release: setup
 test: setup
 	@deploy/setup.sh --lab
 	@$(SWIFT) build --build-tests
-	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --skip '^ClusterTests\.'
+	@$(TEST) --skip '^ClusterTests\.'
 	@# Whole processes, with times that matter: alone and one after the other.
-	@SWIFT_BACKTRACE=enable=no $(SWIFT) test --skip-build --no-parallel --filter '^ClusterTests\.'
+	@$(TEST) --no-parallel --filter '^ClusterTests\.'
 
 # What peers send, made up by libFuzzer, a minute for each of six targets; or make fuzz RUNS=10000000
 fuzz: setup

@@ -50,7 +50,7 @@ package final class Link: Sendable {
     private let lastCall = Atomic<UInt64>(0)
     private let saidGoodbye = Atomic<Bool>(false)
     private let doubted = Atomic<Bool>(false)
-    private let vouched = Atomic<Bool>(false)
+    private let vouchedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let ending = Atomic<Bool>(false)
     private let deadlines = EarliestDeadline()
@@ -374,14 +374,21 @@ package final class Link: Sendable {
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
     /// An authentic beacon of the peer was heard.
-    func vouch() { vouched.store(true, ordering: .relaxed) }
+    func vouch(at now: Duration) { vouchedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
 
-    /// Whether one was, told once.
-    func isVouchedFor() -> Bool { vouched.exchange(false, ordering: .relaxed) }
+    /// When one was, told once.
+    func vouched() -> Duration? {
+        let time = vouchedNanoseconds.exchange(-1, ordering: .relaxed)
+        return time < 0 ? nil : .nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
 
     func measured(roundTrip: Duration) {
-        let (seconds, attoseconds) = roundTrip.components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let nanoseconds = Link.nanoseconds(roundTrip)
         roundTripNanoseconds.store(nanoseconds, ordering: .relaxed)
         metrics.measured(roundTripNanoseconds: nanoseconds)
     }

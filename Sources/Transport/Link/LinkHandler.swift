@@ -296,7 +296,7 @@ final class LinkHandler: ChannelDuplexHandler {
         // Calls made while the socket took nothing have not been seen here.
         armDeadline(context)
         if link.isDoubted() { liveness.doubt(at: system.now) }
-        if link.isVouchedFor() { liveness.vouched(at: system.now) }
+        if let time = link.vouched() { liveness.vouched(at: time) }
         if liveness.isSilent(at: system.now), segments.hasGrown(to: SegmentCount.read(context.channel)) {
             if liveness.heard(at: system.now) { system.revived(link) }
         }

@@ -49,9 +49,16 @@ package struct Liveness {
     }
 
     /// Time until the next tick, which falls on a multiple of `pause`: then a node looks at all of its idle links in one
-    /// go, instead of waking up for each.
+    /// go, instead of waking up for each. A suspected peer is given up when its time is over, not at the look after it.
     package func wait(at now: Duration) -> Duration {
-        max(.milliseconds(1), pause * (Int(now / pause) + 1) - now)
+        let look = pause * (Int(now / pause) + 1) - now
+        return max(.milliseconds(1), suspected ? min(look, end - now) : look)
+    }
+
+    /// When the link is given up if nothing more is heard.
+    private var end: Duration {
+        guard let lastVouched, lastVouched > lastHeard, !isDoubted else { return lastHeard + lostLimit }
+        return min(lastVouched + lostLimit, lastHeard + lostLimit * Liveness.vouchedFactor)
     }
 
     /// Whether nothing has been heard for so long that a ping is due.
@@ -101,17 +108,12 @@ package struct Liveness {
     /// How many times the usual limit a link is kept whose peer is heard by another way.
     package static let vouchedFactor = 4
 
-    private func isVouchedFor(after silence: Duration, now: Duration) -> Bool {
-        guard let lastVouched, lastVouched > lastHeard, !isDoubted else { return false }
-        return now - lastVouched < lostLimit && silence < lostLimit * Liveness.vouchedFactor
-    }
-
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - lastTick - pause
         lastTick = now
         if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
+        if now >= end { return .lost }
         let silence = now - lastHeard
-        if silence >= lostLimit, !isVouchedFor(after: silence, now: now) { return .lost }
         if silence >= suspectLimit, !suspected {
             suspected = true
             return .suspect

@@ -329,7 +329,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// these addresses; of one to an address that the node has no more nothing is to be expected.
     func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
         guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
-        link.vouch()
+        link.vouch(at: now)
     }
 
     /// This machine has an address no more: whatever was linked from there hardly works.

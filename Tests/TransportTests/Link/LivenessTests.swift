@@ -83,6 +83,22 @@ import Testing
         #expect(liveness.wait(at: .seconds(100_001)) == .seconds(1))
     }
 
+    @Test func `a suspected peer is given up when its time is over`() {
+        func silent(vouched: Int? = nil) -> Duration {
+            var liveness = Liveness(silenceLimit: .seconds(3), now: .milliseconds(300))
+            var now = Duration.milliseconds(300)
+            if let vouched { liveness.vouched(at: .milliseconds(vouched)) }
+            while true {
+                now += liveness.wait(at: now)
+                if liveness.tick(at: now) == .lost { return now }
+            }
+        }
+        #expect(silent() == .milliseconds(3300))
+        #expect(silent(vouched: 2200) == .milliseconds(5200))
+        #expect(silent(vouched: 200) == .milliseconds(3300))
+        #expect(silent(vouched: 11200) == .milliseconds(12300))
+    }
+
     @Test func `a doubt is not stretched away`() {
         var liveness = Liveness(now: .zero)
         liveness.stretch(by: 7, now: .zero)
