@@ -12,7 +12,7 @@ SEEDS ?= 1000
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan simulation many-nodes docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan simulation job-simulation many-nodes docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -54,6 +54,15 @@ simulation: setup
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
 		--filter '^TransportTests\.MembershipSimulationTests'
+
+# Coordinators, nodes and journals in a failing cluster: a hundred thousand histories; make job-simulation SEEDS=2000
+job-simulation: SEEDS = 100000
+job-simulation: export SWIFT_BACKTRACE = enable=no
+job-simulation: export JOB_SIMULATION_SEEDS = $(SEEDS)
+job-simulation: setup
+	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
+	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
+		--filter '^SkyCoreTests\.ClusterSimulationTests'
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release

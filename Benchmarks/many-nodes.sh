@@ -31,7 +31,7 @@ now() { date +%s%3N; }
 began=$(now)
 for ((number = 1; number <= nodes; number++)); do
     "$program" serve --name "n$number" --listen 127.0.0.1:0 --slots 1 --cluster-key "$folder/key" \
-        --multicast "239.255.83.75:$port" --log-level info >"$folder/n$number.out" 2>"$folder/n$number.log" </dev/null &
+        --data "$folder/data$number" --multicast "239.255.83.75:$port" --log-level info >"$folder/n$number.out" 2>"$folder/n$number.log" </dev/null &
     pids+=($!)
 done
 started=$(now)

@@ -56,6 +56,7 @@ echo "== three nodes"
 for number in 1 2 3; do
     # In a session of its own, so that Ctrl-C reaches the command first and the nodes through `finish`.
     setsid "$skynode" serve --name "node$number" --listen 127.0.0.1:0 --slots 2 --multicast "$group" \
+        --data "$logs/data$number" \
         >"$logs/node$number.out" 2>"$logs/node$number.log" &
     nodes+=($!)
 done

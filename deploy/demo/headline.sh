@@ -23,7 +23,8 @@ for count in 1 2 5; do
     group="239.255.84.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
     nodes=()
     for number in $(seq $count); do
-        "$skynode" serve --name "node$number" --listen 127.0.0.1:0 --slots 4 --multicast "$group" >"$logs/$number" &
+        "$skynode" serve --name "node$number" --listen 127.0.0.1:0 --slots 4 --multicast "$group" \
+            --data "$logs/data$count.$number" >"$logs/$number" &
         nodes+=($!)
     done
     for number in $(seq $count); do until grep -q listening "$logs/$number"; do sleep 0.05; done; done

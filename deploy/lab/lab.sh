@@ -109,7 +109,7 @@ start() {
     local host=$1
     shift
     # Not by a function, so that the process is the node itself.
-    ip netns exec "$host" "$program" serve --name "$host" --listen 0.0.0.0:7420 --cluster-key "$key" --slots "$slots" \
+    ip netns exec "$host" "$program" serve --name "$host" --listen 0.0.0.0:7420 --cluster-key "$key" --slots "$slots" --data "$folder/$host" \
         "${options[@]}" "$@" >>"$folder/$host.log" 2>&1 </dev/null &
     node[$host]=$!
     disown $!

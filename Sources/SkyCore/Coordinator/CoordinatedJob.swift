@@ -1,23 +1,37 @@
+import NIOCore
 import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.
 struct CoordinatedJob {
-    let id: JobID
-    let request: JobRequest
+    let stored: StoredJob
     let submittedAt: Duration
     var plan: any JobPlan
+    /// What has been told: nothing that is not stored.
     var log = EventLog()
+    var told = Tally()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
-    var uncommitted: [AttemptID: TaskResult] = [:]
-    /// Attempts under way and where.
-    var running: [AttemptID: NodeID] = [:]
+    var uncommitted: [AttemptID: AttemptResult] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
+    var failures = 0
+    /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
+    var isRisky = false
     /// Why it was aborted.
     var abort: SkyError?
+    /// Set when its end has been decided; told when that is stored.
     var report: JobReport?
-    /// What a sky job came to; set when it ends.
-    var catalogue: Catalogue?
-    /// Tasks completed by each node; names outlive their nodes here.
-    var shares: [NodeID: NodeShare] = [:]
+
+    /// Counts for those who watch.
+    struct Tally {
+        var completed = 0
+        var failed = 0
+        var retries = 0
+        /// Tasks completed by each node, by name: names outlive their nodes.
+        var nodes: [String: Int] = [:]
+        var report: JobReport?
+    }
+
+    var id: JobID { stored.id }
+    var request: JobRequest { stored.request }
+    var isActive: Bool { report == nil }
 }

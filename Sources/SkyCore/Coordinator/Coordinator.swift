@@ -3,29 +3,34 @@ package import Distributed
 package import Logging
 package import Transport
 
-/// Owns the jobs submitted to it: asks each job's plan for tasks, has `JobScheduler` decide where they run, does what
-/// it says, commits each result once, and tells those who watch.
+/// Owns the jobs submitted to it: carries what happens to `CoordinatorCore`, does what that says, and answers those who watch.
 ///
-/// Every node has one. It decides nothing about placement or retries itself.
+/// Every node has one. It decides nothing itself.
 package distributed actor Coordinator: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobRequest) in try coordinator.submit(argument)
+        Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA10SubmissionVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
         },
         Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in coordinator.cancel(argument)
+        },
+        Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try coordinator.delete(argument)
+        },
+        Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
+            (coordinator: isolated Coordinator) in coordinator.list()
         },
         Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
         },
         Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try coordinator.catalogue(argument)
+            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
         },
         Method("preview", "$s7SkyCore11CoordinatorC7previewyAA12ImagePreviewVSgAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in coordinator.preview(argument)
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
         },
         Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
             (coordinator: isolated Coordinator) in
@@ -41,88 +46,125 @@ package distributed actor Coordinator: ClusterActor {
     package static let wellKnownName = "coordinator"
 
     let logger: Logger
+    private let journal: Journal
     private let epoch = ContinuousClock.now
-    private var scheduler: JobScheduler
-    var jobs: [JobID: CoordinatedJob] = [:]
-    /// Names of nodes seen, also of those that are gone.
-    private var names: [NodeID: String] = [:]
+    private var core: CoordinatorCore
     /// What is to be done outside this actor; `run()` does it.
     private let effects: AsyncStream<CoordinatorEffect>
     private let perform: AsyncStream<CoordinatorEffect>.Continuation
-    private var pending: Deque<JobScheduler.Event> = []
-    private var isHandling = false
     private var armedWake: Duration?
-    /// What is wished for on each node, and who follows its lease.
-    var wishes = WishBook()
-    /// Members the scheduler knows of.
-    private var present: Set<NodeID> = []
-    /// Open to stop an attempt.
-    private var stops: [AttemptID: Latch] = [:]
-    private var finishedJobs: [JobID] = []
-    private var waiters: [JobID: Latch] = [:]
+    /// What is to be sent to nodes, and asked of them.
+    var calls: NodeCalls
+    /// What is to be stored next.
+    private var unstored: [JournalEntry] = []
+    private var isWriting = false
+    private var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
+    private var watchers: [JobID: Latch] = [:]
+    /// Results of the last jobs that somebody asked for, put together.
+    private var fetched = FetchedResults()
     private var membershipLog = MembershipLog()
     /// Opens with the next change of the membership.
     private var membershipLatch = Latch()
 
-    /// Finished jobs kept for those who come late.
-    static let finishedLimit = 64
-    /// Sources kept in all finished jobs together, about 500 MB.
-    static let finishedSourcesLimit = 2_000_000
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
+    /// What is stored in one transaction, in entries and bytes.
+    private static let transactionLimit = (entries: 10_000, bytes: 16 << 20)
 
-    package init(logger: Logger, actorSystem: ClusterSystem) {
+    package init(journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem)
+    {
         self.actorSystem = actorSystem
         self.logger = logger
-        scheduler = JobScheduler(localNode: actorSystem.node, seed: actorSystem.node.rawValue)
+        self.journal = journal
+        core = CoordinatorCore(
+            life: journal.life, node: actorSystem.node, name: actorSystem.name, retention: retention)
+        calls = NodeCalls(life: journal.life)
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
-    var now: Duration { epoch.duration(to: .now) }
+    private var now: Duration { epoch.duration(to: .now) }
+
+    /// Takes over what an earlier life of this coordinator has left in the journal. To be called once, before `run`.
+    ///
+    /// - Throws: `JournalError` where it cannot be read.
+    package func restore() async throws(JournalError) {
+        for job in try await journal.jobs() {
+            var replay = JobReplay(job.request)
+            // Of jobs that have ended the report is enough.
+            if job.report == nil { replay = try await journal.replay(job) }
+            change { $0.restore(job, replay) }
+            if job.report == nil {
+                logger.info(
+                    "job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
+            }
+        }
+    }
 
     // MARK: - Called by submitters
 
-    /// Takes a job and starts it.
+    /// Takes a job and starts it; returns when it is stored.
     ///
-    /// - Throws: `RemoteError` where the request is not valid.
-    package distributed func submit(_ request: JobRequest) throws -> JobID {
-        try request.validate()
-        let id = JobID.random()
-        let plan: any JobPlan =
-            switch request.kind {
-            case .simulate(let request): SimulatePlan(request: request)
-            case .sky(let request): SkyPlan(request)
-            }
-        jobs[id] = CoordinatedJob(id: id, request: request, submittedAt: now, plan: plan)
+    /// - Throws: `SkyError` where the request is not valid.
+    package distributed func submit(_ submission: Submission) async throws -> JobID {
+        try submission.request.validate()
+        if let token = submission.token, token.isEmpty || token.utf8.count > Submission.tokenLimit {
+            throw SkyError(.badInput, "a token has 1 to \(Submission.tokenLimit) bytes")
+        }
+        var id = JobID.random()
+        change { id = $0.submit(submission.request, token: submission.token, as: id) }
+        await isStored(core.lastEntry)
         logger.info("job submitted", metadata: ["job": "\(id)"])
-        handle(.submitted(id, tasks: 0))
-        if let step = jobs[id]?.plan.begin() { follow(step, of: id) }
         return id
     }
 
     /// Stops a job; what runs is stopped everywhere. Harmless for one that has ended.
-    package distributed func cancel(_ job: JobID) {
-        guard jobs[job]?.report == nil else { return }
-        handle(.cancelled(job))
+    package distributed func cancel(_ job: JobID) { change { $0.cancel(job) } }
+
+    /// Forgets a job with its results; one that goes on is cancelled first.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here.
+    package distributed func delete(_ job: JobID) throws {
+        guard core.jobs[job] != nil else { throw unknown(job) }
+        fetched.forget(job)
+        change { $0.delete(job) }
+    }
+
+    /// All jobs, the oldest first.
+    package distributed func list() -> [JobListing] {
+        core.order.compactMap { core.jobs[$0] }.map { job in
+            let report = job.told.report
+            let state: JobListing.State =
+                switch report?.state {
+                case nil: .running
+                case .done: .done
+                case .cancelled: .cancelled
+                case .badInput: .badInput
+                case .failed: .failed
+                }
+            return JobListing(
+                id: job.id, title: job.request.title, state: state, priority: job.request.options.priority,
+                reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
+                submitted: job.stored.submitted)
+        }
     }
 
     /// What happened to a job since event `from`; waits about a second where nothing did.
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
-        guard let record = jobs[request.job] else { throw RemoteError(.failed, "there is no job \(request.job)") }
-        if record.log.nextNumber <= request.from, record.report == nil { await somethingHappens(request.job) }
-        guard let record = jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
+        guard let record = core.jobs[request.job] else { throw unknown(request.job) }
+        if record.log.nextNumber <= request.from, record.told.report == nil { await somethingHappens(request.job) }
+        guard let record = core.jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
         let events = record.log.events(from: request.from, count: 1000)
         return EventBatch(
             events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record))
     }
 
-    /// A part of the catalogue of a sky job that has ended.
+    /// A part of the catalogue of a sky job that has ended, as far as its sectors are done.
     ///
     /// - Throws: `RemoteError` where there is none.
-    package distributed func catalogue(_ request: CatalogueRequest) throws -> CataloguePage {
-        guard let catalogue = jobs[request.job]?.catalogue else {
+    package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
+        guard let catalogue = try await results(of: request.job).catalogue else {
             throw RemoteError(.failed, "job \(request.job) has no catalogue")
         }
         let all = catalogue.sources
@@ -136,14 +178,16 @@ package distributed actor Coordinator: ClusterActor {
     /// Sources in one page; about 4 MB on the wire.
     static let pageLength = 20_000
 
-    /// The small image drawn for a sky job; `nil` where there is none (yet), or no such job.
-    package distributed func preview(_ job: JobID) -> ImagePreview? {
-        (jobs[job]?.plan as? SkyPlan)?.preview
+    /// The small image drawn for a sky job that has ended; `nil` where there is none.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
+        try await results(of: job).preview
     }
 
     /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {
-        await NodeReport.collect(from: actorSystem, speeds: scheduler.speeds(now: now))
+        await NodeReport.collect(from: actorSystem, speeds: core.scheduler.speeds(now: now))
     }
 
     /// What happened to the membership since a number; waits where nothing did.
@@ -159,173 +203,158 @@ package distributed actor Coordinator: ClusterActor {
             uptime: actorSystem.now)
     }
 
-    // MARK: - Events
+    private func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
 
-    /// Feeds an event to the scheduler and does what it says. Events that come up meanwhile wait their turn, so that
-    /// every action is done in the order in which it was decided.
-    func handle(_ event: JobScheduler.Event) {
-        pending.append(event)
-        guard !isHandling else { return }
-        isHandling = true
-        while let event = pending.popFirst() {
-            for action in scheduler.handle(event, now: now) { perform(action) }
+    private func results(of job: JobID) async throws -> FetchedResults.Entry {
+        guard let record = core.jobs[job] else { throw unknown(job) }
+        guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
+        if let found = fetched[job] { return found }
+        do {
+            let replay = try await journal.replay(record.stored)
+            guard core.jobs[job] != nil else { throw unknown(job) }
+            return fetched.insert(job, replay.plan)
+        } catch let error as JournalError {
+            throw RemoteError(.failed, error.message)
         }
-        isHandling = false
+    }
+
+    // MARK: - Doing what the core says
+
+    private func change(_ body: (inout CoordinatorCore) -> Void) {
+        for output in core.at(now, wall: WallClock.milliseconds, body) { follow(output) }
         armTimer()
     }
 
-    private func perform(_ action: JobScheduler.Action) {
-        switch action {
-        case .reserve(let node, let wanted):
-            if wishes.wish(wanted, on: node) { perform.yield(.reserve(node)) }
-        case .run(let attempt, let node):
-            guard let record = jobs[attempt.job], record.report == nil,
-                let task = record.plan.task(attempt.task.index)
-            else {
-                // The scheduler holds a slot for it until it hears.
-                handle(.failed(attempt, on: node, .refused("the job has ended")))
-                return
-            }
-            jobs[attempt.job]?.running[attempt] = node
-            let stop = Latch()
-            stops[attempt] = stop
-            let request = RunRequest(attempt: attempt, task: task, timeLimit: record.request.taskTimeLimit)
-            perform.yield(.run(request, on: node, stop: stop))
-        case .stop(let attempt, on: _):
-            stops[attempt]?.open()
-        case .completed(let job, let task, let number, let node):
-            committed(AttemptID(job: job, task: task, number: number), on: node)
-        case .discarded(let attempt):
-            jobs[attempt.job]?.uncommitted[attempt] = nil
-        case .retrying(let job, let task, let node, let reason, let delay, attempt: _):
-            note(
-                .retrying(task: label(job, task), node: name(of: node), reason: reason, delay: delay), in: job)
-        case .taskFailed(let job, let task, let reason):
-            failed(job, task, reason)
-        case .jobFinished(let job, let outcome):
-            finished(job, outcome)
+    private func follow(_ output: CoordinatorCore.Output) {
+        switch output {
+        case .reserve, .assign, .stop, .acknowledge: begin(calls.follow(output))
+        case .store(let entry):
+            unstored.append(entry)
+            guard !isWriting else { return }
+            isWriting = true
+            perform.yield(.write)
+        case .told(let job):
+            watchers.removeValue(forKey: job)?.open()
+            if let report = core.jobs[job]?.told.report { tellEnd(of: job, report) }
         }
     }
 
-    private func committed(_ attempt: AttemptID, on node: NodeID) {
-        let (job, task) = (attempt.job, attempt.task)
-        guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt) else { return }
-        jobs[job]?.shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].completed += 1
-        note(.completed(task: label(job, task), node: name(of: node)), in: job)
-        if let step = jobs[job]?.plan.completed(task.index, result) { follow(step, of: job) }
-    }
-
-    private func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
-        let reason = withNames(reason)
-        let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
-        guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
-        // Where the job ends by it, its end says why; once is enough.
-        if step.abort == nil { note(.failed(task: label(job, task), reason: reason), in: job) }
-        follow(step, of: job)
-    }
-
-    /// The scheduler knows nodes by their ids, people by their names.
-    private func withNames(_ reason: String) -> String {
-        names.reduce(reason) { text, entry in
-            text.replacing("node \(entry.key)", with: entry.value).replacing("\(entry.key)", with: entry.value)
-        }
-    }
-
-    private func follow(_ step: PlanStep, of job: JobID) {
-        for event in step.events { note(event, in: job) }
-        if let abort = step.abort {
-            jobs[job]?.abort = abort
-            handle(.cancelled(job))
-            return
-        }
-        if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks)) }
-        if step.isLast { handle(.noMoreTasks(job)) }
-    }
-
-    private func finished(_ job: JobID, _ outcome: JobOutcome) {
-        guard let record = jobs[job], record.report == nil else { return }
-        let state: JobReport.State =
-            switch record.abort?.kind {
-            case .badInput, .unavailable: .badInput
-            case .failed: .failed
-            case nil: outcome.cancelled > 0 ? .cancelled : .done
-            }
-        let report = JobReport(
-            state: state, reason: record.abort?.message,
-            scheduled: outcome.completed + outcome.failed + outcome.cancelled,
-            completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
-            duration: now - record.submittedAt, nodes: shares(of: record))
-        jobs[job]?.report = report
-        if var plan = record.plan as? SkyPlan {
-            jobs[job]?.catalogue = plan.catalogue
-            plan.release()
-            jobs[job]?.plan = plan
-        }
-        jobs[job]?.uncommitted = [:]
-        jobs[job]?.running = [:]
-        note(.ended(report), in: job)
+    private func tellEnd(of job: JobID, _ report: JobReport) {
         logger.info(
             "job ended",
             metadata: [
-                "job": "\(job)", "state": "\(state.rawValue)", "completed": "\(report.completed)",
+                "job": "\(job)", "state": "\(report.state.rawValue)", "completed": "\(report.completed)",
                 "failed": "\(report.failed)", "retries": "\(report.retries)",
             ])
-        forgetOldJobs(newest: job)
+    }
+
+    private func begin(_ due: [(NodeCalls.Kind, NodeID)]) {
+        for (kind, node) in due {
+            switch kind {
+            case .reserve: perform.yield(.reserve(node))
+            case .assign: perform.yield(.assign(node))
+            case .collect: perform.yield(.collect(node))
+            }
+        }
     }
 
     private func armTimer() {
-        guard let wake = scheduler.nextWake else { return }
+        guard let wake = core.nextWake else { return }
         if let armedWake, armedWake <= wake { return }
         armedWake = wake
         perform.yield(.wake(at: wake, after: max(.zero, wake - now)))
     }
 
-    // MARK: - What the effects report
+    // MARK: - What the effects ask and report
 
     func ticked(_ due: Duration) {
         // An earlier wake has taken this one's place.
         guard armedWake == due else { return }
         armedWake = nil
-        handle(.tick)
+        change { $0.tick() }
     }
 
-    func ran(_ request: RunRequest, on node: NodeID, _ result: RunResult) {
-        let attempt = request.attempt
-        jobs[attempt.job]?.running[attempt] = nil
-        stops[attempt] = nil
-        switch result {
-        case .lost(let reason):
-            handle(.failed(attempt, on: node, .nodeLost(reason)))
-        case .ended(.done(let result)):
-            jobs[attempt.job]?.uncommitted[attempt] = result
-            handle(.succeeded(attempt, on: node))
-            // Not committed now means never.
-            jobs[attempt.job]?.uncommitted[attempt] = nil
-        case .ended(.fault(let reason)):
-            handle(.failed(attempt, on: node, .fault(reason)))
-        case .ended(.badInput(let reason)):
-            jobs[attempt.job]?.badInput.insert(attempt.task.index)
-            handle(.failed(attempt, on: node, .permanent(reason)))
-        case .ended(.unavailable(let reason)):
-            jobs[attempt.job]?.badInput.insert(attempt.task.index)
-            handle(.failed(attempt, on: node, .unavailable(reason)))
-        case .ended(.refused(let reason)):
-            handle(.failed(attempt, on: node, .refused(reason)))
+    func nextReservation(for node: NodeID) -> ReserveRequest? { calls.nextReservation(for: node) }
+
+    func nextAssignment(for node: NodeID) -> Assignment? { calls.nextAssignment(for: node, core) }
+
+    func nextCollection(from node: NodeID) -> CollectRequest? { calls.nextCollection(from: node, core) }
+
+    func undeliverable(_ attempts: [AttemptID], to node: NodeID, _ failure: AttemptFailure) {
+        if case .nodeLost = failure { begin(calls.assignmentIsUncertain(for: node)) }
+        change { $0.undeliverable(attempts, to: node, failure) }
+    }
+
+    func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) {
+        let isLeaseLost = calls.collected(reply, request, from: node)
+        change { core in
+            core.heard(request.acknowledged, by: node)
+            core.collected(reply.results, from: node)
+            if let attempts = reply.attempts { core.found(attempts, on: node) }
+            if isLeaseLost { core.leaseLost(on: node) }
         }
+        if let lease = reply.lease { leased(lease, on: node) }
     }
 
     func leased(_ lease: Lease, on node: NodeID) {
-        handle(.leased(node, slots: lease.slots, epoch: lease.epoch))
+        if calls.leased(lease, on: node) { change { $0.leased(lease, on: node) } }
     }
 
-    func leaseLost(on node: NodeID) {
-        wishes.leaseLost(on: node)
-        handle(.leaseLost(node))
+    /// What is to be stored now; `nil` where nothing is, which ends the storing.
+    func nextEntries() -> [JournalEntry]? {
+        guard !unstored.isEmpty else {
+            isWriting = false
+            return nil
+        }
+        var (count, bytes) = (0, 0)
+        while count < min(unstored.count, Coordinator.transactionLimit.entries),
+            bytes < Coordinator.transactionLimit.bytes
+        {
+            bytes += unstored[count].byteCount
+            count += 1
+        }
+        defer { unstored.removeFirst(count) }
+        return Array(unstored[..<count])
+    }
+
+    func stored(_ count: Int) {
+        change { core in
+            core.journalWorks()
+            core.stored(core.lastStored + UInt64(count))
+        }
+        while let first = storeWaiters.first, first.entry <= core.lastStored {
+            storeWaiters.removeFirst()
+            first.latch.open()
+        }
+    }
+
+    /// Entries that may not have been stored; storing twice what was does nothing.
+    func giveBack(_ entries: [JournalEntry]) { unstored.insert(contentsOf: entries, at: 0) }
+
+    /// Stores what is left when `run` has ended, and closes the journal. Jobs that go on are resumed at the next start.
+    package func close() async {
+        let entries = unstored
+        unstored = []
+        let (journal, logger) = (journal, logger)
+        // Not the caller's task, which is cancelled.
+        await Task {
+            do {
+                try await journal.append(entries)
+                try await journal.close()
+            } catch {
+                logger.error("the last results could not be stored: \(error)")
+            }
+        }.value
+    }
+
+    func journalFails(_ error: JournalError) {
+        if core.pauseReason != error.message { logger.error("nothing can be stored: \(error.message)") }
+        change { $0.journalFails(error.message) }
     }
 
     /// The feed of members begins (again): those that left unheard are gone.
     func membershipBegins(with members: Set<NodeID>) {
-        for node in present.subtracting(members) { membershipChanged(.lost(node)) }
+        for node in core.unheard(members, besides: actorSystem.node) { membershipChanged(.lost(node)) }
     }
 
     func membershipChanged(_ event: MembershipEvent) {
@@ -335,81 +364,47 @@ package distributed actor Coordinator: ClusterActor {
         }
         switch event {
         case .joined(let member), .back(let member):
-            names[member.node] = member.name
-            if present.insert(member.node).inserted { handle(.nodeJoined(member.node)) }
-            handle(.nodeDraining(member.node, member.isDraining))
+            begin(calls.joined(member.node))
+            change { $0.joined(member.node, name: member.name, isDraining: member.isDraining) }
         case .lost(let node), .left(let node):
-            guard present.remove(node) != nil else { return }
-            wishes.nodeLost(node)
-            handle(.nodeLost(node))
+            calls.lost(node)
+            change { $0.lost(node) }
         case .draining(let node, let isDraining):
-            handle(.nodeDraining(node, isDraining))
+            change { $0.draining(node, isDraining) }
         case .suspect:
             break
         }
     }
 
-    /// This node's own slots count like any other's.
-    func begin() {
-        names[actorSystem.node] = actorSystem.name
-        handle(.nodeJoined(actorSystem.node))
-    }
-
-    /// Does the effects until cancelled.
+    /// Does the effects until cancelled. This node's own slots count like any other's.
     package func run() async {
-        begin()
-        await CoordinatorEffects(coordinator: self, system: actorSystem).run(effects)
+        change { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
+        await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal).run(effects)
     }
 
     // MARK: - Watchers
 
-    private func note(_ kind: JobEvent.Kind, in job: JobID) {
-        guard let record = jobs[job] else { return }
-        jobs[job]?.log.append(kind, time: now - record.submittedAt)
-        waiters.removeValue(forKey: job)?.open()
+    private func isStored(_ entry: UInt64) async {
+        guard core.lastStored < entry else { return }
+        let latch = Latch()
+        storeWaiters.append((entry, latch))
+        await latch.wait()
     }
 
     private func somethingHappens(_ job: JobID) async {
-        let latch = waiters[job] ?? Latch()
-        waiters[job] = latch
+        let latch = watchers[job] ?? Latch()
+        watchers[job] = latch
         await latch.wait(atMost: Coordinator.eventsPatience)
     }
 
     private func status(of record: CoordinatedJob) -> JobStatus {
-        let progress = scheduler.progress(of: record.id)
+        let progress = core.scheduler.progress(of: record.id)
         return JobStatus(
             scheduled: progress?.scheduled ?? record.report?.scheduled ?? 0,
-            running: progress?.running ?? 0,
-            completed: progress?.completed ?? record.report?.completed ?? 0,
-            failed: progress?.failed ?? record.report?.failed ?? 0,
-            retries: progress?.retried ?? record.report?.retries ?? 0,
-            nodes: shares(of: record), elapsed: (record.report?.duration) ?? (now - record.submittedAt))
-    }
-
-    private func shares(of record: CoordinatedJob) -> [NodeShare] {
-        var shares = record.shares
-        for node in record.running.values {
-            shares[node, default: NodeShare(name: name(of: node), completed: 0, running: 0)].running += 1
-        }
-        return shares.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.value)
-    }
-
-    /// Keeps the memory of finished jobs bounded, by number and by sources. The newest always stays.
-    private func forgetOldJobs(newest: JobID) {
-        finishedJobs.append(newest)
-        var sources = finishedJobs.reduce(0) { $0 + (jobs[$1]?.catalogue?.sources.count ?? 0) }
-        while finishedJobs.count > 1,
-            finishedJobs.count > Coordinator.finishedLimit || sources > Coordinator.finishedSourcesLimit
-        {
-            let oldest = finishedJobs.removeFirst()
-            sources -= jobs[oldest]?.catalogue?.sources.count ?? 0
-            jobs[oldest] = nil
-        }
-    }
-
-    private func name(of node: NodeID) -> String { names[node] ?? node.description }
-
-    private func label(_ job: JobID, _ task: TaskID) -> String {
-        jobs[job]?.plan.task(task.index)?.label ?? "task \(task.index + 1)"
+            running: progress?.running ?? 0, completed: record.told.report?.completed ?? record.told.completed,
+            failed: record.told.report?.failed ?? record.told.failed,
+            retries: record.told.report?.retries ?? record.told.retries,
+            nodes: record.told.report?.nodes ?? core.shares(of: record.id),
+            elapsed: record.report?.duration ?? (now - record.submittedAt))
     }
 }

@@ -1,12 +1,16 @@
 import Distributed
 import Transport
 
-/// What the coordinator wants done outside itself.
+/// What the coordinator wants done outside itself. Each is a loop that goes on until there is nothing more to do of its kind.
 enum CoordinatorEffect: Sendable {
-    /// Tells a node how many slots are wished for, and follows the lease from then on.
+    /// Tells a node how many slots are wished for.
     case reserve(NodeID)
-    /// Runs an attempt until it ends or the latch opens.
-    case run(RunRequest, on: NodeID, stop: Latch)
+    /// Sends a node its attempts.
+    case assign(NodeID)
+    /// Fetches results from a node, and follows the lease there.
+    case collect(NodeID)
+    /// Stores what is to be stored.
+    case write
     case wake(at: Duration, after: Duration)
 }
 
@@ -14,9 +18,12 @@ enum CoordinatorEffect: Sendable {
 struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
+    let journal: Journal
 
-    /// Time a node may take to answer beyond an attempt's own limit.
-    static let grace = Duration.seconds(30)
+    /// Pause before a call that failed is made again.
+    static let retryPause = Duration.milliseconds(100)
+    /// Pause before the journal is tried again.
+    static let journalPause = Duration.seconds(1)
 
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
@@ -44,13 +51,10 @@ struct CoordinatorEffects: Sendable {
 
     private func perform(_ effect: CoordinatorEffect) async {
         switch effect {
-        case .reserve(let node):
-            await reserve(node)
-            await watch(node)
-        case .run(let request, let node, let stop):
-            await CallTrace.withValue(request.attempt.job.rawValue) {
-                await run(request, on: node, stop: stop)
-            }
+        case .reserve(let node): await reserve(node)
+        case .assign(let node): await assign(node)
+        case .collect(let node): await collect(node)
+        case .write: await write()
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
             await coordinator.whenLocal { $0.ticked(due) }
@@ -62,98 +66,96 @@ struct CoordinatorEffects: Sendable {
     }
 
     private func isReachable(_ node: NodeID) -> Bool {
-        !Task.isCancelled && (node == system.node || system.isLinked(node))
+        node == system.node || system.isLinked(node)
     }
 
     /// Sends the newest wish until it has arrived. One call at a time for each node, so that an older wish never
     /// arrives last.
     private func reserve(_ node: NodeID) async {
-        while let wanted = await coordinator.whenLocal({ $0.wishes.next(for: node) }) ?? nil {
-            // A node that is gone is not wished anything any more, and whoever is cancelled stops wishing.
+        while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextReservation(for: node) }) ?? nil {
+            // Membership says it soon where the node is gone, and then there is nothing to be asked for.
             guard isReachable(node) else {
-                await coordinator.whenLocal { $0.wishes.gaveUp(on: node) }
-                return
+                await coordinator.whenLocal { $0.calls.reservationFailed(for: node) }
+                guard await pause() else { return }
+                continue
             }
             do {
-                let lease = try await scanActor(of: node).reserve(ReserveRequest(wanted: wanted))
+                let lease = try await scanActor(of: node).reserve(request)
                 await coordinator.whenLocal { $0.leased(lease, on: node) }
             } catch {
-                await coordinator.whenLocal { $0.wishes.failed(on: node) }
-                try? await Task.sleep(for: CoordinatorEffects.retryPause)
+                await coordinator.whenLocal { $0.calls.reservationFailed(for: node) }
+                guard await pause() else { return }
             }
         }
     }
 
-    /// Follows the lease on one node until it is gone; asking renews it.
-    private func watch(_ node: NodeID) async {
-        guard let watch = await coordinator.whenLocal({ $0.wishes.startWatch(on: node) }) ?? nil else { return }
-        var epoch: UInt64 = 0
-        while isReachable(node), await coordinator.whenLocal({ $0.wishes.isCurrent(watch, on: node) }) == true {
+    /// Sends what has gathered for a node until nothing has. One call at a time, so that a stop never overtakes its attempt.
+    private func assign(_ node: NodeID) async {
+        while !Task.isCancelled, let assignment = await coordinator.whenLocal({ $0.nextAssignment(for: node) }) ?? nil {
             do {
-                guard let lease = try await scanActor(of: node).watch(LeaseWatch(epoch: epoch)) else {
-                    // Expired, or given back. Where slots are still wished for, the scheduler says so again.
-                    await coordinator.whenLocal { $0.leaseLost(on: node) }
-                    return
-                }
-                if lease.epoch > epoch {
-                    epoch = lease.epoch
-                    await coordinator.whenLocal { $0.leased(lease, on: node) }
-                }
+                guard isReachable(node) else { throw TransportError.notConnected(node) }
+                try await scanActor(of: node).assign(assignment)
             } catch {
-                try? await Task.sleep(for: CoordinatorEffects.retryPause)
+                let failure = CoordinatorEffects.failure(error, of: assignment)
+                let attempts = assignment.attempts.map(\.attempt)
+                await coordinator.whenLocal { $0.undeliverable(attempts, to: node, failure) }
             }
         }
-        await coordinator.whenLocal { $0.wishes.stopWatch(watch, on: node) }
     }
 
-    /// Pause before a control call that failed is made again.
-    static let retryPause = Duration.milliseconds(100)
-
-    private func run(_ request: RunRequest, on node: NodeID, stop: Latch) async {
-        // Cancelling the call cancels the attempt, on whichever node it runs.
-        let result = await withTaskGroup(of: RunResult?.self) { group in
-            group.addTask { await call(request, on: node) }
-            group.addTask {
-                await stop.wait()
-                return nil
-            }
-            var result: RunResult?
-            while result == nil, let next = await group.next() {
-                if next == nil { group.cancelAll() }
-                result = next
-            }
-            group.cancelAll()
-            return result
-        }
-        guard let result else { return }
-        await coordinator.whenLocal { $0.ran(request, on: node, result) }
-    }
-
-    private func call(_ request: RunRequest, on node: NodeID) async -> RunResult {
-        do {
-            let limit = request.timeLimit + CoordinatorEffects.grace
-            let reply = try await withDeadline(limit) { try await scanActor(of: node).run(request) }
-            return .ended(reply.outcome)
-        } catch is CancellationError {
-            return .ended(.refused("stopped"))
-        } catch let error as RemoteError {
-            let isRefusal = error.kind == .busy || error.kind == .leaving
-            return .ended(isRefusal ? .refused(error.message) : .fault(error.message))
-        } catch TransportError.notConnected, TransportError.congested {
-            return .ended(.refused("no link to the node"))
-        } catch TransportError.tooLarge(let limit) {
-            return .ended(.badInput("its input is more than the \(limit) bytes that a link carries"))
-        } catch let error as TransportError {
-            return .lost(String(describing: error))
-        } catch {
-            return .ended(.fault(String(describing: error)))
+    private static func failure(_ error: any Error, of assignment: Assignment) -> AttemptFailure {
+        switch error {
+        case TransportError.notConnected, TransportError.congested:
+            return .refused("no link to the node")
+        case TransportError.tooLarge(let limit):
+            return .permanent("its input is more than the \(limit) bytes that a link carries")
+        case let error as RemoteError:
+            return .refused(error.message)
+        case is CancellationError:
+            return .refused("stopped")
+        default:
+            // It may have arrived. What runs there all the same is found when there is a link again.
+            return .nodeLost(String(describing: error))
         }
     }
-}
 
-/// How a call to run an attempt ended.
-enum RunResult: Sendable {
-    case ended(TaskOutcome)
-    /// The node went away before it answered.
-    case lost(String)
+    /// Collects from one node as long as there is something to be expected from it; asking renews the lease.
+    private func collect(_ node: NodeID) async {
+        while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextCollection(from: node) }) ?? nil {
+            guard isReachable(node) else {
+                guard await pause() else { return }
+                continue
+            }
+            do {
+                let reply = try await scanActor(of: node).collect(request)
+                await coordinator.whenLocal { $0.collected(reply, request, from: node) }
+            } catch {
+                guard await pause() else { return }
+            }
+        }
+    }
+
+    /// Waits before a call is made again. `false` where there is to be none.
+    private func pause() async -> Bool {
+        (try? await Task.sleep(for: CoordinatorEffects.retryPause)) != nil
+    }
+
+    /// Stores entries, all that have gathered in one go, until none have. Where that fails it is tried until it does not.
+    private func write() async {
+        while !Task.isCancelled, let entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
+            while !Task.isCancelled {
+                do {
+                    try await journal.append(entries)
+                    await coordinator.whenLocal { $0.stored(entries.count) }
+                    break
+                } catch {
+                    // The end of this task, not of the journal: `close` stores the rest.
+                    if Task.isCancelled { break }
+                    await coordinator.whenLocal { $0.journalFails(error) }
+                    try? await Task.sleep(for: CoordinatorEffects.journalPause)
+                }
+            }
+            if Task.isCancelled { await coordinator.whenLocal { $0.giveBack(entries) } }
+        }
+    }
 }

@@ -1,10 +1,10 @@
 import Transport
 
-/// What a coordinator wishes for on each node, what the node has been told, and who follows its lease. A value: the
-/// owner makes the calls and reports how they went.
+/// What a coordinator wishes for on each node, and what the node has been told. A value: the owner makes the calls and reports
+/// how they went.
 ///
 /// Wishes change faster than calls are made. One call to a node is under way at a time and always carries the newest
-/// wish, so that an older one never arrives last; and each node's lease is followed by one watch.
+/// wish, so that an older one never arrives last.
 struct WishBook {
     private struct Wish {
         var wanted: Int
@@ -14,9 +14,6 @@ struct WishBook {
 
     private var wishes: [NodeID: Wish] = [:]
     private var telling: Set<NodeID> = []
-    /// The number of the watch on each node; a newer one ends an older.
-    private var watches: [NodeID: Int] = [:]
-    private var lastWatch = 0
 
     /// Sets how many slots are wished for. `true` where somebody is to start telling the node.
     mutating func wish(_ wanted: Int, on node: NodeID) -> Bool {
@@ -39,34 +36,16 @@ struct WishBook {
         wishes[node]?.told = nil
     }
 
-    /// The node cannot be told any more.
-    mutating func gaveUp(on node: NodeID) {
-        wishes[node]?.told = nil
-        telling.remove(node)
-    }
-
-    /// The node has forgotten the lease, and with it what it was told.
+    /// The node has forgotten the lease. What is wished for now will be said again; until then it is nothing, also for a call
+    /// that is under way and brings a lease after all.
     mutating func leaseLost(on node: NodeID) {
-        watches[node] = nil
-        wishes[node]?.told = nil
+        wishes[node] = Wish(wanted: 0, told: nil)
     }
 
     mutating func nodeLost(_ node: NodeID) {
         wishes[node] = nil
-        watches[node] = nil
     }
 
-    /// The number of a new watch, where slots are wished for and nobody watches yet.
-    mutating func startWatch(on node: NodeID) -> Int? {
-        guard (wishes[node]?.wanted ?? 0) > 0, watches[node] == nil else { return nil }
-        lastWatch += 1
-        watches[node] = lastWatch
-        return lastWatch
-    }
-
-    func isCurrent(_ watch: Int, on node: NodeID) -> Bool { watches[node] == watch }
-
-    mutating func stopWatch(_ watch: Int, on node: NodeID) {
-        if isCurrent(watch, on: node) { watches[node] = nil }
-    }
+    /// How many slots are wished for.
+    func wanted(on node: NodeID) -> Int { wishes[node]?.wanted ?? 0 }
 }

@@ -1,3 +1,36 @@
+/// A job to be done.
+package struct Submission: Codable, Sendable {
+    package var request: JobRequest
+    /// What the submitter calls it: a submission that is repeated with the same token starts nothing, and answers with the job
+    /// that the first one started.
+    package var token: String?
+
+    /// Longest token, in bytes.
+    static let tokenLimit = 200
+
+    package init(_ request: JobRequest, token: String? = nil) {
+        self.request = request
+        self.token = token
+    }
+}
+
+/// One line of the list of jobs.
+package struct JobListing: Codable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case running, done, cancelled, badInput, failed
+    }
+
+    package var id: JobID
+    package var title: String
+    package var state: State
+    package var priority: Int
+    /// Why nothing is sent out, or how it ended.
+    package var reason: String?
+    package var status: JobStatus
+    /// Milliseconds since 1970.
+    package var submitted: UInt64
+}
+
 /// Where a job stands.
 package struct JobStatus: Codable, Sendable {
     package var scheduled: Int

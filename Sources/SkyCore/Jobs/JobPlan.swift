@@ -9,6 +9,12 @@ protocol JobPlan: Sendable {
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep
     /// The work of a task, by its number in the order of issue.
     func task(_ number: Int) -> ScanTask?
+    /// What people see of a task: "sector 9".
+    func label(_ number: Int) -> String?
+    /// Whether results mean anything to it.
+    var needsResults: Bool { get }
+    /// Lets go of what only the end needed: results can be read again from the journal.
+    mutating func release()
 }
 
 /// What follows.

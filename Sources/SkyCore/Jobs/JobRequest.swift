@@ -9,18 +9,49 @@ package struct JobRequest: Codable, Sendable {
     package var kind: Kind
     /// Longest time of one attempt.
     package var taskTimeLimit = Duration.seconds(600)
+    package var options = JobOptions()
+    /// Longest time from submission to end; `nil` for no limit.
+    package var deadline: Duration?
+    /// Failed tasks from which the job is given up; `nil` where it goes on whatever fails.
+    package var allowedFailures: Int?
 
     /// Longest time limit that is accepted: a day.
     package static let longestTimeLimit = Duration.seconds(86_400)
 
+    static let longestDeadline = Duration.seconds(365 * 86_400)
+    static let nodeLimit = 1000
+
     package init(_ kind: Kind) {
         self.kind = kind
+    }
+
+    /// What people call it: the image, or what is simulated.
+    package var title: String {
+        switch kind {
+        case .simulate(let request): "\(request.tasks) simulated tasks"
+        case .sky(let request): request.image.path
+        }
     }
 
     /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
     package func validate() throws(SkyError) {
         if taskTimeLimit <= .zero || taskTimeLimit > JobRequest.longestTimeLimit {
             throw SkyError(.badInput, "the time limit of a task must lie between 0 and 86400 seconds")
+        }
+        if let deadline, deadline <= .zero || deadline > JobRequest.longestDeadline {
+            throw SkyError(.badInput, "the deadline of a job must lie between 0 and 365 days")
+        }
+        if let allowedFailures, allowedFailures < 0 {
+            throw SkyError(.badInput, "--allow-failures takes a number from 0")
+        }
+        if !(-100...100).contains(options.priority) {
+            throw SkyError(.badInput, "the priority of a job must lie between -100 and 100")
+        }
+        if let retries = options.retries, !(0...100).contains(retries) {
+            throw SkyError(.badInput, "--retries takes a number from 0 to 100")
+        }
+        if options.use.count + options.avoid.count > JobRequest.nodeLimit {
+            throw SkyError(.badInput, "a job names at most \(JobRequest.nodeLimit) nodes to use or avoid")
         }
         switch kind {
         case .simulate(let request): try request.validate()

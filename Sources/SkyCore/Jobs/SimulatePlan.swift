@@ -10,6 +10,12 @@ struct SimulatePlan: JobPlan {
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep { PlanStep() }
 
+    var needsResults: Bool { false }
+
+    mutating func release() {}
+
+    func label(_ number: Int) -> String? { "task \(number + 1)" }
+
     func task(_ number: Int) -> ScanTask? {
         guard (0..<request.tasks).contains(number) else { return nil }
         // People count from one, as the book does.

@@ -45,6 +45,15 @@ struct SkyPlan: JobPlan {
         return nil
     }
 
+    var needsResults: Bool { true }
+
+    func label(_ number: Int) -> String? {
+        let count = sectors.count
+        if number == 0 { return "header" }
+        if number <= count { return "background \(sectors[number - 1].index + 1)" }
+        return number <= 2 * count ? "sector \(sectors[number - count - 1].index + 1)" : "picture"
+    }
+
     /// The image with the HDU that was found, so that every task means the same one.
     private var image: ImageReference {
         ImageReference(path: request.image.path, hdu: info?.hdu ?? request.image.hdu)
@@ -116,6 +125,7 @@ struct SkyPlan: JobPlan {
     mutating func release() {
         results = []
         tiles = []
+        preview = nil
         phase = .measuring
     }
 

@@ -1,5 +1,3 @@
-package import Transport
-
 /// Who may use the slots of this node, and who does. Slots are shared among coordinators.
 ///
 /// - Reserving is one step: what is free is granted at once, the rest is remembered as a wish and granted as slots come
@@ -31,7 +29,7 @@ package struct LeaseBook {
 
     /// Whose an attempt is.
     private enum Occupant: Equatable {
-        case coordinator(NodeID)
+        case coordinator(CoordinatorID)
         /// Its coordinator is gone and it has been told to stop.
         case nobody
     }
@@ -54,7 +52,7 @@ package struct LeaseBook {
     package var nextExpiry: Duration? { holders.lazy.map(\.expiry).min() }
 
     /// The lease of a coordinator as it stands, expired or not.
-    package func lease(of coordinator: NodeID) -> Lease? {
+    package func lease(of coordinator: CoordinatorID) -> Lease? {
         holders.first { $0.coordinator == coordinator }?.lease
     }
 }
@@ -65,7 +63,7 @@ extension LeaseBook {
     /// Sets what a coordinator wants in total, running attempts included. What is free is granted now, the rest when it
     /// comes free. Also renews its lease. Wanting nothing gives back every idle slot.
     package mutating func reserve(
-        _ wanted: Int, for coordinator: NodeID, now: Duration
+        _ wanted: Int, for coordinator: CoordinatorID, now: Duration
     ) -> (lease: Lease, changed: [Lease]) {
         let wanted = min(max(0, wanted), Self.slotLimit)
         if let index = index(of: coordinator) {
@@ -83,14 +81,14 @@ extension LeaseBook {
     }
 
     /// Extends a lease. Nil when it has expired or was never given: reserve again.
-    package mutating func renew(for coordinator: NodeID, now: Duration) -> Lease? {
+    package mutating func renew(for coordinator: CoordinatorID, now: Duration) -> Lease? {
         guard let index = index(of: coordinator), holders[index].expiry > now else { return nil }
         holders[index].expiry = now + duration
         return holders[index].lease
     }
 
     /// Puts an attempt into an idle slot of its coordinator's lease. Nil when it has started.
-    package mutating func start(_ attempt: AttemptID, for coordinator: NodeID, now: Duration) -> StartRefusal? {
+    package mutating func start(_ attempt: AttemptID, for coordinator: CoordinatorID, now: Duration) -> StartRefusal? {
         guard attempts[attempt] == nil else { return .duplicate }
         guard !isDraining else { return .draining }
         guard let index = index(of: coordinator), holders[index].expiry > now else { return .noLease }
@@ -116,7 +114,7 @@ extension LeaseBook {
 extension LeaseBook {
     /// The link to a coordinator is gone, and its lease with it. Stop what it had running: nobody waits for the results.
     package mutating func coordinatorLost(
-        _ coordinator: NodeID, now: Duration
+        _ coordinator: CoordinatorID, now: Duration
     ) -> (stop: [AttemptID], changed: [Lease]) {
         let stop = forget([coordinator])
         return (stop, rebalance(now: now))
@@ -153,7 +151,7 @@ extension LeaseBook {
 
     private var leasedOrOccupied: Int { stopping + holders.reduce(0) { $0 + $1.granted } }
 
-    private func index(of coordinator: NodeID) -> Int? {
+    private func index(of coordinator: CoordinatorID) -> Int? {
         holders.firstIndex { $0.coordinator == coordinator }
     }
 
@@ -163,7 +161,7 @@ extension LeaseBook {
     }
 
     /// Removes coordinators; their attempts stay in their slots, without an owner, until they finish.
-    private mutating func forget(_ coordinators: Set<NodeID>) -> [AttemptID] {
+    private mutating func forget(_ coordinators: Set<CoordinatorID>) -> [AttemptID] {
         guard !coordinators.isEmpty else { return [] }
         holders.removeAll { coordinators.contains($0.coordinator) }
         var orphans: [AttemptID] = []

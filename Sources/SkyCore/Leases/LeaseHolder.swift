@@ -1,8 +1,6 @@
-import Transport
-
 /// What a node knows of one coordinator that uses, or wishes for, its slots.
 struct LeaseHolder {
-    let coordinator: NodeID
+    let coordinator: CoordinatorID
     /// The total it wishes for.
     var wanted = 0
     /// What it has now. Never below `running`: a slot in use is taken back only when its attempt ends.
@@ -16,7 +14,7 @@ struct LeaseHolder {
     /// When it must let others have the odd slot that it holds; nil while it holds none.
     var turnEnd: Duration?
 
-    init(coordinator: NodeID, wanted: Int, epoch: UInt64, expiry: Duration) {
+    init(coordinator: CoordinatorID, wanted: Int, epoch: UInt64, expiry: Duration) {
         self.coordinator = coordinator
         self.wanted = wanted
         self.epoch = epoch

@@ -11,7 +11,8 @@ package final class Node: Sendable {
     let scan: ScanActor
     private let workers: WorkerPool
 
-    package init(_ settings: NodeSettings) {
+    /// - Parameter journal: where its coordinator keeps what it must not forget.
+    package init(_ settings: NodeSettings, journal: Journal) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
         let logger = settings.cluster.logger
@@ -24,12 +25,13 @@ package final class Node: Sendable {
                 actorSystem: system)
         }
         coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {
-            Coordinator(logger: logger, actorSystem: system)
+            Coordinator(journal: journal, retention: settings.retention, logger: logger, actorSystem: system)
         }
     }
 
-    /// - Throws: where an address cannot be bound or an interface is not there.
+    /// - Throws: where an address cannot be bound or an interface is not there, or the journal cannot be read.
     package func start() async throws {
+        try await coordinator.whenLocal { try await $0.restore() }
         try await system.start()
     }
 
@@ -40,6 +42,8 @@ package final class Node: Sendable {
             group.addTask { await self.followMembership() }
             group.addTask { await self.expireLeases() }
         }
+        await scan.whenLocal { $0.stop() }
+        await coordinator.whenLocal { await $0.close() }
         await system.shutdown()
         await workers.close()
     }
@@ -48,8 +52,8 @@ package final class Node: Sendable {
         while !Task.isCancelled {
             for await event in system.membershipEvents() {
                 switch event {
-                case .lost(let node), .left(let node):
-                    await scan.whenLocal { $0.coordinatorLost(node) }
+                case .lost(let node): await scan.whenLocal { $0.linkLost(node) }
+                case .left(let node): await scan.whenLocal { $0.left(node) }
                 case .joined, .suspect, .back, .draining:
                     break
                 }

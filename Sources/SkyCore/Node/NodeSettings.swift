@@ -7,6 +7,7 @@ package struct NodeSettings: Sendable {
     package var slots: Int
     /// The program to start worker processes from.
     package var executable: String
+    package var retention = JobRetention()
     /// Whether a task may kill this daemon, to rehearse a crash.
     package var allowsCrash = false
 

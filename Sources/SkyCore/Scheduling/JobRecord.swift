@@ -1,43 +1,51 @@
 import Transport
 
-/// One job: a range of untouched tasks, a record for each task in between, and counts for those that are done.
+/// One job: the tasks nobody has tried, a record for each task under way, and counts for those that are done.
 ///
 /// A task that is done leaves nothing but a count, so a job of a million tasks needs memory only for those under way.
 struct JobRecord {
     let id: JobID
+    let options: JobOptions
     /// Tasks added so far.
     private(set) var total = 0
     var isSealed = false
     /// Whether the job stands in the round of jobs with something to run.
     var isInRotation = false
 
+    /// Tasks with an attempt under way.
     private(set) var running = 0
     private(set) var completed = 0
     private(set) var failed = 0
     var retried = 0
     private(set) var completedByNode: [NodeID: Int] = [:]
 
-    /// The first task that was never tried; all after it are untouched too.
-    private var nextFresh = 0
+    private var fresh = FreshTasks()
     private var touched: [Int: TaskRecord] = [:]
     private var retries = RetryQueue()
     private var readyRetries = 0
     private var backingOff = 0
-    private var meanSeconds: Double?
+    /// Of the tasks of late.
+    private(set) var meanSeconds: Double?
+    private let generation: UInt64
 
     /// More tasks than a job may have are a mistake of the submitter, who should have refused them; here they are cut off.
     private static let taskLimit = Int(Int32.max)
 
-    init(id: JobID) {
+    init(id: JobID, options: JobOptions, generation: UInt64) {
         self.id = id
+        self.options = options
+        self.generation = generation
     }
 
     /// Tasks that could run now.
-    var ready: Int { total - nextFresh + readyRetries }
+    var ready: Int { fresh.count + readyRetries }
     /// Tasks that will run.
     var waiting: Int { ready + backingOff }
     var isDone: Bool { isSealed && completed + failed == total }
     var remaining: Int { total - completed - failed }
+
+    /// What a task is expected to take, in nanoseconds.
+    var expectedTime: Int { meanSeconds.map { Int(min($0, 1000) * 1e9) } ?? NodeRecord.unknownTime }
 
     subscript(task: Int) -> TaskRecord? { touched[task] }
 
@@ -55,17 +63,34 @@ struct JobRecord {
 
     /// Attempts under way, in order.
     func runningAttempts() -> [(attempt: AttemptID, node: NodeID)] {
-        var found: [(attempt: AttemptID, node: NodeID)] = []
-        for (task, record) in touched {
-            guard case .running(let node) = record.phase else { continue }
-            found.append((AttemptID(job: id, task: TaskID(task), number: record.attempts), node))
+        touched.flatMap { task, record in record.runners.map { (attempt(task, $0), $0.node) } }
+            .sorted { $0.0 < $1.0 }
+    }
+
+    /// Tasks whose one attempt may be worth a second: those under way, with the attempt.
+    func single() -> [(task: Int, attempt: AttemptID, node: NodeID)] {
+        touched.compactMap { task, record in
+            guard record.phase == .running, record.twin == nil, let runner = record.runner else { return nil }
+            return (task, attempt(task, runner), runner.node)
         }
-        return found.sorted { $0.attempt < $1.attempt }
+    }
+
+    private func attempt(_ task: Int, _ runner: TaskRecord.Runner) -> AttemptID {
+        AttemptID(job: id, task: TaskID(task), number: runner.number, generation: runner.generation)
     }
 
     mutating func add(_ count: Int) {
         guard !isSealed else { return }
-        total += min(max(0, count), Self.taskLimit - total)
+        let count = min(max(0, count), Self.taskLimit - total)
+        fresh.append(total..<(total + count))
+        total += count
+    }
+
+    /// Takes over from an earlier life, once, before anything else.
+    mutating func restore(_ tasks: Int, completed: FinishedTasks, failed: FinishedTasks) {
+        total = min(max(0, tasks), Self.taskLimit)
+        (self.completed, self.failed) = (completed.count, failed.count)
+        for range in FinishedTasks.missing(of: total, in: completed, failed) { fresh.append(range) }
     }
 
     /// Takes a task for a slot on `node`: a retry that may go there first, because it has waited longer.
@@ -78,26 +103,71 @@ struct JobRecord {
                 touched[entry.task]?.ticket == entry.ticket
             }
             isCutShort = found.isCutShort
-            if let task = found.entry?.task, let number = restart(task, on: node) { return ((task, number), false) }
+            if let task = found.entry?.task, let number = start(task, on: node) { return ((task, number), false) }
         }
-        guard nextFresh < total else { return (nil, isCutShort) }
-        let task = nextFresh
-        nextFresh += 1
+        guard let task = fresh.popFirst() else { return (nil, isCutShort) }
         running += 1
-        touched[task] = TaskRecord(runningOn: node)
+        touched[task] = TaskRecord(.init(number: 1, generation: generation, node: node))
+        touched[task]?.attempts = 1
         return ((task, 1), false)
+    }
+
+    /// One more attempt of a task that is under way, or waits for a node of its own.
+    mutating func start(_ task: Int, on node: NodeID) -> Int? {
+        guard move(task, to: .running) != nil, let number = touched[task].map({ $0.attempts + 1 }) else { return nil }
+        touched[task]?.attempts = number
+        touched[task]?.add(.init(number: number, generation: generation, node: node))
+        return number
+    }
+
+    /// An attempt of before runs on a node. `false` where its task has ended or has enough of them.
+    mutating func adopt(_ attempt: AttemptID, on node: NodeID) -> Bool {
+        let task = attempt.task.index
+        let runner = TaskRecord.Runner(number: attempt.number, generation: attempt.generation, node: node)
+        if fresh.remove(task) {
+            running += 1
+            touched[task] = TaskRecord(runner)
+        } else {
+            guard let record = touched[task], record.twin == nil, !record.runners.contains(runner),
+                move(task, to: .running) != nil
+            else { return false }
+            touched[task]?.add(runner)
+        }
+        if attempt.generation == generation {
+            let known = touched[task]?.attempts ?? 0
+            touched[task]?.attempts = max(known, attempt.number)
+        }
+        return true
+    }
+
+    /// An attempt is not under way any more. `false` where it was not.
+    mutating func remove(_ attempt: AttemptID, on node: NodeID) -> Bool {
+        touched[attempt.task.index]?.remove(attempt, on: node) ?? false
     }
 
     /// Charges the failure of a task's attempt.
     mutating func charge(
-        _ failure: AttemptFailure, to task: Int, on node: NodeID, policy: JobScheduler.Policy
+        _ failure: AttemptFailure, to task: Int, on node: NodeID, alone: Bool, policy: JobScheduler.Policy
     ) -> TaskRecord.Verdict? {
-        touched[task]?.charge(failure, on: node, policy: policy)
+        touched[task]?.charge(
+            failure, on: node, alone: alone, retries: options.retries ?? policy.maximumFaults, policy: policy)
+    }
+
+    /// A task that nobody has tried in this life was under way on a node that died in an earlier one.
+    mutating func blame(_ task: Int, _ risk: TaskRisk, policy: JobScheduler.Policy) -> TaskRecord.Verdict? {
+        if fresh.remove(task) {
+            backingOff += 1
+            touched[task] = TaskRecord()
+        }
+        return charge(
+            .nodeLost("node \(risk.node) ended"), to: task, on: risk.node, alone: risk.isAlone, policy: policy)
     }
 
     /// Puts a task into its line. Nil, and nothing done, when no live node may take it.
     mutating func makeReady(_ task: Int, relaxed: Bool = false, roster: Roster) -> (RetryEntry, RetryPlacement)? {
-        guard var placement = touched[task]?.placement(in: roster) else { return nil }
+        guard var placement = touched[task]?.placement(in: roster, barred: roster.barred(for: options)) else {
+            return nil
+        }
         if relaxed { placement = placement.relaxed }
         guard placement.choice(in: roster) != .none else { return nil }
         guard let ticket = move(task, to: .ready) else { return nil }
@@ -110,8 +180,9 @@ struct JobRecord {
         move(task, to: .backingOff).map { RetryEntry(task: task, ticket: $0) }
     }
 
+    /// Also a task that has not been tried: its result may be from an earlier life.
     mutating func complete(_ task: Int, on node: NodeID) {
-        guard forget(task) else { return }
+        guard forget(task) || fresh.remove(task) else { return }
         completed += 1
         completedByNode[node, default: 0] += 1
     }
@@ -119,6 +190,9 @@ struct JobRecord {
     mutating func fail(_ task: Int) {
         if forget(task) { failed += 1 }
     }
+
+    /// Whether a task is neither done nor out of range.
+    func isOpen(_ task: Int) -> Bool { touched[task] != nil || fresh.contains(task) }
 
     /// Tasks waiting for a slot that no live node may take any more.
     mutating func popStranded(roster: Roster) -> [Int] {
@@ -142,12 +216,6 @@ struct JobRecord {
 }
 
 extension JobRecord {
-    private mutating func restart(_ task: Int, on node: NodeID) -> Int? {
-        guard move(task, to: .running(on: node)) != nil else { return nil }
-        touched[task]?.attempts += 1
-        return touched[task]?.attempts
-    }
-
     private mutating func move(_ task: Int, to phase: TaskRecord.Phase) -> UInt32? {
         guard let index = touched.index(forKey: task) else { return nil }
         count(touched.values[index].phase, -1)

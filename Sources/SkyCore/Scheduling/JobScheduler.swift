@@ -13,11 +13,18 @@ package import Transport
 /// - What is wished for on each node follows what waits (`SchedulerWishes`).
 package struct JobScheduler {
     let policy: Policy
+    let generation: UInt64
     var generator: SplitMix64
-    var jobs = JobTable()
+    var jobs: JobTable
     var roster: Roster
     var timers = TimerQueue()
     var wishes = Wishes()
+    var isolation = Isolation()
+    /// Nothing is sent out.
+    var isSuspended = false
+    /// When to look for attempts that take long.
+    var nextTwinSearch: Duration?
+    var twinSearchAllowed: Duration = .zero
     /// When to look again because a search stopped at its limit.
     var nextSearch: Duration?
     /// The latest time we were told: time never goes back.
@@ -27,11 +34,14 @@ package struct JobScheduler {
 
     /// - Parameters:
     ///   - localNode: the node this coordinator lives in. It gets work like others once `nodeJoined` announces it.
+    ///   - generation: of this life of the coordinator; its attempts carry it.
     ///   - seed: for the jitter of back-offs; the same seed and events give the same actions.
-    package init(localNode: NodeID, policy: Policy = Policy(), seed: UInt64) {
+    package init(localNode: NodeID, generation: UInt64 = 1, policy: Policy = Policy(), seed: UInt64) {
         self.policy = policy
+        self.generation = generation
         generator = SplitMix64(seed: seed)
         roster = Roster(local: localNode)
+        jobs = JobTable(generation: generation)
     }
 
     /// Takes note of an event and says what to do about it, in order.
@@ -39,7 +49,11 @@ package struct JobScheduler {
         self.now = max(now, self.now)
         fireTimers()
         apply(event)
-        dispatch()
+        if !isSuspended {
+            dispatch()
+            isolate()
+            addTwins()
+        }
         updateWishes()
         dropStaleTimers()
         defer { outbox = [] }
@@ -48,13 +62,21 @@ package struct JobScheduler {
 
     /// When a `tick` is due; nil while there is nothing to wait for but events.
     package var nextWake: Duration? {
-        [timers.next, wishes.releaseDue, nextSearch].compactMap(\.self).min()
+        [timers.next, wishes.releaseDue, nextSearch, nextTwinSearch].compactMap(\.self).min()
     }
 
     /// How far a job is; nil once it has ended.
     package func progress(of job: JobID) -> JobProgress? {
         jobs[job]?.progress
     }
+
+    /// Attempts of a job under way, by node.
+    package func runningByNode(_ job: JobID) -> [NodeID: Int] {
+        jobs[job]?.runningAttempts().reduce(into: [:]) { $0[$1.node, default: 0] += 1 } ?? [:]
+    }
+
+    /// Whether an attempt has its node for itself.
+    package func isAlone(_ attempt: AttemptID) -> Bool { isolation.attempt == attempt }
 
     /// How fast each node works, where that was measured: 1 is average, 2 takes half as long.
     package func speeds(now: Duration) -> [NodeID: Double] {
@@ -68,15 +90,25 @@ package struct JobScheduler {
 
     private mutating func apply(_ event: Event) {
         switch event {
-        case .submitted(let job, let tasks):
-            jobs.insert(job, tasks: tasks)
+        case .submitted(let job, let tasks, let options):
+            if jobs.insert(job, options) { jobs.update(job) { $0.add(tasks) } }
+        case .restored(let job, let tasks, let completed, let failed, let risks, let isSealed, let options):
+            guard jobs.insert(job, options) else { return }
+            jobs.update(job) { record in
+                record.restore(tasks, completed: completed, failed: failed)
+                record.isSealed = isSealed
+            }
+            for (task, risks) in Dictionary(grouping: risks, by: \.task).sorted(by: { $0.key < $1.key }) {
+                blame(task.index, of: job, risks)
+            }
+            finishIfDone(job)
         case .tasksAdded(let job, let count):
             jobs.update(job) { $0.add(count) }
         case .noMoreTasks(let job):
             jobs.update(job) { $0.isSealed = true }
             finishIfDone(job)
-        case .nodeJoined(let node):
-            roster.insert(node)
+        case .nodeJoined(let node, let name):
+            roster.insert(node, name: name)
         case .nodeLost(let node):
             nodeLost(node)
         case .nodeDraining(let node, let draining):
@@ -85,11 +117,17 @@ package struct JobScheduler {
             leased(node, slots: slots, epoch: epoch)
         case .leaseLost(let node):
             roster.update(node) { ($0.slots, $0.wanted) = (0, 0) }
-        case .succeeded(let attempt, let node):
-            succeeded(attempt, on: node)
+        case .succeeded(let attempt, let node, let duration):
+            succeeded(attempt, on: node, took: duration)
         case .failed(let attempt, let node, let failure):
-            roster.update(node) { $0.running[attempt] = nil }
-            failed(attempt, on: node, failure)
+            let alone = ended(attempt, on: node)
+            failed(attempt, on: node, failure, alone: alone)
+        case .adopted(let attempt, let node):
+            adopted(attempt, on: node)
+        case .suspended(let isSuspended):
+            self.isSuspended = isSuspended
+            nextSearch = nil
+            nextTwinSearch = nil
         case .cancelled(let job):
             cancelled(job)
         case .tick:

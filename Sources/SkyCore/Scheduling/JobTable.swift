@@ -1,4 +1,3 @@
-import DequeModule
 import Transport
 
 /// All jobs of one coordinator, and the round in which they get slots.
@@ -11,8 +10,13 @@ struct JobTable {
     /// In an array, so that a record is read where it is: a dictionary would hand out a copy, reference counts and all.
     private var records: [JobRecord] = []
     private var position: [JobID: Int] = [:]
-    /// Jobs with something to run, the next to be served first.
-    private var rotation: Deque<JobID> = []
+    /// Jobs with something to run, the one that was served longest ago first.
+    private var rotation: [JobID] = []
+    private let generation: UInt64
+
+    init(generation: UInt64) {
+        self.generation = generation
+    }
 
     var ids: [JobID] { position.keys.sorted() }
 
@@ -23,11 +27,28 @@ struct JobTable {
     /// The record of a task under way.
     func task(_ task: Int, of job: JobID) -> TaskRecord? { position[job].flatMap { records[$0][task] } }
 
-    mutating func insert(_ job: JobID, tasks: Int) {
-        guard position[job] == nil else { return }
+    /// Whether a task is neither done nor unknown.
+    func isOpen(_ task: Int, of job: JobID) -> Bool { position[job].map { records[$0].isOpen(task) } ?? false }
+
+    func expectedTime(of job: JobID) -> Int { position[job].map { records[$0].expectedTime } ?? NodeRecord.unknownTime }
+
+    /// Jobs of which nothing waits and something runs.
+    var tails: [JobRecord] { records.filter { $0.waiting == 0 && $0.running > 0 } }
+
+    /// Whether any job does not use all nodes.
+    var isRestricted: Bool { records.contains { $0.options.isRestricted } }
+
+    /// Tasks that will run and may run on that node.
+    func waiting(for node: NodeRecord) -> Int {
+        records.reduce(0) { $0 + ($1.options.allows(node) ? $1.waiting : 0) }
+    }
+
+    /// A new job. `false` where it is here already.
+    mutating func insert(_ job: JobID, _ options: JobOptions) -> Bool {
+        guard position[job] == nil else { return false }
         position[job] = records.count
-        records.append(JobRecord(id: job))
-        update(job) { $0.add(tasks) }
+        records.append(JobRecord(id: job, options: options, generation: generation))
+        return true
     }
 
     mutating func remove(_ job: JobID) -> JobRecord? {
@@ -58,25 +79,53 @@ struct JobTable {
         return result
     }
 
-    /// Takes a task for a slot on `node` from the next job that has one, and moves that job to the end of the round.
-    mutating func claim(for node: NodeID, roster: Roster, limit: Int) -> (attempt: AttemptID?, isCutShort: Bool) {
+    /// Takes a task for `node` from the job whose turn it is.
+    ///
+    /// - Parameter spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
+    mutating func claim(
+        for node: NodeID, roster: Roster, limit: Int, spareTime: Int?
+    ) -> (attempt: AttemptID?, isCutShort: Bool) {
         var isCutShort = false
-        for _ in 0..<rotation.count {
-            guard let job = rotation.popFirst(), let index = position[job] else { continue }
+        var tried: Set<JobID> = []
+        while let turn = nextTurn(except: tried, node: node, roster: roster, spareTime: spareTime) {
+            let job = rotation[turn]
+            guard let index = position[job] else { break }
             let before = (ready: records[index].ready, waiting: records[index].waiting)
             let found = records[index].claim(for: node, roster: roster, limit: limit)
             recount(index, before)
-            if records[index].ready > 0 {
-                rotation.append(job)
-            } else {
+            if records[index].ready == 0 {
                 records[index].isInRotation = false
+                rotation.remove(at: turn)
+            } else if rotation.count > 1 {
+                rotation.remove(at: turn)
+                rotation.append(job)
             }
             if let claimed = found.claimed {
-                return (AttemptID(job: job, task: TaskID(claimed.task), number: claimed.number), false)
+                return (
+                    AttemptID(job: job, task: TaskID(claimed.task), number: claimed.number, generation: generation),
+                    false
+                )
             }
             if found.isCutShort { isCutShort = true }
+            tried.insert(job)
         }
         return (nil, isCutShort)
+    }
+
+    /// The job of the highest priority; of those, the one with the fewest tasks running; of those, the one that was served
+    /// longest ago. So jobs of equal priority have equal numbers of slots, whatever their tasks take.
+    private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
+        var best: (turn: Int, priority: Int, running: Int)?
+        for (turn, job) in rotation.enumerated() {
+            guard let index = position[job] else { continue }
+            let (priority, running) = (records[index].options.priority, records[index].running)
+            if let best, (-priority, running) >= (-best.priority, best.running) { continue }
+            if !tried.isEmpty, tried.contains(job) { continue }
+            if let spareTime, records[index].expectedTime > spareTime { continue }
+            if records[index].options.isRestricted, !roster.allows(node, for: records[index].options) { continue }
+            best = (turn, priority, running)
+        }
+        return best?.turn
     }
 
     private mutating func recount(_ index: Int, _ before: (ready: Int, waiting: Int)) {

@@ -2,25 +2,62 @@ import Transport
 
 /// What the scheduler knows of one live node.
 struct NodeRecord {
+    /// An attempt that has been sent there.
+    struct Sent {
+        var at: Duration
+        /// What it will take, by the mean of its job, in nanoseconds.
+        var expected: Int
+    }
+
     let id: NodeID
+    let name: String
     /// Slots leased there for this coordinator.
     var slots = 0
     /// Of the newest lease heard of.
     var epoch: UInt64?
-    /// Attempts that occupy a slot there, stopped ones included until they are reported, with when they were sent.
-    var running: [AttemptID: Duration] = [:]
+    /// Attempts that run or wait there, stopped ones included until they are reported.
+    private(set) var running: [AttemptID: Sent] = [:]
+    /// What all of them will take together, in nanoseconds.
+    private(set) var expected = 0
     /// What the node was last told that we wish for.
     var wanted = 0
     var isDraining = false
     /// The node refused an attempt or was out of reach: it is left alone until then, or until it sends a new lease.
     var pausedUntil: Duration?
+    /// Nothing new is sent there: a task that is suspected of killing nodes is to run there alone, or does.
+    var isSetAside = false
     var speed = NodeSpeed()
     /// Position in the roster's list of nodes with room.
     var place: Int?
 
-    var hasRoom: Bool { running.count < slots && !isDraining && pausedUntil == nil }
+    /// What is taken for the time of a task of which nothing is known: too long for any of them to wait on a node.
+    static let unknownTime = 1_000_000_000_000
+    /// Work that may wait on a node for each of its slots, in nanoseconds and in attempts: enough to bridge a journey there and
+    /// back, little enough that it might as well wait here.
+    static let waitingTime = 20_000_000
+    static let waitingLimit = 64
 
-    init(id: NodeID) {
+    var isOpen: Bool { !isDraining && pausedUntil == nil && !isSetAside }
+    var hasIdleSlot: Bool { running.count < slots && isOpen }
+    var hasRoom: Bool { isOpen && (running.count < slots || spareTime > 0) }
+
+    /// How much more work may wait there, in nanoseconds.
+    var spareTime: Int {
+        guard running.count < slots * (1 + NodeRecord.waitingLimit) else { return 0 }
+        return max(0, slots * NodeRecord.waitingTime - expected)
+    }
+
+    init(id: NodeID, name: String) {
         self.id = id
+        self.name = name
+    }
+
+    mutating func add(_ attempt: AttemptID, at now: Duration, expected time: Int) {
+        guard running.updateValue(Sent(at: now, expected: time), forKey: attempt) == nil else { return }
+        expected += time
+    }
+
+    mutating func remove(_ attempt: AttemptID) {
+        if let sent = running.removeValue(forKey: attempt) { expected -= sent.expected }
     }
 }

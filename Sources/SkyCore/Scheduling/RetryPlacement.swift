@@ -9,6 +9,8 @@ struct RetryPlacement: Hashable {
     var avoid: [NodeID] = []
     /// Live nodes that cannot reach the task's input, sorted.
     var never: [NodeID] = []
+    /// Live nodes that its job does not use, sorted. Where these are all, the task waits for others.
+    var barred: [NodeID] = []
     /// Whether the task has failed or lost a node, and so stays off the local node while there is another.
     var sparesLocal = false
 
@@ -20,23 +22,27 @@ struct RetryPlacement: Hashable {
     }
 
     /// No preference: what a retry becomes when it has waited too long. Nodes out of reach of the input stay excluded.
-    var relaxed: RetryPlacement { RetryPlacement(never: never) }
+    var relaxed: RetryPlacement { RetryPlacement(never: never, barred: barred) }
 
     /// Whether waiting could be shortened by relaxing.
     var isChoosy: Bool { sparesLocal || !avoid.isEmpty }
 
     func choice(in roster: Roster) -> Choice {
-        if !never.isEmpty, roster.count > 0, never.count(where: roster.isLive) == roster.count { return .none }
-        let localIsFree = !avoid.contains(roster.local) && !never.contains(roster.local)
-        var unwanted = never.count(where: roster.isUsable)
-        unwanted += avoid.count { !never.contains($0) && roster.isUsable($0) }
+        let isOut = { (node: NodeID) in never.contains(node) || barred.contains(node) }
+        let reachable = roster.count - barred.count(where: roster.isLive)
+        let outOfReach = never.count { roster.isLive($0) && !barred.contains($0) }
+        if !never.isEmpty, reachable > 0, outOfReach == reachable { return .none }
+        let localIsFree = !avoid.contains(roster.local) && !isOut(roster.local)
+        var unwanted = never.count { roster.isUsable($0) && !barred.contains($0) }
+        unwanted += barred.count(where: roster.isUsable)
+        unwanted += avoid.count { !isOut($0) && roster.isUsable($0) }
         if sparesLocal, localIsFree, roster.isUsable(roster.local) { unwanted += 1 }
         if roster.usableCount > unwanted { return .preferred }
         return sparesLocal && localIsFree && roster.isUsable(roster.local) ? .local : .any
     }
 
     func allows(_ node: NodeID, choice: Choice, local: NodeID) -> Bool {
-        guard !never.contains(node) else { return false }
+        guard !never.contains(node), !barred.contains(node) else { return false }
         switch choice {
         case .preferred: return !avoid.contains(node) && !(sparesLocal && node == local)
         case .local: return node == local

@@ -40,13 +40,31 @@ struct Roster {
 
     /// When an attempt was sent to a node, if it occupies a slot there.
     func sent(_ attempt: AttemptID, to node: NodeID) -> Duration? {
-        position[node].flatMap { records[$0].running[attempt] }
+        position[node].flatMap { records[$0].running[attempt]?.at }
     }
 
-    mutating func insert(_ node: NodeID) {
+    /// Live nodes that a job does not use, sorted.
+    func barred(for options: JobOptions) -> [NodeID] {
+        guard options.isRestricted else { return [] }
+        return records.filter { !options.allows($0) }.map(\.id).sorted()
+    }
+
+    func allows(_ node: NodeID, for options: JobOptions) -> Bool {
+        position[node].map { options.allows(records[$0]) } ?? false
+    }
+
+    /// Slots that stand idle.
+    var idleSlots: Int {
+        withRoom.reduce(0) { sum, node in
+            guard let index = position[node], records[index].hasIdleSlot else { return sum }
+            return sum + records[index].slots - records[index].running.count
+        }
+    }
+
+    mutating func insert(_ node: NodeID, name: String) {
         guard position[node] == nil else { return }
         position[node] = records.count
-        records.append(NodeRecord(id: node))
+        records.append(NodeRecord(id: node, name: name))
         order.insert(node, at: order.firstIndex { $0 > node } ?? order.endIndex)
         usableCount += 1
         version += 1

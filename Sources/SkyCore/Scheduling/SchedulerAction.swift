@@ -5,12 +5,12 @@ extension JobScheduler {
     package enum Action: Hashable, Sendable {
         /// Wish for so many slots of a node in all, running attempts included; 0 gives all back. Only said on a change.
         case reserve(NodeID, wanted: Int)
-        /// Send an attempt to a node.
+        /// Send an attempt to a node. It may find others there that wait for the same slots.
         case run(AttemptID, on: NodeID)
         /// Stop an attempt: its result is no longer needed.
         case stop(AttemptID, on: NodeID)
         /// Commit this result. Said exactly once for a task that completes.
-        case completed(JobID, TaskID, attempt: Int, on: NodeID)
+        case completed(AttemptID, on: NodeID)
         /// Acknowledge and drop a result: another came first, or its job has ended.
         case discarded(AttemptID)
         /// A task failed on a node and will be tried again after `delay`, as attempt number `attempt`. Refusals, which never

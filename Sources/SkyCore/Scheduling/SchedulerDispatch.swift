@@ -11,16 +11,24 @@ extension JobScheduler {
         while jobs.ready > 0,
             let node = roster.leastLoaded(now: now, halfLife: policy.slownessHalfLife, except: skipped)
         {
-            let found = jobs.claim(for: node, roster: roster, limit: max(1, policy.searchLimit))
+            let spareTime = roster[node].flatMap { $0.hasIdleSlot ? nil : $0.spareTime }
+            let found = jobs.claim(
+                for: node, roster: roster, limit: max(1, policy.searchLimit), spareTime: spareTime)
             if let attempt = found.attempt {
-                let sent = now
-                roster.update(node) { $0.running[attempt] = sent }
-                outbox.append(.run(attempt, on: node))
+                send(attempt, to: node)
             } else {
                 skipped.insert(node)
                 if found.isCutShort { nextSearch = now + Self.searchInterval }
             }
         }
+    }
+
+    func expectedTime(of attempt: AttemptID) -> Int { jobs.expectedTime(of: attempt.job) }
+
+    mutating func send(_ attempt: AttemptID, to node: NodeID) {
+        let (sent, expected) = (now, expectedTime(of: attempt))
+        roster.update(node) { $0.add(attempt, at: sent, expected: expected) }
+        outbox.append(.run(attempt, on: node))
     }
 
     /// Ends back-offs, waits for a preferred node, and pauses of nodes that are due.

@@ -4,9 +4,13 @@ extension JobScheduler {
         /// Retries after a task's own faults: four tries in all. Flaky causes (memory, a disk) seldom survive three other
         /// nodes; a broken task should be reported while somebody is still looking.
         package var maximumFaults = 3
-        /// After running on this many nodes that died, the task is taken to be what kills them. Five, because when a rack
-        /// or a switch fails, innocent tasks see several losses in a row.
-        package var maximumNodeLosses = 5
+        /// After running on this many nodes that died, a task is tried where nothing else runs: then those that only stood
+        /// beside it are not blamed. Three, because when a rack or a switch fails, innocent tasks see losses in a row.
+        package var suspicionAfter = 3
+        /// After so many more nodes that died of it when it was alone, the task is taken to be what kills them.
+        package var maximumLossesAlone = 2
+        /// Losses in all, whatever the nodes: a link that breaks under the same task again and again must not go on for ever.
+        package var maximumLosses = 50
         /// Refusals are nobody's fault and normally end within one; a hundred means that something is broken, and a job
         /// must end rather than circle for ever.
         package var maximumRefusals = 100
@@ -31,6 +35,13 @@ extension JobScheduler {
         /// Kinds of retry examined for one free slot. Kinds differ in the nodes to avoid; there are rarely more than a few,
         /// and this bounds the time of an event if there ever are.
         package var searchLimit = 64
+        /// An attempt that takes this many times the mean of its job is tried on an idle slot too, once nothing else waits: the
+        /// last few tasks must not wait for a slow or frozen node.
+        package var twinFactor = 2.0
+        /// No twin before this time: what is over soon is not worth one.
+        package var twinDelay: Duration = .milliseconds(100)
+        /// How often to look for attempts that take long.
+        package var twinInterval: Duration = .milliseconds(50)
         /// When a node's measured slowness counts only half. A node once slow gets probed again within a few of these.
         package var slownessHalfLife: Duration = .seconds(30)
 

@@ -2,34 +2,68 @@ import Transport
 
 extension JobScheduler {
     /// Commits a result unless its task is done already. A late result of an attempt that was given up counts like any
-    /// other: the work is done, and the newer attempt is stopped.
-    mutating func succeeded(_ attempt: AttemptID, on node: NodeID) {
+    /// other: the work is done, and the newer attempts are stopped.
+    mutating func succeeded(_ attempt: AttemptID, on node: NodeID, took duration: Duration?) {
         let sent = roster.sent(attempt, to: node)
-        roster.update(node) { $0.running[attempt] = nil }
+        _ = ended(attempt, on: node)
         let task = attempt.task.index
-        guard let record = jobs.task(task, of: attempt.job), isCredible(attempt, on: node, record) else {
+        guard jobs.isOpen(task, of: attempt.job), isCredible(attempt, on: node) else {
             outbox.append(.discarded(attempt))
             return
         }
-        if case .running(let other) = record.phase, record.attempts != attempt.number {
-            outbox.append(.stop(AttemptID(job: attempt.job, task: attempt.task, number: record.attempts), on: other))
-        }
+        stopOthers(than: attempt)
         jobs.update(attempt.job) { $0.complete(task, on: node) }
-        if let sent { measure(now - sent, of: attempt.job, on: node) }
-        outbox.append(.completed(attempt.job, attempt.task, attempt: attempt.number, on: node))
+        if let took = duration ?? sent.map({ now - $0 }) { measure(took, of: attempt.job, on: node) }
+        outbox.append(.completed(attempt, on: node))
         finishIfDone(attempt.job)
+    }
+
+    /// An attempt does not occupy a slot of its node any more.
+    ///
+    /// - Returns: whether nothing else was allowed beside it.
+    mutating func ended(_ attempt: AttemptID, on node: NodeID) -> Bool {
+        roster.update(node) { $0.remove(attempt) }
+        guard isolation.attempt == attempt else { return false }
+        endIsolation()
+        return true
+    }
+
+    /// Something runs that nobody here knew of: its task need not be tried by another.
+    mutating func adopted(_ attempt: AttemptID, on node: NodeID) {
+        guard roster.isLive(node), roster.sent(attempt, to: node) == nil else { return }
+        let (now, expected) = (now, expectedTime(of: attempt))
+        roster.update(node) { $0.add(attempt, at: now, expected: expected) }
+        if jobs.update(attempt.job, { $0.adopt(attempt, on: node) }) != true {
+            outbox.append(.stop(attempt, on: node))
+        }
     }
 
     /// Charges a failure and decides what becomes of the task. The failure of an attempt that was given up before changes
     /// nothing: it was charged then.
-    mutating func failed(_ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure) {
+    mutating func failed(_ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure, alone: Bool) {
         let (job, task) = (attempt.job, attempt.task.index)
-        guard let record = jobs.task(task, of: job), record.attempts == attempt.number,
-            record.phase == .running(on: node)
-        else { return }
-        let charged = jobs.update(job) { [policy] in $0.charge(failure, to: task, on: node, policy: policy) }
+        guard jobs.update(job, { $0.remove(attempt, on: node) }) == true else { return }
+        let charged = jobs.update(job) { [policy] in
+            $0.charge(failure, to: task, on: node, alone: alone, policy: policy)
+        }
         guard let verdict = charged else { return }
         if case .nodeLost = failure { rest(node, for: policy.lossDelay) }
+        follow(verdict, attempt, on: node, failure)
+    }
+
+    /// A task of an earlier life that ran where the coordinator died.
+    mutating func blame(_ task: Int, of job: JobID, _ risks: [TaskRisk]) {
+        var verdict: TaskRecord.Verdict?
+        for risk in risks { verdict = jobs.update(job) { [policy] in $0.blame(task, risk, policy: policy) } ?? verdict }
+        guard let verdict, let risk = risks.last else { return }
+        let attempt = AttemptID(job: job, task: TaskID(task), number: 0, generation: generation)
+        follow(verdict, attempt, on: risk.node, .nodeLost("node \(risk.node) ended"))
+    }
+
+    private mutating func follow(
+        _ verdict: TaskRecord.Verdict, _ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure
+    ) {
+        let (job, task) = (attempt.job, attempt.task.index)
         switch verdict {
         case .retryAfterFault(let count):
             let delay = backoff(afterFaults: count)
@@ -38,6 +72,11 @@ extension JobScheduler {
         case .retryNow:
             if hasSomewhereToGo(task, of: job) { retrying(attempt, on: node, failure, delay: .zero) }
             makeReady(task, of: job)
+        case .retryAlone:
+            retrying(attempt, on: node, failure, delay: .zero)
+            if let entry = jobs.update(job, { $0.backOff(task) }) { isolation.waiting.append((job, entry)) }
+        case .wait:
+            break
         case .refused:
             // It would refuse the next task for the same reason.
             rest(node, for: policy.refusalDelay)
@@ -50,8 +89,10 @@ extension JobScheduler {
     /// Gives up what ran on a node that is gone and lets it run elsewhere.
     mutating func nodeLost(_ node: NodeID) {
         guard let record = roster.remove(node) else { return }
+        let wasAlone = isolation.node == node && isolation.attempt != nil
+        if isolation.node == node { endIsolation() }
         for attempt in record.running.keys.sorted() {
-            failed(attempt, on: node, .nodeLost("node \(node) was lost"))
+            failed(attempt, on: node, .nodeLost("node \(node) was lost"), alone: wasAlone)
         }
         for job in jobs.ids {
             for task in jobs.update(job, { [roster] in $0.popStranded(roster: roster) }) ?? [] {
@@ -68,7 +109,8 @@ extension JobScheduler {
     }
 
     mutating func fail(_ task: Int, of job: JobID, reason: String) {
-        guard jobs.task(task, of: job) != nil else { return }
+        guard let record = jobs.task(task, of: job) else { return }
+        for runner in record.runners { stop(runner, task, of: job) }
         jobs.update(job) { $0.fail(task) }
         outbox.append(.taskFailed(job, TaskID(task), reason: reason))
         finishIfDone(job)
@@ -81,15 +123,33 @@ extension JobScheduler {
 }
 
 extension JobScheduler {
-    /// Whether an attempt was really made, and, if it is the newest, on that node.
-    private func isCredible(_ attempt: AttemptID, on node: NodeID, _ record: TaskRecord) -> Bool {
+    /// Whether an attempt was really made, and, if it is known to be under way, on that node. Of an earlier life nothing is
+    /// known but that it can have made any.
+    private func isCredible(_ attempt: AttemptID, on node: NodeID) -> Bool {
+        guard attempt.generation == generation else { return attempt.generation < generation }
+        guard let record = jobs.task(attempt.task.index, of: attempt.job) else { return false }
         guard attempt.number >= 1, attempt.number <= record.attempts else { return false }
-        guard attempt.number == record.attempts, case .running(let expected) = record.phase else { return true }
-        return expected == node
+        let known = record.runners.first { $0.number == attempt.number && $0.generation == attempt.generation }
+        return known.map { $0.node == node } ?? true
+    }
+
+    private mutating func stopOthers(than attempt: AttemptID) {
+        for runner in jobs.task(attempt.task.index, of: attempt.job)?.runners ?? []
+        where (runner.number, runner.generation) != (attempt.number, attempt.generation) {
+            stop(runner, attempt.task.index, of: attempt.job)
+        }
+    }
+
+    private mutating func stop(_ runner: TaskRecord.Runner, _ task: Int, of job: JobID) {
+        let attempt = AttemptID(job: job, task: TaskID(task), number: runner.number, generation: runner.generation)
+        outbox.append(.stop(attempt, on: runner.node))
     }
 
     private func hasSomewhereToGo(_ task: Int, of job: JobID) -> Bool {
-        guard let placement = jobs.task(task, of: job)?.placement(in: roster) else { return false }
+        guard let record = jobs[job],
+            let placement = record[task]?.placement(
+                in: roster, barred: roster.barred(for: record.options))
+        else { return false }
         return placement.choice(in: roster) != .none
     }
 

@@ -48,7 +48,10 @@ extension JobScheduler {
     private func wanted(on record: NodeRecord) -> Int {
         let running = record.running.count
         guard wishes.level > 0, !record.isDraining else { return running }
-        return max(running, min(policy.wantedLimit, wishes.level + (running == 0 ? 0 : roundedUp(running))))
+        let waiting = jobs.isRestricted ? jobs.waiting(for: record) : wishes.level
+        guard waiting > 0 else { return running }
+        let level = roundedUp(min(waiting, wishes.level))
+        return max(running, min(policy.wantedLimit, level + (running == 0 ? 0 : roundedUp(running))))
     }
 
     private func roundedUp(_ count: Int) -> Int {

@@ -3,12 +3,19 @@ import Transport
 /// What is known of a task that has been tried and is not done. Untouched and finished tasks have no record.
 struct TaskRecord {
     enum Phase: Equatable {
-        /// The newest attempt is on this node.
-        case running(on: NodeID)
+        /// At least one attempt is on some node.
+        case running
         /// Waits for a slot.
         case ready
-        /// Waits for the end of a back-off.
+        /// Waits for the end of a back-off, or for a node of its own.
         case backingOff
+    }
+
+    /// An attempt that is under way.
+    struct Runner: Equatable {
+        var number: Int
+        var generation: UInt64
+        var node: NodeID
     }
 
     /// What follows from a failure.
@@ -17,6 +24,10 @@ struct TaskRecord {
         case retryAfterFault(count: Int)
         /// Try again at once: the task is not to blame.
         case retryNow
+        /// Try again where nothing else runs: it has been on so many nodes that died that it may be what kills them.
+        case retryAlone
+        /// Another attempt is still under way.
+        case wait
         /// It never ran: try again when the node had time to say why.
         case refused
         case fail(reason: String)
@@ -25,14 +36,17 @@ struct TaskRecord {
     private enum Trouble {
         case fault(NodeID)
         /// The node, or the way to it, went away.
-        case loss(NodeID)
+        case loss(NodeID, alone: Bool)
         /// The node cannot reach the input.
         case outOfReach(NodeID)
     }
 
     var phase: Phase
-    /// Attempts made; also the number of the newest.
+    /// Attempts made in this life of the coordinator; also the number of the newest of them.
     var attempts = 1
+    private(set) var runner: Runner?
+    /// A second attempt at the same time, because the first takes long.
+    private(set) var twin: Runner?
     /// Tells the task's newest entry in a queue from older ones. Changes with the phase.
     var ticket: UInt32 = 0
 
@@ -42,17 +56,59 @@ struct TaskRecord {
     /// The last failure, in the words of whoever saw it.
     private(set) var lastReason = ""
 
-    init(runningOn node: NodeID) {
-        phase = .running(on: node)
+    init(_ runner: Runner) {
+        phase = .running
+        attempts = 0
+        add(runner)
+    }
+
+    /// Not under way, and not tried in this life.
+    init() {
+        phase = .backingOff
+        attempts = 0
+    }
+
+    var runners: [Runner] { [runner, twin].compactMap(\.self) }
+
+    mutating func add(_ added: Runner) {
+        if runner == nil { runner = added } else { twin = added }
+        phase = .running
+    }
+
+    /// Takes an attempt out. `false` where it is not under way.
+    mutating func remove(_ attempt: AttemptID, on node: NodeID) -> Bool {
+        let removed = Runner(number: attempt.number, generation: attempt.generation, node: node)
+        if twin == removed {
+            twin = nil
+        } else if runner == removed {
+            (runner, twin) = (twin, nil)
+        } else {
+            return false
+        }
+        return true
     }
 
     /// Charges a failure to the budget it belongs to.
-    mutating func charge(_ failure: AttemptFailure, on node: NodeID, policy: JobScheduler.Policy) -> Verdict {
+    ///
+    /// - Parameters:
+    ///   - alone: whether nothing else ran on the node.
+    ///   - retries: how many faults are forgiven.
+    mutating func charge(
+        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, policy: JobScheduler.Policy
+    ) -> Verdict {
+        let verdict = judge(failure, on: node, alone: alone, retries: retries, policy: policy)
+        if case .permanent = failure { return verdict }
+        return runner == nil ? verdict : .wait
+    }
+
+    private mutating func judge(
+        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, policy: JobScheduler.Policy
+    ) -> Verdict {
         switch failure {
         case .fault(let reason):
             lastReason = reason
             troubles.append(.fault(node))
-            guard faults <= policy.maximumFaults else {
+            guard faults <= retries else {
                 return .fail(reason: "failed \(faults) times, last on node \(node): \(reason)")
             }
             return .retryAfterFault(count: faults)
@@ -64,17 +120,17 @@ struct TaskRecord {
             return .retryNow
         case .nodeLost(let reason):
             lastReason = reason
-            troubles.append(.loss(node))
+            troubles.append(.loss(node, alone: alone))
             // A node dies once; the same one lost again is a bad link, which is not the task's doing.
             let nodes = Set(lostOn)
-            guard nodes.count < policy.maximumNodeLosses else {
+            guard Set(lostAlone).count < policy.maximumLossesAlone else {
                 let names = nodes.sorted().map(\.description).joined(separator: ", ")
                 return .fail(reason: "poison: \(nodes.count) nodes died while running it (\(names))")
             }
-            guard lostOn.count < policy.maximumNodeLosses * 10 else {
+            guard lostOn.count < policy.maximumLosses else {
                 return .fail(reason: "lost \(lostOn.count) times with the way to its nodes: \(reason)")
             }
-            return .retryNow
+            return nodes.count < policy.suspicionAfter ? .retryNow : .retryAlone
         case .refused(let reason):
             refusals += 1
             guard refusals < policy.maximumRefusals else {
@@ -85,11 +141,13 @@ struct TaskRecord {
     }
 
     /// Where it may be tried next. Nodes that are gone are left out, so that tasks that differ only in those wait together.
-    func placement(in roster: Roster) -> RetryPlacement {
-        var placement = RetryPlacement()
+    ///
+    /// - Parameter barred: live nodes that its job does not use, sorted.
+    func placement(in roster: Roster, barred: [NodeID]) -> RetryPlacement {
+        var placement = RetryPlacement(barred: barred)
         for trouble in troubles {
             switch trouble {
-            case .fault(let node), .loss(let node):
+            case .fault(let node), .loss(let node, alone: _):
                 placement.sparesLocal = true
                 if roster.isLive(node), !placement.avoid.contains(node) { placement.avoid.append(node) }
             case .outOfReach(let node):
@@ -106,6 +164,10 @@ struct TaskRecord {
     }
 
     private var lostOn: [NodeID] {
-        troubles.compactMap { if case .loss(let node) = $0 { node } else { nil } }
+        troubles.compactMap { if case .loss(let node, alone: _) = $0 { node } else { nil } }
+    }
+
+    private var lostAlone: [NodeID] {
+        troubles.compactMap { if case .loss(let node, alone: true) = $0 { node } else { nil } }
     }
 }

@@ -43,6 +43,8 @@ package struct Rehearsal: Codable, Sendable {
     package var crashesFirstAttempt = false
 
     package init() {}
+
+    var isAny: Bool { failsFirstAttempt || crashesFirstAttempt }
 }
 
 /// An image on disk, as every node that may scan it must see it.

@@ -7,7 +7,7 @@ package enum TaskResult: Codable, Sendable {
     case preview(ImagePreview)
 }
 
-/// How an attempt ended, as its node reports it.
+/// What a worker process says of a task.
 package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
     /// It failed; another try may succeed.
@@ -16,6 +16,4 @@ package enum TaskOutcome: Codable, Sendable {
     case badInput(String)
     /// This node cannot reach the input; another may.
     case unavailable(String)
-    /// It was not started: the lease is gone or full.
-    case refused(String)
 }

@@ -21,22 +21,43 @@ package struct RunRequest: Codable, Sendable {
     }
 }
 
-/// What became of it.
-package struct RunReply: Codable, Sendable {
-    package var outcome: TaskOutcome
-    /// Time it took on the node, without waiting and travelling.
-    package var duration: Duration
-}
-
 /// Tells a node how many slots a coordinator could use there, in total.
 package struct ReserveRequest: Codable, Sendable {
+    package var life: CoordinatorLife
     package var wanted: Int
 }
 
-/// Waits for a change of the lease; asking renews it.
-package struct LeaseWatch: Codable, Sendable {
-    /// The newest epoch the coordinator knows of.
+/// What to run, and what to run no longer. Results come by `collect`.
+package struct Assignment: Codable, Sendable {
+    package var life: CoordinatorLife
+    package var attempts: [RunRequest] = []
+    /// Attempts assigned before.
+    package var stop: [AttemptID] = []
+    /// As in `CollectRequest`.
+    package var acknowledged: UInt64 = 0
+}
+
+/// Asks for results and the lease, and waits a while where there is nothing new. Asking renews the lease.
+package struct CollectRequest: Codable, Sendable {
+    package var life: CoordinatorLife
+    /// The sequence number up to which results have arrived; 0 for none.
+    package var received: UInt64
+    /// The sequence number up to which all results are stored, so that the node may forget them; 0 for none.
+    package var acknowledged: UInt64
+    /// The newest epoch of the lease that the coordinator knows of.
     package var epoch: UInt64
+    /// Whether the coordinator wants to know what runs and waits for it there, as it does after a new link.
+    package var isFirst: Bool
+}
+
+/// What a node has for a coordinator.
+package struct CollectReply: Codable, Sendable {
+    /// In order; all after the one that was acknowledged, as far as they fit.
+    package var results: [AttemptResult]
+    /// `nil` where it has run out, or was never given.
+    package var lease: Lease?
+    /// What runs or waits there, where it was asked for.
+    package var attempts: [AttemptID]?
 }
 
 /// What a node says of itself.

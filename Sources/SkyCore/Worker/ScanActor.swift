@@ -1,10 +1,11 @@
+import DequeModule
 package import Distributed
 package import Transport
 
-/// A node's hands: lends slots to coordinators and runs their attempts in them.
+/// A node's hands: lends slots to coordinators, runs their attempts in them, and keeps the results until they are stored.
 ///
-/// The book's `commit()` and `run(_:)` can fall out of balance; here a slot is held by an attempt from `run`'s start
-/// to its end, whatever the end, and lent only by a lease that dies with the coordinator's link.
+/// The book's `commit()` and `run(_:)` can fall out of balance; here `WorkBook` has an attempt in a slot from its start to its
+/// end, whatever the end.
 package distributed actor ScanActor: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
@@ -14,48 +15,48 @@ package distributed actor ScanActor: ClusterActor {
             actor.status()
         },
         Method("reserve", "$s7SkyCore9ScanActorC7reserveyAA5LeaseVAA14ReserveRequestVYaKFTE") {
-            (actor: isolated ScanActor, argument: ReserveRequest) in actor.reserve(argument)
+            (actor: isolated ScanActor, argument: ReserveRequest) in try actor.reserve(argument)
         },
-        Method("watch", "$s7SkyCore9ScanActorC5watchyAA5LeaseVSgAA0F5WatchVYaKFTE") {
-            (actor: isolated ScanActor, argument: LeaseWatch) in await actor.watch(argument)
+        Method("assign", "$s7SkyCore9ScanActorC6assignyyAA10AssignmentVYaKFTE") {
+            (actor: isolated ScanActor, argument: Assignment) in try actor.assign(argument)
         },
-        Method("run", "$s7SkyCore9ScanActorC3runyAA8RunReplyVAA0F7RequestVYaKFTE") {
-            (actor: isolated ScanActor, argument: RunRequest) in await actor.run(argument)
+        Method("collect", "$s7SkyCore9ScanActorC7collectyAA12CollectReplyVAA0F7RequestVYaKFTE") {
+            (actor: isolated ScanActor, argument: CollectRequest) in try await actor.collect(argument)
+        },
+        Method("drain", "$s7SkyCore9ScanActorC5drainyySbYaKFTE") {
+            (actor: isolated ScanActor, argument: Bool) in actor.drain(argument)
         },
     ])
 
     /// The name every node's scan actor is found under.
     package static let wellKnownName = "scan"
 
-    private var book: LeaseBook
+    private var book: WorkBook
     private let runner: TaskRunner
     private let epoch = ContinuousClock.now
-    private let slots: Int
     private var completed = 0
     private var failed = 0
-    /// Attempts under way, so that they can be stopped with their coordinator's lease.
-    private var attempts: [AttemptID: Task<TaskOutcome, Never>] = [:]
-    /// Attempts stopped with their lease, until they have ended.
-    private var halted: Set<AttemptID> = []
-    /// Coordinators waiting for their lease to change.
-    private var watchers: [NodeID: Latch] = [:]
+    /// Attempts under way, so that they can be stopped.
+    private var attempts: [AttemptID: Task<Void, Never>] = [:]
+    /// Coordinators waiting for something to collect.
+    private var collectors: [CoordinatorID: Latch] = [:]
 
     package init(slots: Int, runner: TaskRunner, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
-        self.slots = slots
         self.runner = runner
-        book = LeaseBook(slots: slots, duration: ScanActor.leaseDuration)
+        book = WorkBook(slots: slots, leaseDuration: ScanActor.leaseDuration)
     }
 
-    /// How long a lease lives unless renewed. The link's end is noticed sooner; this is for a coordinator that
-    /// hangs while its sockets live.
+    /// How long a lease lives unless renewed: long enough for a coordinator to be started again.
     static let leaseDuration = Duration.seconds(10)
-    /// How long a watch waits before it answers that nothing changed, which also renews the lease.
-    static let watchDuration = Duration.seconds(3)
+    /// How long a collection waits for something new. Asking again renews the lease.
+    static let patience = Duration.seconds(3)
+    /// Bytes of results in one answer.
+    static let collectionLimit = 4 << 20
 
     private var now: Duration { epoch.duration(to: .now) }
 
-    /// The coordinator that calls: the peer of the link, or this node's own.
+    /// The node that calls: the peer of the link, or this one.
     private var caller: NodeID { CallOrigin.peer ?? actorSystem.node }
 
     // MARK: - Called by coordinators
@@ -63,94 +64,119 @@ package distributed actor ScanActor: ClusterActor {
     /// How the node is.
     package distributed func status() -> NodeStatus {
         NodeStatus(
-            node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: slots,
+            node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: book.slots,
             running: book.running, completed: completed, failed: failed, uptime: now,
             load: LoadAverage.lastMinute)
     }
 
     /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it
-    /// comes free; `watch` tells.
-    package distributed func reserve(_ request: ReserveRequest) -> Lease {
-        let (lease, _) = book.reserve(request.wanted, for: caller, now: now)
-        // Giving slots back may have given them to others.
-        wakeAll()
-        return lease
+    /// comes free; `collect` tells.
+    ///
+    /// - Throws: `RemoteError` where the coordinator is not listened to; see `WorkBook.Rejection`.
+    package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
+        try listening {
+            let (lease, update) = try book.reserve(request.wanted, by: request.life, from: caller, now: now)
+            follow(update)
+            return lease
+        }
     }
 
-    /// Waits until the lease differs from the epoch the coordinator knows, a few seconds at most.
-    package distributed func watch(_ request: LeaseWatch) async -> Lease? {
-        let coordinator = caller
-        guard let lease = book.renew(for: coordinator, now: now) else { return nil }
-        if lease.epoch > request.epoch { return lease }
-        await waitForChange(coordinator)
-        return book.renew(for: coordinator, now: now)
+    /// Takes attempts and stops others. How they end is among the results.
+    ///
+    /// - Throws: as `reserve`.
+    package distributed func assign(_ assignment: Assignment) throws {
+        try listening { follow(try book.assign(assignment, from: caller, now: now)) }
     }
 
-    /// Runs one attempt in a slot of the coordinator's lease. Cancelling the call stops it.
-    package distributed func run(_ request: RunRequest) async -> RunReply {
-        let start = now
-        // A peer's numbers: durations beyond reason trap in the clock's arithmetic.
-        guard request.hasSaneDurations else {
-            return RunReply(outcome: .badInput("a time outside 0 to 86400 seconds"), duration: .zero)
+    /// Results and the lease; waits a few seconds where there is nothing new in either.
+    ///
+    /// - Throws: as `reserve`.
+    package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
+        let caller = caller
+        let found = try collected(request, by: caller)
+        if request.isFirst || !found.results.isEmpty || found.lease?.epoch != request.epoch { return found }
+        // A second collection of the same coordinator takes the place of the first.
+        let coordinator = request.life.coordinator
+        collectors.removeValue(forKey: coordinator)?.open()
+        let latch = Latch()
+        collectors[coordinator] = latch
+        await latch.wait(atMost: ScanActor.patience)
+        if collectors[coordinator] === latch { collectors[coordinator] = nil }
+        return try collected(request, by: caller)
+    }
+
+    /// Takes no new work from now on, or does again. What runs goes on.
+    package distributed func drain(_ isDraining: Bool) {
+        follow(book.setDraining(isDraining, now: now))
+        actorSystem.drain(isDraining)
+    }
+
+    private func collected(_ request: CollectRequest, by caller: NodeID) throws -> CollectReply {
+        try listening {
+            let (collection, update) = try book.collect(
+                request, from: caller, limit: ScanActor.collectionLimit, now: now)
+            follow(update)
+            return collection
         }
-        if let refusal = book.start(request.attempt, for: caller, now: start) {
-            return RunReply(outcome: .refused(String(describing: refusal)), duration: .zero)
+    }
+
+    private func listening<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch WorkBook.Rejection.superseded {
+            throw RemoteError(.failed, "a later life of this coordinator has been heard")
+        } catch WorkBook.Rejection.tooMany {
+            throw RemoteError(.failed, "this node knows as many coordinators as it can")
         }
-        let work = Task { [runner] in await runner.run(request) }
-        attempts[request.attempt] = work
-        var outcome = await withTaskCancellationHandler {
-            await work.value
-        } onCancel: {
-            work.cancel()
-        }
-        // Not the task's fault, so not charged to it.
-        if halted.remove(request.attempt) != nil { outcome = .refused("the lease ran out") }
-        attempts[request.attempt] = nil
-        _ = book.finish(request.attempt, now: now)
-        if case .done = outcome {
-            completed += 1
-        } else if !work.isCancelled {
-            failed += 1
-        }
-        wakeAll()
-        return RunReply(outcome: outcome, duration: now - start)
     }
 
     // MARK: - Called by this node
 
-    /// A coordinator's node is gone: its lease is void and its attempts stop.
-    package func coordinatorLost(_ node: NodeID) {
-        let (stop, _) = book.coordinatorLost(node, now: now)
-        halt(stop)
-    }
+    /// The link to a node is gone.
+    package func linkLost(_ node: NodeID) { follow(book.linkLost(node, now: now)) }
+
+    /// A node has said goodbye.
+    package func left(_ node: NodeID) { follow(book.left(node, now: now)) }
 
     /// Voids the leases that nobody renewed.
-    package func expireLeases() {
-        let (stop, _) = book.expire(now: now)
-        halt(stop)
-    }
+    package func expireLeases() { follow(book.expire(now: now)) }
 
-    private func halt(_ stopped: [AttemptID]) {
-        for attempt in stopped {
-            halted.insert(attempt)
-            attempts[attempt]?.cancel()
+    /// Stops everything.
+    package func stop() { for task in attempts.values { task.cancel() } }
+
+    // MARK: - Doing it
+
+    private func follow(_ update: WorkBook.Update) {
+        var wake = update.wake
+        for attempt in update.stop { attempts[attempt]?.cancel() }
+        var start = Deque(update.start)
+        while let request = start.popFirst() {
+            guard let outcome = runner.atOnce(request) else {
+                run(request)
+                continue
+            }
+            let next = ended(request.attempt, outcome, .zero)
+            wake.formUnion(next.wake)
+            start += next.start
         }
-        wakeAll()
+        for coordinator in wake { collectors.removeValue(forKey: coordinator)?.open() }
     }
 
-    // MARK: - Waiting
-
-    private func waitForChange(_ coordinator: NodeID) async {
-        // A second watch of the same coordinator takes the place of the first.
-        watchers.removeValue(forKey: coordinator)?.open()
-        let latch = Latch()
-        watchers[coordinator] = latch
-        await latch.wait(atMost: ScanActor.watchDuration)
-        if watchers[coordinator] === latch { watchers[coordinator] = nil }
+    private func run(_ request: RunRequest) {
+        let began = now
+        attempts[request.attempt] = Task { [runner] in
+            let outcome = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
+            attempts[request.attempt] = nil
+            follow(ended(request.attempt, outcome, now - began))
+        }
     }
 
-    private func wakeAll() {
-        for latch in watchers.values { latch.open() }
-        watchers = [:]
+    private func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
+        switch outcome {
+        case .done: completed += 1
+        case .fault, .badInput, .unavailable: failed += 1
+        case .refused: break
+        }
+        return book.ended(attempt, outcome, duration, now: now)
     }
 }

@@ -1,40 +1,66 @@
 import Glibc
 import Logging
+import NIOCore
+import Transport
 
 /// Does the work of one attempt, in this process where it is harmless and in a worker process where it is not.
 package struct TaskRunner: Sendable {
     private let workers: WorkerPool
     /// Whether a task may kill this daemon to rehearse a crash.
     private let allowsCrash: Bool
+    private let simulated: ByteBuffer
 
     package init(workers: WorkerPool, allowsCrash: Bool) {
         self.workers = workers
         self.allowsCrash = allowsCrash
+        simulated = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()
+    }
+
+    /// What becomes of an attempt that takes no time; `nil` for any other.
+    func atOnce(_ request: RunRequest) -> AttemptOutcome? {
+        guard case .simulate(let simulation) = request.task.work, simulation.duration == .zero,
+            !request.task.rehearsal.isAny
+        else { return nil }
+        return .done(simulated)
     }
 
     /// Never throws: how an attempt ends is its outcome.
-    func run(_ request: RunRequest) async -> TaskOutcome {
+    func run(_ request: RunRequest) async -> AttemptOutcome {
         let rehearses = request.attempt.number == 1
         if rehearses, request.task.rehearsal.crashesFirstAttempt, allowsCrash { kill(getpid(), SIGKILL) }
         let outcome = await perform(request)
-        if case .done = outcome, rehearses, request.task.rehearsal.failsFirstAttempt {
+        if outcome.isDone, rehearses, request.task.rehearsal.failsFirstAttempt {
             return .fault("rehearsed failure of the first try")
         }
         return outcome
     }
 
-    private func perform(_ request: RunRequest) async -> TaskOutcome {
+    private func perform(_ request: RunRequest) async -> AttemptOutcome {
         switch request.task.work {
         case .simulate(let simulation):
             do {
                 try await Task.sleep(for: min(simulation.duration, request.timeLimit))
             } catch {
-                return .fault("stopped")
+                return .refused("stopped")
             }
             return simulation.duration > request.timeLimit
-                ? .fault("took longer than its time limit of \(request.timeLimit)") : .done(.simulated)
+                ? .fault("took longer than its time limit of \(request.timeLimit)") : .done(simulated)
         default:
-            return await workers.perform(request.task, timeLimit: request.timeLimit)
+            return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))
+        }
+    }
+
+    private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
+        switch outcome {
+        case .done(let result):
+            do {
+                return .done(try WireCoder.encode(result))
+            } catch {
+                return .fault("its result cannot be encoded: \(error)")
+            }
+        case .fault(let reason): return .fault(reason)
+        case .badInput(let reason): return .badInput(reason)
+        case .unavailable(let reason): return .unavailable(reason)
         }
     }
 }

@@ -27,6 +27,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Tasks that may run at once. Default: one a core.", valueName: "n"))
     var slots: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Folder for jobs and their results. Default: \(Defaults.dataHome)/NAME.", valueName: "folder"))
+    var data: String?
+
     @Flag(
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
@@ -37,7 +42,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let logger = log.logger("skynode", default: .notice)
-        let node = Node(try settings(logger))
+        let settings = try settings(logger)
+        let journal: Journal
+        do {
+            journal = try await self.journal(settings.cluster.name).open()
+        } catch {
+            throw CommandFailure(.usage, PrintableText.of(error.message))
+        }
+        let node = Node(settings, journal: journal)
         let group = ServiceGroup(
             configuration: .init(
                 services: [NodeService(node: node, listen: try address(), notice: network.security.notice)],
@@ -72,5 +84,11 @@ struct ServeCommand: AsyncParsableCommand {
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
         return settings
+    }
+
+    /// A folder that was asked for is used or refused; of the usual ones the first that no other node uses.
+    private func journal(_ name: String) -> JournalPlace {
+        if let folder = data ?? Defaults.environment("SKYNODE_DATA") { return .folder(Defaults.absolute(folder)) }
+        return .firstFree(Defaults.absolute(Defaults.dataHome) + "/" + Defaults.fileName(name))
     }
 }

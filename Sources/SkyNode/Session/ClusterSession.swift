@@ -144,7 +144,8 @@ enum ClusterSession {
             cluster.isLoopbackOnly = options.network.security.isLoopbackOnly
         }
         let node = Node(
-            NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable))
+            NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable),
+            journal: try Journal.inMemory())
         do {
             try await node.start()
         } catch {

@@ -23,4 +23,31 @@ enum Defaults {
 
     /// This program, for starting worker processes. Not `argv[0]`, which may be relative to another folder.
     static let executable = "/proc/self/exe"
+
+    /// Where nodes keep jobs and results: where systemd says (`StateDirectory=`), else for the system's own the place for it
+    /// (FHS 3.0, 5.8), for a user's the one of the XDG base directory specification.
+    static var dataHome: String {
+        if let state = environment("STATE_DIRECTORY"), state.hasPrefix("/") { return state }
+        if geteuid() == 0 { return "/var/lib/skynode" }
+        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/skynode" }
+        return (environment("HOME") ?? "/tmp") + "/.local/state/skynode"
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let current = getcwd(nil, 0) else { return "/" + path }
+        defer { free(current) }
+        return String(cString: current) + "/" + path
+    }
+
+    /// A node's name as a file's: names may hold what paths must not.
+    static func fileName(_ name: String) -> String {
+        let text = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
+        return text.hasPrefix(".") ? "_" + text.dropFirst() : text
+    }
 }

@@ -14,7 +14,7 @@ struct JobWatch {
     ) async throws -> (job: JobID, report: JobReport) {
         let job: JobID
         do {
-            job = try await coordinator.submit(request)
+            job = try await coordinator.submit(Submission(request))
         } catch let error as RemoteError {
             throw CommandFailure(.usage, error.message)
         } catch let error as SkyError {

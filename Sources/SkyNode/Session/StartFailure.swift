@@ -6,6 +6,7 @@ import Transport
 enum StartFailure {
     static func command(_ error: any Error, listen: NodeAddress?) -> CommandFailure {
         if let error = error as? NetworkInterfaceError { return CommandFailure(.usage, "--interface: \(error)") }
+        if let error = error as? JournalError { return CommandFailure(.usage, PrintableText.of(error.message)) }
         if let error = error as? SecurityError { return CommandFailure(.usage, error.description) }
         if let error = error as? MulticastError { return CommandFailure(.usage, PrintableText.of(error.description)) }
         let place = listen.map { "\($0)" } ?? "its address"

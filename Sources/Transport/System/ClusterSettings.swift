@@ -26,10 +26,9 @@ public struct ClusterSettings: Sendable {
     public var security = TransportSecurity.none
     /// Whether links to other machines are refused, in both directions, as they are without authentication.
     public var isLoopbackOnly = false
-    /// Silence after which a link is given up; it is suspected at a little more than half of it. With the looks that are
-    /// a sixth of it apart, a peer is known to be lost within three seconds. For idle links of a node that has more than
-    /// sixteen it grows with their number.
-    public var silenceLimit = Duration.seconds(2.4)
+    /// Silence after which a link is given up; it is suspected at a little more than half of it. A peer is known to be lost
+    /// within three seconds. For idle links of a node that has more than sixteen it grows with their number.
+    public var silenceLimit = Duration.seconds(2.7)
     /// Time for calls made outside of any `withDeadline`. Status and control calls take milliseconds; whoever waits
     /// longer on purpose says so.
     public var standardDeadline = Duration.seconds(15)

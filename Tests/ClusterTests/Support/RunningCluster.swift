@@ -16,6 +16,7 @@ final class RunningCluster: Sendable {
         let multicast =
             "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
         var nodes: [RunningProcess] = []
+        let state = try ScratchFolder()
         do {
             var addresses: [String] = []
             for number in 1...count {
@@ -23,7 +24,7 @@ final class RunningCluster: Sendable {
                     Skynode.path,
                     [
                         "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "\(slots)",
-                        "--multicast", multicast,
+                        "--multicast", multicast, "--data", state.file("node\(number)"),
                     ] + options(number))
                 nodes.append(node)
                 var lines = node.lines.makeAsyncIterator()

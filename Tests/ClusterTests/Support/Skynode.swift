@@ -11,6 +11,10 @@ enum Skynode {
             tests.deletingLastPathComponent().appendingPathComponent("skynode").path,
             package.appendingPathComponent(".build/debug/skynode").path,
         ]
+        // Nodes that are not told where to keep their jobs keep them there.
+        let state = package.appendingPathComponent(".build/test-state")
+        try? FileManager.default.removeItem(at: state)
+        setenv("STATE_DIRECTORY", state.path, 1)
         return places.first { access($0, X_OK) == 0 } ?? "skynode is not built"
     }()
 

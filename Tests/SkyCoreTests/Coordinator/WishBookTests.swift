@@ -38,28 +38,4 @@ import Transport
         #expect(starts)
         #expect(book.next(for: node) == 4)
     }
-
-    @Test func `who gave up may start anew`() {
-        var book = WishBook()
-        _ = book.wish(4, on: node)
-        _ = book.next(for: node)
-        book.gaveUp(on: node)
-        let starts = book.wish(4, on: node)
-        #expect(starts)
-    }
-
-    @Test func `each node has one watch, and only while something is wished for`() {
-        var book = WishBook()
-        #expect(book.startWatch(on: node) == nil)
-        _ = book.wish(1, on: node)
-        let first = book.startWatch(on: node) ?? 0
-        #expect(book.isCurrent(first, on: node))
-        #expect(book.startWatch(on: node) == nil)
-        book.nodeLost(node)
-        #expect(!book.isCurrent(first, on: node))
-        _ = book.wish(1, on: node)
-        let second = book.startWatch(on: node) ?? 0
-        book.stopWatch(first, on: node)
-        #expect(book.isCurrent(second, on: node), "an old watch does not end a newer one")
-    }
 }

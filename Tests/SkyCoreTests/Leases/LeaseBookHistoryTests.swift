@@ -31,18 +31,18 @@ private struct LeaseHistory {
     var random: SplitMix64
     var now: Duration = .zero
     var slots: Int
-    var told: [NodeID: Lease] = [:]
-    var running: [AttemptID: NodeID] = [:]
+    var told: [CoordinatorID: Lease] = [:]
+    var running: [AttemptID: CoordinatorID] = [:]
     var ending: Set<AttemptID> = []
     var tasks = 0
     var violations: [String] = []
-    let coordinators: [NodeID]
+    let coordinators: [CoordinatorID]
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         slots = Int.random(in: 0...12, using: &random)
         book = LeaseBook(slots: slots, duration: .seconds(5))
-        coordinators = (1...UInt64.random(in: 1...5, using: &random)).map(NodeID.init(rawValue:))
+        coordinators = (1...UInt64.random(in: 1...5, using: &random)).map(CoordinatorID.init(rawValue:))
     }
 
     mutating func step() {
@@ -88,12 +88,12 @@ private struct LeaseHistory {
         if (shares.max() ?? 0) - (shares.min() ?? 0) > 1 { violations.append("shares are not fair: \(shares)") }
     }
 
-    private mutating func reserve(_ wanted: Int, for who: NodeID) {
+    private mutating func reserve(_ wanted: Int, for who: CoordinatorID) {
         let reply = book.reserve(wanted, for: who, now: now)
         hear([reply.lease] + reply.changed)
     }
 
-    private mutating func start(for who: NodeID) {
+    private mutating func start(for who: CoordinatorID) {
         tasks += 1
         let attempt = AttemptID(job: JobID(rawValue: 1), task: TaskID(tasks), number: 1)
         if book.start(attempt, for: who, now: now) == nil {
@@ -111,7 +111,7 @@ private struct LeaseHistory {
         hear(book.finish(attempt, now: now))
     }
 
-    private mutating func stop(_ result: (stop: [AttemptID], changed: [Lease]), forgetting lost: NodeID?) {
+    private mutating func stop(_ result: (stop: [AttemptID], changed: [Lease]), forgetting lost: CoordinatorID?) {
         ending.formUnion(result.stop)
         if let lost { told[lost] = nil }
         hear(result.changed)

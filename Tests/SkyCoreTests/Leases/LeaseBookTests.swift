@@ -4,9 +4,9 @@ import Transport
 
 @Suite("Lease book")
 struct LeaseBookTests {
-    let anna = NodeID(rawValue: 1)
-    let bert = NodeID(rawValue: 2)
-    let carl = NodeID(rawValue: 3)
+    let anna = CoordinatorID(rawValue: 1)
+    let bert = CoordinatorID(rawValue: 2)
+    let carl = CoordinatorID(rawValue: 3)
 
     func book(slots: Int) -> LeaseBook { LeaseBook(slots: slots, duration: .seconds(5)) }
 
@@ -67,7 +67,7 @@ struct LeaseBookTests {
         var book = book(slots: 1)
         _ = book.reserve(1, for: anna, now: .zero)
         _ = book.reserve(1, for: bert, now: .zero)
-        var served: [NodeID: Int] = [:]
+        var served: [CoordinatorID: Int] = [:]
         var now: Duration = .zero
         for task in 0..<200 {
             for coordinator in [anna, bert] { _ = book.reserve(1, for: coordinator, now: now) }

@@ -22,7 +22,8 @@ import Transport
             var nodes: [Node] = []
             for (number, slots) in slots.enumerated() {
                 let seeds = nodes.first?.system.listeningAddress.map { [$0] } ?? []
-                let node = Node(settings("node\(number + 1)", slots: slots, join: seeds))
+                let node = Node(
+                    settings("node\(number + 1)", slots: slots, join: seeds), journal: try Journal.inMemory())
                 try await node.start()
                 nodes.append(node)
                 group.addTask { await node.run() }
@@ -63,7 +64,7 @@ import Transport
     @Test func `a job submitted to one node is done by both`() async throws {
         try await with([2, 2]) { nodes in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 40, duration: .milliseconds(20))))
-            let job = try await nodes[0].coordinator.submit(request)
+            let job = try await nodes[0].coordinator.submit(Submission(request))
             let (report, events) = try await report(of: job, at: nodes[0].coordinator)
             #expect(report.state == .done && report.completed == 40 && report.failed == 0)
             #expect(report.nodes.map(\.name) == ["node1", "node2"])
@@ -78,7 +79,7 @@ import Transport
                 id: ActorAddress(node: nodes[1].system.node, name: Coordinator.wellKnownName), using: nodes[0].system)
             var simulation = SimulateRequest(tasks: 10, duration: .milliseconds(5))
             simulation.failEvery = 5
-            let job = try await remote.submit(JobRequest(.simulate(simulation)))
+            let job = try await remote.submit(Submission(JobRequest(.simulate(simulation))))
             let (report, events) = try await report(of: job, at: remote)
             #expect(report.completed == 10 && report.retries == 2)
             #expect(events.count { if case .retrying = $0.kind { true } else { false } } == 2)
@@ -103,52 +104,69 @@ import Transport
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: peer.node, name: ScanActor.wellKnownName), using: own)
             #expect(try await remote.status().slots == 3)
-            let lease = try await remote.reserve(ReserveRequest(wanted: 2))
-            #expect(lease.slots == 2)
-            #expect(try await remote.watch(LeaseWatch(epoch: 0))?.slots == 2)
+            let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 2)).slots == 2)
+            let first = try await remote.collect(collection(life, isFirst: true))
+            #expect(first.results.isEmpty && first.lease?.slots == 2 && first.attempts == [])
 
             let task = ScanTask(.simulate(Simulation(duration: .seconds(60))), label: "long")
             let attempt = AttemptID(job: JobID(rawValue: 7), task: 0, number: 1)
             let request = RunRequest(attempt: attempt, task: task, timeLimit: .seconds(100))
-            let call = Task { try await remote.run(request) }
-            while try await remote.status().running == 0 {}
-            call.cancel()
-            await #expect(throws: CancellationError.self) { _ = try await call.value }
-            while try await remote.status().running > 0 {}
-            let released = try await remote.reserve(ReserveRequest(wanted: 0))
-            #expect(released.slots == 0)
+            try await remote.assign(Assignment(life: life, attempts: [request]))
+            #expect(try await remote.status().running == 1)
+            #expect(try await remote.collect(collection(life, isFirst: true)).attempts == [attempt])
+            try await remote.assign(Assignment(life: life, stop: [attempt]))
+            let epoch = first.lease?.epoch ?? 0
+            let stopped = try await remote.collect(collection(life, epoch: epoch))
+            #expect(stopped.results.map(\.attempt) == [attempt] && stopped.results[0].outcome == .refused("stopped"))
+            #expect(
+                try await remote.collect(collection(life)).results == stopped.results, "nobody has acknowledged them")
+            let last = try await remote.collect(collection(life, received: 1, acknowledged: 1))
+            #expect(last.results.isEmpty)
+            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 0)).slots == 0)
+            try await remote.drain(true)
+            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 1)).slots == 0)
             #expect(try await remote.status().running == 0)
         }
     }
 
-    @Test func `work without a lease is refused`() async throws {
+    private func collection(
+        _ life: CoordinatorLife, received: UInt64 = 0, acknowledged: UInt64 = 0, epoch: UInt64 = 0,
+        isFirst: Bool = false
+    ) -> CollectRequest {
+        CollectRequest(life: life, received: received, acknowledged: acknowledged, epoch: epoch, isFirst: isFirst)
+    }
+
+    @Test func `work without a lease is refused, and times beyond reason`() async throws {
         try await with([1, 1]) { nodes in
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
-            let request = RunRequest(
-                attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
-                task: ScanTask(.simulate(Simulation(duration: .zero)), label: "x"), timeLimit: .seconds(1))
-            guard case .refused = try await remote.run(request).outcome else {
-                Issue.record("it ran without a lease")
-                return
+            let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+            func outcome(_ number: Int, _ duration: Duration, _ limit: Duration) async throws -> AttemptOutcome? {
+                let request = RunRequest(
+                    attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: number),
+                    task: ScanTask(.simulate(Simulation(duration: duration)), label: "x"), timeLimit: limit)
+                try await remote.assign(Assignment(life: life, attempts: [request]))
+                return try await remote.collect(collection(life, received: UInt64(number - 1))).results.first?.outcome
             }
+            #expect(try await outcome(1, .zero, .seconds(1)) == .refused("the coordinator holds no lease on this node"))
+            _ = try await remote.reserve(ReserveRequest(life: life, wanted: Int.max))
+            let endless = Duration(secondsComponent: Int64.max, attosecondsComponent: 0)
+            let bad = AttemptOutcome.badInput("a time outside 0 to 86400 seconds")
+            #expect(try await outcome(2, endless, .seconds(1)) == bad)
+            #expect(try await outcome(3, .zero, endless) == bad)
+            #expect(try await outcome(4, .seconds(-1), .seconds(1)) == bad)
         }
     }
 
-    @Test func `times beyond reason are refused, not computed with`() async throws {
+    @Test func `an earlier life of a coordinator is not listened to`() async throws {
         try await with([1, 1]) { nodes in
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
-            _ = try await remote.reserve(ReserveRequest(wanted: Int.max))
-            let endless = Duration(secondsComponent: Int64.max, attosecondsComponent: 0)
-            for (duration, limit) in [(endless, Duration.seconds(1)), (.zero, endless), (.seconds(-1), .seconds(1))] {
-                let request = RunRequest(
-                    attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: 1),
-                    task: ScanTask(.simulate(Simulation(duration: duration)), label: "x"), timeLimit: limit)
-                guard case .badInput = try await remote.run(request).outcome else {
-                    Issue.record("\(duration) within \(limit) was accepted")
-                    return
-                }
+            let id = CoordinatorID(rawValue: 5)
+            _ = try await remote.reserve(ReserveRequest(life: CoordinatorLife(id, generation: 2), wanted: 1))
+            await #expect(throws: RemoteError.self) {
+                _ = try await remote.reserve(ReserveRequest(life: CoordinatorLife(id, generation: 1), wanted: 1))
             }
         }
     }
@@ -156,7 +174,7 @@ import Transport
     @Test func `a cancelled job ends at once and gives its slots back`() async throws {
         try await with([2, 2]) { nodes in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 100, duration: .seconds(600))))
-            let job = try await nodes[0].coordinator.submit(request)
+            let job = try await nodes[0].coordinator.submit(Submission(request))
             while try await nodes[0].coordinator.events(EventsRequest(job: job, from: 0)).status.running < 4 {}
             try await nodes[0].coordinator.cancel(job)
             let (report, _) = try await report(of: job, at: nodes[0].coordinator)
@@ -173,7 +191,7 @@ import Transport
         try await with([1]) { nodes in
             let image = ImageReference(path: "/tmp/none.fits", hdu: nil)
             let job = try await nodes[0].coordinator.submit(
-                JobRequest(.sky(SkyRequest(image: image, configuration: ScanConfiguration()))))
+                Submission(JobRequest(.sky(SkyRequest(image: image, configuration: ScanConfiguration())))))
             let (report, _) = try await report(of: job, at: nodes[0].coordinator)
             #expect(report.state == .failed)
             #expect(report.reason?.contains("/nonexistent/skynode") == true)
@@ -186,7 +204,7 @@ import Transport
         try await with([1]) { nodes in
             await #expect(throws: SkyError.self) {
                 _ = try await nodes[0].coordinator.submit(
-                    JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .zero))))
+                    Submission(JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .zero)))))
             }
         }
     }

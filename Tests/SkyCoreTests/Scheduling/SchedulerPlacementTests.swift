@@ -22,7 +22,7 @@ struct SchedulerPlacementTests {
     func isEventDriven() {
         var story = SchedulerStory([east: 1])
         story.submit(3)
-        #expect(story.tell(.succeeded(attempt(0), on: east)).runs.map(\.attempt) == [attempt(1)])
+        #expect(story.tell(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.map(\.attempt) == [attempt(1)])
         #expect(story.lease(east, 2).runs.map(\.attempt) == [attempt(2)])
     }
 
@@ -31,9 +31,9 @@ struct SchedulerPlacementTests {
         var story = SchedulerStory([east: 3])
         story.submit(6)
         story.lease(east, 1)
-        #expect(story.tell(.succeeded(attempt(0), on: east)).runs.isEmpty)
-        #expect(story.tell(.succeeded(attempt(1), on: east)).runs.isEmpty)
-        #expect(story.tell(.succeeded(attempt(2), on: east)).runs.count == 1)
+        #expect(story.tell(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.isEmpty)
+        #expect(story.tell(.succeeded(attempt(1), on: east, took: .seconds(1))).runs.isEmpty)
+        #expect(story.tell(.succeeded(attempt(2), on: east, took: .seconds(1))).runs.count == 1)
     }
 
     @Test("ignores a lease that is older than one already seen")
@@ -61,7 +61,7 @@ struct SchedulerPlacementTests {
         story.now = .milliseconds(100)
         story.tell(.succeeded(attempt(1), on: west))
         story.now = .milliseconds(900)
-        story.tell(.succeeded(attempt(0), on: east))
+        story.tell(.succeeded(attempt(0), on: east, took: .seconds(1)))
         #expect(story.tell(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [west])
         story.tell(.succeeded(attempt(2), on: west))
         story.wait(.seconds(300))

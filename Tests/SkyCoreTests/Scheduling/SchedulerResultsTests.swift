@@ -13,7 +13,7 @@ struct SchedulerResultsTests {
         var story = SchedulerStory([east: 1])
         story.submit(2)
         let first = story.tell(.succeeded(attempt(0), on: east))
-        #expect(first.contains(.completed(job, 0, attempt: 1, on: east)))
+        #expect(first.contains(.completed(AttemptID(job: job, task: 0, number: 1), on: east)))
         #expect(story.tell(.succeeded(attempt(0), on: east)).withoutWishes == [.discarded(attempt(0))])
     }
 
@@ -25,7 +25,8 @@ struct SchedulerResultsTests {
         story.tell(.nodeLost(east))
         story.lease(west, 1)
         let actions = story.tell(.succeeded(attempt(0), on: east)).withoutWishes
-        #expect(actions == [.stop(attempt(0, 2), on: west), .completed(job, 0, attempt: 1, on: east)])
+        #expect(
+            actions == [.stop(attempt(0, 2), on: west), .completed(AttemptID(job: job, task: 0, number: 1), on: east)])
         // The stopped attempt occupies its slot until it has ended.
         #expect(story.scheduler.running(on: west) == 1)
         #expect(story.tell(.failed(attempt(0, 2), on: west, .refused("stopped"))).runs.map(\.attempt) == [attempt(1)])

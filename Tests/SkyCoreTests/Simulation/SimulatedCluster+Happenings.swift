@@ -1,180 +1,400 @@
-import SkyCore
+import NIOCore
 import Transport
+
+@testable import SkyCore
 
 extension SimulatedCluster {
     mutating func perform(_ happening: Happening) {
         switch happening {
-        case .told(let coordinator, let event, let link):
-            if isDelivered(event, by: link) { tell(coordinator, event) }
-        case .woken(let coordinator):
-            coordinators[coordinator]?.wake = nil
-            tell(coordinator, .tick)
-        case .reserved(let wanted, let link):
-            guard isUp(link) else { return }
-            guard let reply = nodes[link.node]?.book.reserve(wanted, for: link.coordinator, now: now) else { return }
-            push([reply.lease] + reply.changed, from: link.node)
-        case .started(let attempt, let link):
-            start(attempt, by: link)
-        case .stopped(let attempt, let node):
-            guard nodes[node]?.attempts[attempt] != nil else { return }
-            // It may have been about to finish.
-            let failure = chance(40) ? nil : AttemptFailure.refused("stopped")
-            schedule(.ended(attempt, node: node, failure), after: delay(1...500))
-        case .ended(let attempt, let node, let failure):
-            end(attempt, on: node, failure)
-        case .renewed(let link):
-            renew(by: link)
-        case .expiryChecked(let node):
-            nodes[node]?.expiryCheck = nil
-            guard let expired = nodes[node]?.book.expire(now: now) else { return }
-            for attempt in expired.stop { perform(.stopped(attempt, node: node)) }
-            push(expired.changed, from: node)
-        case .crashed(let node):
-            crash(node)
-        case .joined(let slots):
-            join(NodeID(rawValue: random.next()), slots: slots)
-        case .linkBroken(let coordinator, let node):
-            if let link = coordinators[coordinator]?.links[node] { breakLink(link) }
-        case .linkMade(let coordinator, let node):
-            connect(coordinator, node)
-        case .coordinatorForgotten(let coordinator, let node):
-            guard coordinators[coordinator]?.links[node] == nil else { return }
-            guard let lost = nodes[node]?.book.coordinatorLost(coordinator, now: now) else { return }
-            for attempt in lost.stop { perform(.stopped(attempt, node: node)) }
-            push(lost.changed, from: node)
-        case .coordinatorCrashed(let coordinator):
-            guard coordinators.removeValue(forKey: coordinator) != nil else { return }
-            for node in nodes.keys.sorted() {
-                schedule(.coordinatorForgotten(coordinator, node: node), after: delay(0...3000))
+        case .woken(let host, let node):
+            guard isAlive(host, node) else { return }
+            hosts[host].process?.wake = nil
+            change(host) { $0.tick() }
+        case .called(let kind, let host, let node, let target):
+            if isAlive(host, node) { call(kind, from: host, to: target) }
+        case .arrived(let call, let caller, let target):
+            arrive(call, caller, at: target)
+        case .answered(let answer, let caller, let target):
+            guard isAlive(caller.host, caller.node),
+                hosts[caller.host].process?.unanswered.remove(caller.number) != nil
+            else { return }
+            hear(answer, at: caller.host, from: target)
+        case .collectionTimedOut(let host, let node, let request, let caller):
+            guard isAlive(host, node), hosts[host].process?.collectors[request.life.coordinator] == caller.number else {
+                return
             }
+            hosts[host].process?.collectors[request.life.coordinator] = nil
+            collect(request, at: host, for: caller, mayWait: false)
+        case .ended(let attempt, let host, let node, let outcome, let duration):
+            guard isAlive(host, node), hosts[host].process?.running.remove(attempt) != nil else { return }
+            if let update = hosts[host].process?.book.ended(attempt, outcome, duration, now: now) {
+                follow(update, at: host)
+            }
+        case .expiryChecked(let host, let node):
+            guard isAlive(host, node) else { return }
+            hosts[host].process?.expiryCheck = nil
+            if let update = hosts[host].process?.book.expire(now: now) {
+                if !update.stop.isEmpty { seen.insert(.leaseLost) }
+                follow(update, at: host)
+            }
+        case .wrote(let entries, let host, let node):
+            if isAlive(host, node) { wrote(entries, at: host) }
+        case .crashed(let host): crash(host)
+        case .started(let host): start(host)
+        case .linkBroken(let left, let right): breakLink(left, right)
+        case .linkMade(let left, let right): makeLink(left, right)
+        case .linkHeard(let host, let node, let other, let isUp):
+            if isAlive(host, node) { hearLink(host, of: other, isUp: isUp) }
+        case .submitted(let request, let id, let token, let host):
+            submit(request, id, token, at: host)
+        case .cancelled(let job, let host):
+            if hosts[host].process?.core.jobs[job]?.isActive == true { seen.insert(.cancelled) }
+            change(host) { $0.cancel(job) }
+        case .drained(let isDraining, let host):
+            guard let update = hosts[host].process?.book.setDraining(isDraining, now: now) else { return }
+            seen.insert(.drained)
+            follow(update, at: host)
+            let node = hosts[host].node
+            for other in hosts.indices where linked(host, other) {
+                if let node { change(other) { $0.draining(node, isDraining) } }
+            }
+        case .diskFull(let host, let time):
+            hosts[host].diskFullUntil = now + time
         }
     }
 
-    /// A new node that everybody gets to know.
-    mutating func join(_ id: NodeID, slots: Int) {
-        nodes[id] = SimulatedNode(id: id, slots: slots)
-        for coordinator in coordinators.keys.sorted() {
-            schedule(.linkMade(coordinator: coordinator, node: id), after: delay(0...50))
+    // MARK: - Machines
+
+    func isAlive(_ host: Int, _ node: NodeID) -> Bool { hosts[host].node == node }
+
+    func host(of node: NodeID) -> Int? { hosts.firstIndex { $0.node == node } }
+
+    func linked(_ left: Int, _ right: Int) -> Bool { links.contains([min(left, right), max(left, right)]) }
+
+    mutating func start(_ host: Int) {
+        guard hosts[host].process == nil else { return }
+        let node = NodeID(rawValue: random.next())
+        let life = hosts[host].journal.beginLife()
+        hosts[host].node = node
+        hosts[host].process = SimulatedHost.Process(
+            book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration),
+            core: CoordinatorCore(life: life, node: node, name: hosts[host].name), calls: NodeCalls(life: life))
+        for id in hosts[host].journal.order {
+            guard let job = hosts[host].journal.jobs[id] else { continue }
+            if job.report == nil { seen.insert(.jobResumed) }
+            let replay = hosts[host].journal.replay(job)
+            change(host) { $0.restore(job, replay) }
+        }
+        let name = hosts[host].name
+        change(host) { $0.joined(node, name: name, isDraining: false) }
+        for other in hosts.indices where other != host && hosts[other].process != nil {
+            schedule(.linkMade(min(host, other), max(host, other)), after: delay(1...80))
         }
     }
 
-    private func isUp(_ link: SimulatedLink) -> Bool {
-        coordinators[link.coordinator]?.links[link.node] == link && nodes[link.node] != nil
-    }
-
-    /// What a broken link carried is lost, but for results: nodes keep those and hand them over later.
-    private func isDelivered(_ event: JobScheduler.Event, by link: SimulatedLink?) -> Bool {
-        if case .succeeded = event { return true }
-        return link.map(isUp) ?? true
-    }
-
-    private mutating func connect(_ coordinator: NodeID, _ node: NodeID) {
-        guard nodes[node] != nil, coordinators[coordinator] != nil, coordinators[coordinator]?.links[node] == nil
-        else { return }
-        lastLink += 1
-        coordinators[coordinator]?.links[node] = SimulatedLink(coordinator: coordinator, node: node, number: lastLink)
-        tell(coordinator, .nodeJoined(node))
-    }
-
-    private mutating func breakLink(_ link: SimulatedLink) {
-        guard isUp(link), link.node != link.coordinator else { return }
-        lose(link)
-        schedule(.coordinatorForgotten(link.coordinator, node: link.node), after: delay(0...200))
-        schedule(.linkMade(coordinator: link.coordinator, node: link.node), after: delay(300...4000))
-    }
-
-    private mutating func lose(_ link: SimulatedLink) {
-        coordinators[link.coordinator]?.links[link.node] = nil
-        coordinators[link.coordinator]?.wanted[link.node] = nil
-        tell(link.coordinator, .nodeLost(link.node))
-    }
-
-    /// A node dies with all it runs. Another takes its place under a new id.
-    private mutating func crash(_ node: NodeID) {
-        guard coordinators[node] == nil, let slots = nodes.removeValue(forKey: node)?.slots else { return }
-        for coordinator in coordinators.values.sorted(by: { $0.id < $1.id }) {
-            if let link = coordinator.links[node] { lose(link) }
+    mutating func crash(_ host: Int) {
+        guard hosts[host].process != nil else { return }
+        seen.insert(.hostCrashed)
+        // The last write may have been done although nobody heard of it.
+        if hosts[host].process?.isWriting == true, chance(50), hosts[host].diskFullUntil <= now {
+            hosts[host].journal.append(inFlight[host] ?? [])
         }
-        schedule(.joined(slots: slots), after: delay(100...5000))
-    }
-
-    private mutating func start(_ attempt: AttemptID, by link: SimulatedLink) {
-        guard isUp(link) else { return }
-        if let refusal = nodes[link.node]?.book.start(attempt, for: link.coordinator, now: now) {
-            let failure = AttemptFailure.refused(refusal.description)
-            let report = JobScheduler.Event.failed(attempt, on: link.node, failure)
-            return schedule(.told(coordinator: link.coordinator, report, by: link), after: delay(1...5))
+        inFlight[host] = nil
+        for other in hosts.indices where linked(host, other) {
+            breakLink(min(host, other), max(host, other), relink: false)
         }
-        nodes[link.node]?.attempts[attempt] = link
-        let fate = fate(of: attempt, on: link.node)
-        if case .crash = fate, coordinators[link.node] == nil {
-            return schedule(.crashed(node: link.node), after: delay(1...50))
+        hosts[host].process = nil
+        hosts[host].node = nil
+        schedule(.started(host: host), after: delay(10...4000))
+    }
+
+    mutating func makeLink(_ left: Int, _ right: Int) {
+        guard let one = hosts[left].node, let other = hosts[right].node else { return }
+        guard links.insert([left, right]).inserted else { return }
+        schedule(.linkHeard(host: left, one, of: other, isUp: true), after: delay(0...5))
+        schedule(.linkHeard(host: right, other, of: one, isUp: true), after: delay(0...5))
+    }
+
+    mutating func breakLink(_ left: Int, _ right: Int, relink: Bool = true) {
+        guard links.remove([left, right]) != nil else { return }
+        for (host, peer) in [(left, right), (right, left)] {
+            guard let node = hosts[host].node, let gone = hosts[peer].node else { continue }
+            schedule(.linkHeard(host: host, node, of: gone, isUp: false), after: delay(0...1500))
         }
-        schedule(.ended(attempt, node: link.node, fate.failure), after: chance(5) ? delay(1...9000) : delay(1...400))
+        if relink { schedule(.linkMade(left, right), after: delay(1600...6000)) }
     }
 
-    private mutating func end(_ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure?) {
-        guard let link = nodes[node]?.attempts.removeValue(forKey: attempt) else { return }
-        let changed = nodes[node]?.book.finish(attempt, now: now) ?? []
-        push(changed, from: node)
-        let event = failure.map { JobScheduler.Event.failed(attempt, on: node, $0) } ?? .succeeded(attempt, on: node)
-        // Nodes keep results for a coordinator they cannot reach and hand them over when they can.
-        let isLate = !isUp(link)
-        schedule(.told(coordinator: link.coordinator, event, by: link), after: isLate ? delay(1...4000) : delay(1...5))
-    }
-
-    private mutating func renew(by link: SimulatedLink) {
-        coordinators[link.coordinator]?.renewing.remove(link)
-        guard isUp(link), coordinators[link.coordinator]?.wanted[link.node] ?? 0 > 0 else { return }
-        if let lease = nodes[link.node]?.book.renew(for: link.coordinator, now: now) {
-            push([lease], from: link.node)
+    private mutating func hearLink(_ host: Int, of node: NodeID, isUp: Bool) {
+        if isUp {
+            guard let peer = self.host(of: node) else { return }
+            let (name, isDraining) = (hosts[peer].name, hosts[peer].process?.book.isDraining ?? false)
+            begin(hosts[host].process?.calls.joined(node) ?? [], at: host)
+            change(host) { $0.joined(node, name: name, isDraining: isDraining) }
         } else {
-            coordinators[link.coordinator]?.wanted[link.node] = nil
-            tell(link.coordinator, .leaseLost(link.node))
+            hosts[host].process?.calls.lost(node)
+            change(host) { $0.lost(node) }
+            if let update = hosts[host].process?.book.linkLost(node, now: now) { follow(update, at: host) }
         }
-        keepRenewing(link)
     }
 
-    private mutating func keepRenewing(_ link: SimulatedLink) {
-        guard coordinators[link.coordinator]?.renewing.insert(link).inserted == true else { return }
-        // Now and then somebody is paused for longer than a lease lasts.
-        schedule(.renewed(by: link), after: chance(10) ? delay(1100...2000) : delay(200...400))
-    }
+    // MARK: - A node
 
-    /// Tells coordinators their leases, and keeps the look at expiry in the queue.
-    private mutating func push(_ leases: [Lease], from node: NodeID) {
-        for lease in leases {
-            guard let link = coordinators[lease.coordinator]?.links[node] else { continue }
-            let event = JobScheduler.Event.leased(node, slots: lease.slots, epoch: lease.epoch)
-            schedule(.told(coordinator: lease.coordinator, event, by: link), after: delay(1...20))
+    /// Does what a work book says.
+    mutating func follow(_ update: WorkBook.Update, at host: Int) {
+        touched.insert(host)
+        guard let node = hosts[host].node else { return }
+        for attempt in update.stop where hosts[host].process?.running.contains(attempt) == true {
+            // It may have been about to finish.
+            let outcome = chance(40) ? AttemptOutcome.done(ByteBuffer()) : .refused("stopped")
+            schedule(.ended(attempt, host: host, node, outcome, .zero), after: delay(1...500))
         }
-        guard let expiry = nodes[node]?.book.nextExpiry, nodes[node]?.expiryCheck == nil else { return }
-        nodes[node]?.expiryCheck = expiry
-        schedule(.expiryChecked(node: node), after: max(.zero, expiry - now))
+        for request in update.start { run(request, at: host, node) }
+        for coordinator in update.wake { wake(coordinator, at: host) }
+        guard let expiry = hosts[host].process?.book.nextExpiry, hosts[host].process?.expiryCheck == nil else { return }
+        hosts[host].process?.expiryCheck = expiry
+        schedule(.expiryChecked(host: host, node), after: max(.milliseconds(1), expiry - now))
     }
 
-    /// Hands an event to a scheduler and sends off what it answers.
-    mutating func tell(_ id: NodeID, _ event: JobScheduler.Event) {
-        guard let actions = coordinators[id]?.handle(event, now: now) else { return }
-        violations += coordinators[id]?.violations ?? []
-        for action in actions {
-            switch action {
-            case .reserve(let node, let wanted):
-                guard let link = coordinators[id]?.links[node] else { continue }
-                schedule(.reserved(wanted, by: link), after: delay(1...3))
-                keepRenewing(link)
-            case .run(let attempt, let node):
-                guard let link = coordinators[id]?.links[node] else { continue }
-                schedule(.started(attempt, by: link), after: delay(1...5))
-            case .stop(let attempt, let node):
-                schedule(.stopped(attempt, node: node), after: delay(1...5))
-            case .completed, .discarded, .retrying, .taskFailed, .jobFinished:
-                break
+    private mutating func run(_ request: RunRequest, at host: Int, _ node: NodeID) {
+        hosts[host].process?.running.insert(request.attempt)
+        var duration = chance(5) ? delay(1...5000) : delay(1...300)
+        if request.attempt.task.index % 3 == 0 { duration = delay(0...3) }
+        duration = duration * hosts[host].slowness
+        switch fate(of: request.attempt, on: hosts[host].name) {
+        case .crash where hosts[host].killsNodes: schedule(.crashed(host: host), after: delay(1...50))
+        case .crash:
+            schedule(.ended(request.attempt, host: host, node, .fault("the worker died"), duration), after: duration)
+        case .outcome(let outcome):
+            schedule(.ended(request.attempt, host: host, node, outcome, duration), after: duration)
+        }
+    }
+
+    private mutating func wake(_ coordinator: CoordinatorID, at host: Int) {
+        guard hosts[host].process?.collectors.removeValue(forKey: coordinator) != nil,
+            let (request, caller) = waitingCollections.removeValue(forKey: [UInt64(host), coordinator.rawValue])
+        else { return }
+        collect(request, at: host, for: caller, mayWait: false)
+    }
+
+    // MARK: - Calls
+
+    func isReachable(_ host: Int, _ target: NodeID) -> Bool {
+        guard let peer = self.host(of: target) else { return false }
+        return peer == host || linked(host, peer)
+    }
+
+    private mutating func call(_ kind: NodeCalls.Kind, from host: Int, to target: NodeID) {
+        guard let node = hosts[host].node, let core = hosts[host].process?.core else { return }
+        let call: Call
+        switch kind {
+        case .reserve:
+            guard let request = hosts[host].process?.calls.nextReservation(for: target) else { return }
+            call = .reserve(request)
+        case .assign:
+            guard let assignment = hosts[host].process?.calls.nextAssignment(for: target, core) else { return }
+            call = .assign(assignment)
+        case .collect:
+            guard let request = hosts[host].process?.calls.nextCollection(from: target, core) else { return }
+            call = .collect(request)
+        }
+        lastCall += 1
+        let caller = Caller(host: host, node: node, number: lastCall)
+        hosts[host].process?.unanswered.insert(lastCall)
+        guard isReachable(host, target) else {
+            return answer(.failed(call, mayHaveRun: false), to: caller, from: target, after: .milliseconds(100))
+        }
+        if host != self.host(of: target), chance(2) {
+            seen.insert(.callLost)
+            // Lost on the way there or back: the caller hears only that it is.
+            if chance(50) { schedule(.arrived(call, caller, at: target), after: delay(1...50)) }
+            hosts[host].process?.unanswered.remove(lastCall)
+            lastCall += 1
+            hosts[host].process?.unanswered.insert(lastCall)
+            let lost = Caller(host: host, node: node, number: lastCall)
+            return answer(.failed(call, mayHaveRun: true), to: lost, from: target, after: delay(60...400))
+        }
+        schedule(.arrived(call, caller, at: target), after: chance(5) ? delay(1...200) : delay(0...3))
+    }
+
+    private mutating func arrive(_ call: Call, _ caller: Caller, at target: NodeID) {
+        guard let peer = self.host(of: target), isAlive(caller.host, caller.node),
+            peer == caller.host || linked(caller.host, peer)
+        else { return answer(.failed(call, mayHaveRun: true), to: caller, from: target, after: delay(1...1500)) }
+        do throws(WorkBook.Rejection) {
+            switch call {
+            case .reserve(let request):
+                guard
+                    let (lease, update) = try hosts[peer].process?.book.reserve(
+                        request.wanted, by: request.life, from: caller.node, now: now)
+                else { return }
+                follow(update, at: peer)
+                answer(.lease(lease), to: caller, from: target)
+            case .assign(let assignment):
+                guard let update = try hosts[peer].process?.book.assign(assignment, from: caller.node, now: now) else {
+                    return
+                }
+                follow(update, at: peer)
+                answer(.assigned, to: caller, from: target)
+                // As from a peer that is not ours.
+                if chance(1) { schedule(.arrived(call, caller, at: target), after: delay(1...30)) }
+            case .collect(let request):
+                collect(request, at: peer, for: caller, mayWait: true)
+            }
+        } catch {
+            seen.insert(.superseded)
+            answer(.failed(call, mayHaveRun: false), to: caller, from: target)
+        }
+    }
+
+    private mutating func answer(_ answer: Answer, to caller: Caller, from target: NodeID, after pause: Duration? = nil)
+    {
+        schedule(.answered(answer, caller, from: target), after: pause ?? (chance(5) ? delay(1...200) : delay(0...3)))
+    }
+
+    private mutating func collect(_ request: CollectRequest, at peer: Int, for caller: Caller, mayWait: Bool) {
+        guard let target = hosts[peer].node else { return }
+        do throws(WorkBook.Rejection) {
+            guard
+                let (reply, update) = try hosts[peer].process?.book.collect(
+                    request, from: caller.node, limit: 1000, now: now)
+            else { return }
+            follow(update, at: peer)
+            guard mayWait, !request.isFirst, reply.results.isEmpty, reply.lease?.epoch == request.epoch else {
+                if caller.host != peer, !linked(caller.host, peer) {
+                    let lost = Answer.failed(.collect(request), mayHaveRun: true)
+                    return answer(lost, to: caller, from: target, after: delay(1...1500))
+                }
+                if let first = reply.results.first, first.attempt.generation < request.life.generation {
+                    seen.insert(.resultHandedOver)
+                }
+                return answer(.collected(reply, request), to: caller, from: target)
+            }
+            let coordinator = request.life.coordinator
+            wake(coordinator, at: peer)
+            hosts[peer].process?.collectors[coordinator] = caller.number
+            waitingCollections[[UInt64(peer), coordinator.rawValue]] = (request, caller)
+            schedule(.collectionTimedOut(host: peer, target, request, caller), after: .milliseconds(700))
+        } catch {
+            seen.insert(.superseded)
+            answer(.failed(.collect(request), mayHaveRun: false), to: caller, from: target)
+        }
+    }
+
+    /// What the coordinator on a host hears of its call.
+    private mutating func hear(_ answer: Answer, at host: Int, from target: NodeID) {
+        let kind: NodeCalls.Kind
+        var pause = Duration.zero
+        switch answer {
+        case .lease(let lease):
+            kind = .reserve
+            if hosts[host].process?.calls.leased(lease, on: target) == true {
+                change(host) { $0.leased(lease, on: target) }
+            }
+        case .assigned: kind = .assign
+        case .collected(let reply, let request):
+            kind = .collect
+            let isLeaseLost = hosts[host].process?.calls.collected(reply, request, from: target) ?? false
+            change(host) { core in
+                core.heard(request.acknowledged, by: target)
+                core.collected(reply.results, from: target)
+                if let attempts = reply.attempts { core.found(attempts, on: target) }
+                if isLeaseLost { core.leaseLost(on: target) }
+            }
+            if reply.attempts?.isEmpty == false { seen.insert(.adopted) }
+            if let lease = reply.lease, hosts[host].process?.calls.leased(lease, on: target) == true {
+                change(host) { $0.leased(lease, on: target) }
+            }
+        case .failed(.reserve, _):
+            kind = .reserve
+            hosts[host].process?.calls.reservationFailed(for: target)
+            pause = .milliseconds(100)
+        case .failed(.collect, _):
+            kind = .collect
+            pause = .milliseconds(100)
+        case .failed(.assign(let assignment), let mayHaveRun):
+            kind = .assign
+            let failure = mayHaveRun ? AttemptFailure.nodeLost("the call was lost") : .refused("no link to the node")
+            if mayHaveRun { begin(hosts[host].process?.calls.assignmentIsUncertain(for: target) ?? [], at: host) }
+            change(host) { $0.undeliverable(assignment.attempts.map(\.attempt), to: target, failure) }
+        }
+        guard let node = hosts[host].node else { return }
+        schedule(.called(kind, from: host, node, to: target), after: pause)
+    }
+
+    // MARK: - A coordinator
+
+    /// Changes a coordinator and does what it says.
+    mutating func change(_ host: Int, _ body: (inout CoordinatorCore) -> Void) {
+        touched.insert(host)
+        guard let node = hosts[host].node else { return }
+        let outputs = hosts[host].process?.core.at(now, wall: UInt64(now / .milliseconds(1)), body) ?? []
+        for output in outputs {
+            note(output, at: host)
+            if case .store(let entry) = output {
+                hosts[host].process?.unstored.append(entry)
+            } else {
+                begin(hosts[host].process?.calls.follow(output) ?? [], at: host)
             }
         }
-        guard let due = coordinators[id]?.scheduler.nextWake else { return }
-        if let wake = coordinators[id]?.wake, wake <= due, wake > now { return }
-        coordinators[id]?.wake = due
-        schedule(.woken(coordinator: id), after: max(.zero, due - now))
+        write(at: host)
+        guard let due = hosts[host].process?.core.nextWake else { return }
+        if let wake = hosts[host].process?.wake, wake <= due, wake > now { return }
+        hosts[host].process?.wake = due
+        schedule(.woken(host: host, node), after: max(.zero, due - now))
+    }
+
+    private mutating func begin(_ due: [(NodeCalls.Kind, NodeID)], at host: Int) {
+        guard let node = hosts[host].node else { return }
+        for (kind, target) in due { schedule(.called(kind, from: host, node, to: target), after: .zero) }
+    }
+
+    private mutating func write(at host: Int) {
+        guard let node = hosts[host].node, hosts[host].process?.isWriting == false,
+            let entries = hosts[host].process?.unstored, !entries.isEmpty
+        else { return }
+        hosts[host].process?.isWriting = true
+        hosts[host].process?.unstored = []
+        inFlight[host] = entries
+        schedule(.wrote(entries, host: host, node), after: delay(0...8))
+    }
+
+    private mutating func wrote(_ entries: [JournalEntry], at host: Int) {
+        guard let node = hosts[host].node else { return }
+        guard hosts[host].diskFullUntil <= now else {
+            seen.insert(.journalFailed)
+            change(host) { $0.journalFails("the disk is full") }
+            return schedule(.wrote(entries, host: host, node), after: .milliseconds(300))
+        }
+        hosts[host].journal.append(entries)
+        inFlight[host] = nil
+        hosts[host].process?.isWriting = false
+        for case .submitted(let job) in entries { promised[job.id] = host }
+        change(host) { core in
+            core.journalWorks()
+            core.stored(core.lastStored + UInt64(entries.count))
+        }
+    }
+
+    private mutating func submit(_ request: JobRequest, _ id: JobID, _ token: String, at host: Int) {
+        guard hosts[host].process != nil else {
+            // The submitter tries until somebody is there.
+            return schedule(.submitted(request, id, token: token, host: host), after: .milliseconds(500))
+        }
+        change(host) { _ = $0.submit(request, token: token, as: id) }
+    }
+
+    private mutating func note(_ output: CoordinatorCore.Output, at host: Int) {
+        switch output {
+        case .assign(let request, _):
+            if request.attempt.number > 1 { seen.insert(.retried) }
+            let single = hosts[host].process?.core.scheduler.runningByNode(request.attempt.job).values.reduce(0, +) ?? 0
+            let tasks = hosts[host].process?.core.scheduler.progress(of: request.attempt.job)?.running ?? 0
+            if single > tasks { seen.insert(.twin) }
+        case .store(.failed(_, _, let reason, _)):
+            if reason.hasPrefix("poison") { seen.insert(.poison) }
+            if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
+            if reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
+        default: break
+        }
     }
 }

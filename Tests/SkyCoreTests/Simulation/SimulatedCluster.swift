@@ -1,75 +1,163 @@
-import SkyCore
+import HeapModule
+import NIOCore
 import Transport
 
-/// Several coordinators and nodes in virtual time, with everything that goes wrong in a real network: tasks that fail,
-/// nodes that crash and come back under another id, links that break, leases that run out, results that arrive late.
-///
-/// One seed is one history. After every step the nodes and the coordinators check what they were promised.
-struct SimulatedCluster {
-    static let leaseDuration: Duration = .seconds(1)
+@testable import SkyCore
 
-    /// What is to happen, and to whom.
-    enum Happening {
-        case told(coordinator: NodeID, JobScheduler.Event, by: SimulatedLink?)
-        case woken(coordinator: NodeID)
-        case reserved(Int, by: SimulatedLink)
-        case started(AttemptID, by: SimulatedLink)
-        case stopped(AttemptID, node: NodeID)
-        case ended(AttemptID, node: NodeID, AttemptFailure?)
-        case renewed(by: SimulatedLink)
-        case expiryChecked(node: NodeID)
-        case crashed(node: NodeID)
-        case joined(slots: Int)
-        case linkBroken(coordinator: NodeID, node: NodeID)
-        case linkMade(coordinator: NodeID, node: NodeID)
-        case coordinatorForgotten(NodeID, node: NodeID)
-        case coordinatorCrashed(NodeID)
+/// Machines in virtual time, each with a node and a coordinator, and everything that goes wrong in a real network: tasks that
+/// fail or kill their node, machines that crash at any moment and come back, links that break, calls and answers that are
+/// lost, late or made twice, leases that run out, disks that are full.
+///
+/// One seed is one history. After every step nodes, coordinators and journals are checked for what they promise.
+struct SimulatedCluster {
+    /// What is to happen, and to which process: one that has died since does not hear of it.
+    indirect enum Happening {
+        case woken(host: Int, NodeID)
+        case called(NodeCalls.Kind, from: Int, NodeID, to: NodeID)
+        case arrived(Call, Caller, at: NodeID)
+        case answered(Answer, Caller, from: NodeID)
+        case collectionTimedOut(host: Int, NodeID, CollectRequest, Caller)
+        case ended(AttemptID, host: Int, NodeID, AttemptOutcome, Duration)
+        case expiryChecked(host: Int, NodeID)
+        case wrote([JournalEntry], host: Int, NodeID)
+        case crashed(host: Int)
+        case started(host: Int)
+        case linkBroken(Int, Int)
+        case linkMade(Int, Int)
+        case linkHeard(host: Int, NodeID, of: NodeID, isUp: Bool)
+        case submitted(JobRequest, JobID, token: String, host: Int)
+        case cancelled(JobID, host: Int)
+        case drained(Bool, host: Int)
+        case diskFull(host: Int, for: Duration)
     }
+
+    /// Whose a call is. Of several answers to it, the first one counts.
+    struct Caller {
+        var host: Int
+        var node: NodeID
+        var number: Int
+    }
+
+    enum Call {
+        case reserve(ReserveRequest)
+        case assign(Assignment)
+        case collect(CollectRequest)
+    }
+
+    enum Answer {
+        case lease(Lease)
+        case assigned
+        case collected(CollectReply, CollectRequest)
+        case failed(Call, mayHaveRun: Bool)
+    }
+
+    /// What a set of histories must contain, or it proves nothing.
+    enum Sight: CaseIterable {
+        case retried, inputOutOfReach, poison, faultsUsedUp, leaseLost, hostCrashed, jobResumed, resultHandedOver
+        case adopted, twin, cancelled, journalFailed, superseded, drained, callLost
+    }
+
+    private struct Event: Comparable {
+        var due: Duration
+        var number: Int
+        var happening: Happening
+
+        static func < (left: Event, right: Event) -> Bool { (left.due, left.number) < (right.due, right.number) }
+        static func == (left: Event, right: Event) -> Bool { left.number == right.number }
+    }
+
+    static let leaseDuration: Duration = .seconds(2)
 
     private(set) var now: Duration = .zero
     private(set) var steps = 0
     var random: SplitMix64
-    var nodes: [NodeID: SimulatedNode] = [:]
-    var coordinators: [NodeID: SimulatedCoordinator] = [:]
+    var hosts: [SimulatedHost] = []
+    /// Pairs of hosts with a link, smaller first.
+    var links: Set<[Int]> = []
     var violations: [String] = []
-    var lastLink = 0
-    /// The latest first, so that the next is taken from the end.
-    private var queue: [(due: Duration, happening: Happening)] = []
+    var seen: Set<Sight> = []
+    /// Jobs whose submission was answered, and where.
+    var promised: [JobID: Int] = [:]
+    /// Hosts with something new, to be checked after the step.
+    var touched: Set<Int> = []
+    /// What each host is writing.
+    var inFlight: [Int: [JournalEntry]] = [:]
+    /// Collections that wait, by host and coordinator: who asks.
+    var waitingCollections: [[UInt64]: (CollectRequest, Caller)] = [:]
+    var lastCall = 0
+    private var queue = Heap<Event>()
+    private var lastNumber = 0
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
     }
 
     mutating func schedule(_ happening: Happening, after delay: Duration) {
-        let due = now + delay
-        var (low, high) = (0, queue.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if queue[middle].due > due { low = middle + 1 } else { high = middle }
-        }
-        queue.insert((due, happening), at: low)
+        lastNumber += 1
+        queue.insert(Event(due: now + delay, number: lastNumber, happening: happening))
     }
 
     /// Runs until nothing is left to happen, something is wrong, or `limit` steps have been taken.
     mutating func run(limit: Int) {
-        while violations.isEmpty, let next = queue.popLast() {
+        while violations.isEmpty, let next = queue.popMin() {
             now = next.due
             steps += 1
-            guard steps <= limit else { return violations.append("still busy after \(limit) steps, at \(now)") }
+            guard steps <= limit else {
+                violations.append("still busy after \(limit) steps, at \(now)")
+                return checkEnd()
+            }
             perform(next.happening)
-            violations += nodes.values.compactMap(\.violation)
+            for host in touched { check(hosts[host]) }
+            touched = []
         }
         if violations.isEmpty { checkEnd() }
     }
 
-    /// Everything has ended and everything was given back.
-    private mutating func checkEnd() {
-        for coordinator in coordinators.values where !coordinator.unfinished.isEmpty {
-            let stuck = coordinator.unfinished.map { "\(String(describing: coordinator.scheduler.progress(of: $0)))" }
-            violations.append("jobs never ended: \(stuck)")
+    private mutating func check(_ host: SimulatedHost) {
+        violations += host.journal.violations
+        guard let process = host.process else { return }
+        if process.running.count > host.slots {
+            violations.append("\(host.name) runs \(process.running.count) on \(host.slots) slots")
         }
-        for node in nodes.values where node.book.running != 0 || node.book.free != node.slots {
-            violations.append("node \(node.id) kept \(node.book.running) running, \(node.book.free) free")
+        if process.book.running != process.running.count {
+            violations.append("\(host.name) books \(process.book.running), runs \(process.running.count)")
+        }
+        for (id, job) in process.core.jobs {
+            let stored = host.journal.results[id]?.count ?? 0
+            if job.told.completed > stored { violations.append("\(id): told \(job.told.completed), stored \(stored)") }
+            if job.told.report != nil, host.journal.jobs[id]?.report == nil {
+                violations.append("\(id) was said to have ended before that was stored")
+            }
+        }
+    }
+
+    /// Every job that was promised has ended, every task has one end, everything was given back.
+    private mutating func checkEnd() {
+        for (id, host) in promised {
+            guard let job = hosts[host].journal.jobs[id] else {
+                violations.append("\(id) was promised and is gone")
+                continue
+            }
+            guard let report = job.report, case .simulate(let request) = job.request.kind else {
+                let progress = hosts[host].process?.core.scheduler.progress(of: id)
+                violations.append("\(id) never ended: \(String(describing: progress))")
+                continue
+            }
+            if report.state == .done, report.completed + report.failed != request.tasks {
+                violations.append("\(id): \(report.completed) and \(report.failed) of \(request.tasks)")
+            }
+            let told = hosts[host].process?.core.jobs[id]?.told
+            if let told, told.report == nil || told.completed != report.completed {
+                violations.append("\(id): stored \(report.completed), told \(told.completed)")
+            }
+        }
+        for host in hosts {
+            guard let book = host.process?.book else { continue }
+            if book.running != 0 || book.waiting != 0 || book.free != host.slots || book.resultBytes != 0 {
+                violations.append(
+                    "\(host.name) kept \(book.running) running, \(book.waiting) waiting, \(book.free) free, \(book.resultBytes) bytes"
+                )
+            }
         }
     }
 

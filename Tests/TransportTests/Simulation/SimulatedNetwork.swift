@@ -313,7 +313,7 @@ struct SimulatedNetwork {
     }
 
     private mutating func link(_ host: Int, _ target: Int, dial: UInt64) {
-        let liveness = Liveness(silenceLimit: .seconds(2.4), now: now)
+        let liveness = Liveness(silenceLimit: .seconds(2.7), now: now)
         let sides = [host, target].map { SimulatedLink.Side(host: $0, node: hosts[$0].node, liveness: liveness) }
         let made = SimulatedLink(sides[0], sides[1], dial: dial)
         let new: Int
@@ -353,7 +353,7 @@ struct SimulatedNetwork {
     // MARK: - Links
 
     private mutating func armLook(_ host: Int) {
-        var liveness = Liveness(silenceLimit: .seconds(2.4), now: now)
+        var liveness = Liveness(silenceLimit: .seconds(2.7), now: now)
         liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
         let pause = liveness.wait(at: now)
         hosts[host].lookDue = now + pause

@@ -1,0 +1,52 @@
+import Transport
+
+/// A job's plan brought to where it was, from what is stored: results in the order of tasks, then failures.
+struct JobReplay: Sendable {
+    private(set) var plan: any JobPlan
+    private(set) var tasks = 0
+    private(set) var isSealed = false
+    private(set) var abort: SkyError?
+    /// What happened to the job, as far as it can be told from that.
+    private(set) var events: [JobEvent.Kind] = []
+    private(set) var told = CoordinatedJob.Tally()
+    /// Tasks that ran on the coordinator's own node when that died.
+    var risks: [TaskRisk] = []
+    /// Whether that may happen again, so that it is to be noted which tasks run there.
+    var isRisky = false
+    private var completedTasks: [Int] = []
+    private var failedTasks: [Int] = []
+
+    init(_ request: JobRequest) {
+        plan = CoordinatorCore.plan(of: request)
+        follow(plan.begin())
+    }
+
+    var completed: FinishedTasks { FinishedTasks(sorted: completedTasks) }
+    var failed: FinishedTasks { FinishedTasks(sorted: failedTasks) }
+
+    /// Takes the next result.
+    mutating func take(_ result: StoredResult) {
+        completedTasks.append(result.task.index)
+        told.completed += 1
+        told.nodes[result.node, default: 0] += 1
+        guard plan.needsResults else { return }
+        guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
+            abort = SkyError(.failed, "a stored result of it cannot be read")
+            return
+        }
+        follow(plan.completed(result.task.index, value))
+    }
+
+    mutating func take(_ failure: StoredFailure) {
+        failedTasks.append(failure.task.index)
+        told.failed += 1
+        follow(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
+    }
+
+    private mutating func follow(_ step: PlanStep) {
+        events += step.events
+        tasks += step.newTasks
+        if step.isLast { isSealed = true }
+        if let abort = step.abort { self.abort = abort }
+    }
+}

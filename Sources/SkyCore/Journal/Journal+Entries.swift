@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import NIOCore
+import NIOFoundationCompat
+import Transport
+
+extension Journal {
+    private static let tasksPerJob: Int64 = 1 << 31
+
+    static func append(_ entry: JournalEntry, to database: Database) throws {
+        switch entry {
+        case .submitted(let job):
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO job(id, token, request, submitted) VALUES (?, ?, ?, ?)",
+                arguments: [
+                    key(job.id), job.token, try JSONEncoder().encode(job.request), Int64(clamping: job.submitted),
+                ])
+        case .result(let result):
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT OR IGNORE INTO result
+                    SELECT number * \(tasksPerJob) + ?, ?, ?, ? FROM job WHERE id = ?
+                    """)
+            try statement.execute(arguments: [
+                result.task.index, result.node, nanoseconds(result.duration), Data(buffer: result.payload),
+                key(result.job),
+            ])
+        case .failed(let job, let task, let reason, let isBadInput):
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO failure SELECT number * \(tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
+                arguments: [task.index, reason, isBadInput, key(job)])
+        case .ended(let job, let report, let time):
+            try database.execute(
+                sql: "UPDATE job SET report = ?, ended = ? WHERE id = ?",
+                arguments: [try JSONEncoder().encode(report), Int64(clamping: time), key(job)])
+        case .risked(let job, let risk):
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO risk SELECT number * \(tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
+                arguments: [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, key(job)])
+        case .deleted(let job):
+            for table in ["result", "failure", "risk"] {
+                try database.execute(
+                    sql: """
+                        DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(tasksPerJob)
+                        AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(tasksPerJob)
+                        """, arguments: ["id": key(job)])
+            }
+            try database.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [key(job)])
+        }
+    }
+
+    /// All jobs, the oldest first.
+    package func jobs() async throws(JournalError) -> [StoredJob] {
+        try await read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT id, token, request, submitted, report, ended FROM job ORDER BY number"
+            )
+            .map { row in
+                let (request, report) = (row["request"] as Data, row["report"] as Data?)
+                return StoredJob(
+                    id: JobID(rawValue: UInt64(bitPattern: row["id"])), token: row["token"],
+                    request: try Journal.decode(JobRequest.self, request),
+                    submitted: UInt64(clamping: row["submitted"] as Int64),
+                    report: try report.map { try Journal.decode(JobReport.self, $0) },
+                    ended: (row["ended"] as Int64?).map { UInt64(clamping: $0) })
+            }
+        }
+    }
+
+    /// Results of a job in the order of tasks, as many as fit.
+    ///
+    /// - Parameters:
+    ///   - task: the first wanted.
+    ///   - count: how many at most.
+    ///   - withPayloads: without them, payloads are empty: for jobs whose results mean nothing to anybody.
+    package func results(
+        of job: JobID, from task: Int, count: Int, withPayloads: Bool = true
+    ) async throws(JournalError) -> [StoredResult] {
+        try await read { database in
+            let payload = withPayloads ? "result.payload" : "x''"
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT key - number * \(Journal.tasksPerJob) AS task, node, duration, \(payload) AS payload
+                    FROM job JOIN result ON key >= number * \(Journal.tasksPerJob) + :task
+                    AND key < (number + 1) * \(Journal.tasksPerJob)
+                    WHERE id = :id ORDER BY key LIMIT :count
+                    """, arguments: ["task": task, "id": Journal.key(job), "count": count])
+            var results: [StoredResult] = []
+            while let row = try rows.next() {
+                results.append(
+                    StoredResult(
+                        job: job, task: TaskID(row["task"]), node: row["node"],
+                        duration: .nanoseconds(row["duration"] as Int64),
+                        payload: ByteBuffer(data: row["payload"])))
+            }
+            return results
+        }
+    }
+
+    package func failures(of job: JobID) async throws(JournalError) -> [StoredFailure] {
+        try await read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT key - number * \(Journal.tasksPerJob) AS task, reason, isBadInput
+                    FROM job JOIN failure ON key >= number * \(Journal.tasksPerJob)
+                    AND key < (number + 1) * \(Journal.tasksPerJob) WHERE id = ? ORDER BY key
+                    """, arguments: [Journal.key(job)]
+            ).map { StoredFailure(task: TaskID($0["task"]), reason: $0["reason"], isBadInput: $0["isBadInput"]) }
+        }
+    }
+
+    /// Tasks that were about to be run on the coordinator's own node when that ended, and have neither result nor failure.
+    package func risks(of job: JobID) async throws(JournalError) -> [TaskRisk] {
+        try await read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT risk.key - number * \(Journal.tasksPerJob) AS task, node, alone
+                    FROM job JOIN risk ON risk.key >= number * \(Journal.tasksPerJob)
+                    AND risk.key < (number + 1) * \(Journal.tasksPerJob) WHERE id = ?
+                    AND risk.key NOT IN (SELECT key FROM result) AND risk.key NOT IN (SELECT key FROM failure)
+                    ORDER BY risk.key
+                    """, arguments: [Journal.key(job)]
+            ).map {
+                TaskRisk(
+                    task: TaskID($0["task"]), node: NodeID(rawValue: UInt64(bitPattern: $0["node"])),
+                    isAlone: $0["alone"])
+            }
+        }
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
+        do {
+            return try await queue.read(body)
+        } catch let error as JournalError {
+            throw error
+        } catch {
+            throw Journal.failure(error, nil)
+        }
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch {
+            throw JournalError(.damaged, "the journal holds a job that cannot be read")
+        }
+    }
+
+    private static func key(_ job: JobID) -> Int64 { Int64(bitPattern: job.rawValue) }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

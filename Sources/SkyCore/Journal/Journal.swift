@@ -1,0 +1,104 @@
+import FoundationEssentials
+import GRDB
+import NIOCore
+import Transport
+
+/// What a coordinator must not forget, in SQLite: its jobs, each result once, each failure, each end.
+///
+/// One writer, which stores many entries in one transaction, with a write-ahead log: what was stored survives the end of the
+/// process at any point. Where the machine itself loses power, the last moments may be gone; their tasks are done again then.
+package final class Journal: Sendable {
+    /// Of this opening; every one is a new life.
+    package let life: CoordinatorLife
+    /// Whether the life before it ended in order.
+    package let wasClosed: Bool
+    let queue: DatabaseQueue
+    private let path: String?
+    /// Held as long as the journal is open.
+    private let folder: JournalFolder?
+
+    /// Opens the journal in a folder, or makes one there.
+    ///
+    /// - Throws: `JournalError`; a file that is not a journal, is damaged or newer than this program is left as it is.
+    package convenience init(in folder: JournalFolder) throws(JournalError) {
+        try self.init(path: folder.path + "/journal.sqlite", folder)
+    }
+
+    /// A journal in memory, for a node that ends with its command.
+    package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil) }
+
+    private init(path: String?, _ folder: JournalFolder?) throws(JournalError) {
+        self.path = path
+        self.folder = folder
+        do {
+            var configuration = Configuration()
+            configuration.label = "journal"
+            configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
+            let queue =
+                try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
+                ?? DatabaseQueue(configuration: configuration)
+            try Journal.migrate(queue)
+            (life, wasClosed) = try queue.write(Journal.beginLife)
+            self.queue = queue
+        } catch let error as JournalError {
+            throw JournalError(error.kind, "\(path ?? "the journal"): \(error.message)")
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    // MARK: - Writing
+
+    /// Stores entries, all or none, and returns when that is done.
+    ///
+    /// - Throws: `JournalError`; of kind `full` it may go better later.
+    package func append(_ entries: [JournalEntry]) async throws(JournalError) {
+        do {
+            try await queue.write { database in
+                for entry in entries { try Journal.append(entry, to: database) }
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// Notes that this life ends in order.
+    package func close() async throws(JournalError) {
+        do {
+            try await queue.write { try $0.execute(sql: "UPDATE coordinator SET closed = 1") }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// Bytes on disk, 0 for a journal in memory.
+    package var byteCount: Int {
+        guard let path else { return 0 }
+        return [path, path + "-wal"].reduce(0) { sum, file in
+            let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+            return sum + (size ?? 0)
+        }
+    }
+
+    /// Gives room that deleted jobs had back to the file system, a little at a time.
+    package func shrink() async throws(JournalError) {
+        do {
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    static func failure(_ error: any Error, _ path: String?) -> JournalError {
+        let place = path ?? "the journal"
+        guard let error = error as? DatabaseError else { return JournalError(.inaccessible, "\(place): \(error)") }
+        let words = error.message ?? error.resultCode.description
+        switch error.resultCode {
+        case .SQLITE_FULL: return JournalError(.full, "\(place): there is no room on the disk")
+        case .SQLITE_NOTADB: return JournalError(.damaged, "\(place) is not a journal of this program")
+        case .SQLITE_CORRUPT: return JournalError(.damaged, "\(place) is damaged (\(words))")
+        case .SQLITE_IOERR: return JournalError(.full, "\(place): the disk refuses to write (\(words))")
+        default: return JournalError(.inaccessible, "\(place): \(words)")
+        }
+    }
+}

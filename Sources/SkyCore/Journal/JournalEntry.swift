@@ -1,0 +1,76 @@
+package import NIOCore
+
+/// One thing that a coordinator must not forget. Entries are stored in the order in which they were decided, many in one
+/// transaction; nothing is said to anybody before what it rests on is stored.
+package enum JournalEntry: Sendable {
+    case submitted(StoredJob)
+    /// A task's one result.
+    case result(StoredResult)
+    /// A task has failed for good.
+    case failed(JobID, TaskID, reason: String, isBadInput: Bool)
+    case ended(JobID, JobReport, at: UInt64)
+    /// A task is about to be run on the node that keeps the journal: if that dies of it, somebody has to know.
+    case risked(JobID, TaskRisk)
+    /// The job with all that belongs to it.
+    case deleted(JobID)
+
+    /// About what it takes in memory.
+    var byteCount: Int {
+        switch self {
+        case .result(let result): 128 + result.payload.readableBytes
+        case .submitted, .failed, .ended, .risked, .deleted: 1024
+        }
+    }
+}
+
+/// A job as it is stored.
+package struct StoredJob: Sendable {
+    package var id: JobID
+    /// What the submitter called it, so that a submission that is repeated does not start it twice.
+    package var token: String?
+    package var request: JobRequest
+    /// Milliseconds since 1970.
+    package var submitted: UInt64
+    /// `nil` while it goes on.
+    package var report: JobReport?
+    /// Milliseconds since 1970; `nil` while it goes on.
+    package var ended: UInt64?
+
+    package init(
+        id: JobID, token: String?, request: JobRequest, submitted: UInt64, report: JobReport? = nil,
+        ended: UInt64? = nil
+    ) {
+        self.id = id
+        self.token = token
+        self.request = request
+        self.submitted = submitted
+        self.report = report
+        self.ended = ended
+    }
+}
+
+/// A result as it is stored.
+package struct StoredResult: Sendable {
+    package var job: JobID
+    package var task: TaskID
+    /// The name of the node that brought it.
+    package var node: String
+    package var duration: Duration
+    /// A `TaskResult`, encoded.
+    package var payload: ByteBuffer
+
+    package init(job: JobID, task: TaskID, node: String, duration: Duration, payload: ByteBuffer) {
+        self.job = job
+        self.task = task
+        self.node = node
+        self.duration = duration
+        self.payload = payload
+    }
+}
+
+/// A task that failed for good, as it is stored.
+package struct StoredFailure: Sendable {
+    package var task: TaskID
+    package var reason: String
+    package var isBadInput: Bool
+}

@@ -1,0 +1,22 @@
+/// How one job is to be treated among others.
+package struct JobOptions: Hashable, Codable, Sendable {
+    /// Jobs of a higher priority get every slot they can use before those of a lower one; equal ones share.
+    package var priority = 0
+    /// Retries after a task's own faults; `nil` for the usual number.
+    package var retries: Int?
+    /// Names or ids of the nodes that may have its tasks; empty for all.
+    package var use: Set<String> = []
+    /// Names or ids of nodes that may not.
+    package var avoid: Set<String> = []
+
+    package init() {}
+
+    var isRestricted: Bool { !use.isEmpty || !avoid.isEmpty }
+
+    func allows(_ node: NodeRecord) -> Bool {
+        guard isRestricted else { return true }
+        let id = node.id.description
+        if avoid.contains(node.name) || avoid.contains(id) { return false }
+        return use.isEmpty || use.contains(node.name) || use.contains(id)
+    }
+}

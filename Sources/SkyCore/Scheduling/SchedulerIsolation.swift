@@ -1,0 +1,64 @@
+import DequeModule
+import Transport
+
+extension JobScheduler {
+    /// Tasks that have been on several nodes that died, tried one at a time on a node where nothing else of ours runs. If that
+    /// node dies too, it was not because of a neighbour; and no neighbour is blamed.
+    struct Isolation {
+        /// Tasks that wait for it.
+        var waiting: Deque<(job: JobID, entry: RetryEntry)> = []
+        /// The node set aside, first emptied, then used.
+        var node: NodeID?
+        /// What runs there, once it does.
+        var attempt: AttemptID?
+    }
+
+    /// Sets a node aside for the next task, and sends it there once nothing else runs there.
+    mutating func isolate() {
+        guard !isolation.waiting.isEmpty, isolation.attempt == nil else { return }
+        while let next = isolation.waiting.first, jobs.task(next.entry.task, of: next.job)?.ticket != next.entry.ticket
+        {
+            isolation.waiting.removeFirst()
+        }
+        guard let next = isolation.waiting.first, let record = jobs[next.job], let task = record[next.entry.task] else {
+            return endIsolation()
+        }
+        // Its slots may have gone to another coordinator.
+        if let node = isolation.node, (roster[node]?.slots ?? 0) == 0 || roster[node]?.isDraining == true {
+            endIsolation()
+        }
+        if isolation.node == nil {
+            let placement = task.placement(in: roster, barred: roster.barred(for: record.options))
+            guard let node = emptiest(for: placement) else { return }
+            isolation.node = node
+            roster.update(node) { $0.isSetAside = true }
+        }
+        guard let node = isolation.node, roster[node]?.running.isEmpty == true else { return }
+        isolation.waiting.removeFirst()
+        guard let number = jobs.update(next.job, { $0.start(next.entry.task, on: node) }) else { return }
+        let attempt = AttemptID(job: next.job, task: TaskID(next.entry.task), number: number, generation: generation)
+        isolation.attempt = attempt
+        send(attempt, to: node)
+    }
+
+    mutating func endIsolation() {
+        isolation.attempt = nil
+        guard let node = isolation.node else { return }
+        isolation.node = nil
+        roster.update(node) { $0.isSetAside = false }
+    }
+
+    /// The best kind of node that has slots of ours, and of those the one that is soonest empty.
+    private func emptiest(for placement: RetryPlacement) -> NodeID? {
+        let candidates = roster.order.compactMap { roster[$0] }.filter { $0.slots > 0 && $0.isOpen }
+        // A worse kind is taken only where there is no better one with slots.
+        for choice in [RetryPlacement.Choice.preferred, .any] {
+            let allowed = candidates.filter {
+                placement.allows($0.id, choice: choice, local: roster.local)
+                    && ($0.id != roster.local || roster.usableCount == 1)
+            }
+            if let best = allowed.min(by: { ($0.running.count, $0.id) < ($1.running.count, $1.id) }) { return best.id }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,53 @@
+import Transport
+
+extension JobScheduler {
+    /// Tries tasks a second time that take long, on slots that would stand idle: the last few must not wait for a node that is
+    /// slow or frozen. The first result counts, the other attempt is stopped.
+    mutating func addTwins() {
+        nextTwinSearch = nil
+        // Work that waits has the first claim to idle slots.
+        guard jobs.ready == 0 else { return }
+        var idle = roster.idleSlots
+        guard idle > 0 else { return }
+        guard now >= twinSearchAllowed else {
+            nextTwinSearch = twinSearchAllowed
+            return
+        }
+        let tails = jobs.tails
+        guard !tails.isEmpty else { return }
+        twinSearchAllowed = now + policy.twinInterval
+        for job in tails {
+            let usual = Duration.nanoseconds(job.expectedTime)
+            let limit = max(policy.twinDelay, usual * policy.twinFactor)
+            let single = job.single().compactMap { task, attempt, node in
+                roster.sent(attempt, to: node).map { (task: task, node: node, sent: $0) }
+            }.sorted { ($0.sent, $0.task) < ($1.sent, $1.task) }
+            for attempt in single where idle > 0 {
+                guard now - attempt.sent > limit else {
+                    let due = max(twinSearchAllowed, attempt.sent + limit + .milliseconds(1))
+                    nextTwinSearch = min(nextTwinSearch ?? due, due)
+                    break
+                }
+                guard let node = twinNode(for: attempt.task, of: job, besides: attempt.node) else { continue }
+                guard let number = jobs.update(job.id, { $0.start(attempt.task, on: node) }) else { continue }
+                send(
+                    AttemptID(job: job.id, task: TaskID(attempt.task), number: number, generation: generation), to: node
+                )
+                idle -= 1
+            }
+        }
+    }
+
+    private func twinNode(for task: Int, of job: JobRecord, besides node: NodeID) -> NodeID? {
+        guard let placement = job[task]?.placement(in: roster, barred: roster.barred(for: job.options)) else {
+            return nil
+        }
+        let rank = { (record: NodeRecord) in record.speed.rank(now: now, halfLife: policy.slownessHalfLife) }
+        return roster.withRoom.compactMap { roster[$0] }
+            .filter {
+                $0.hasIdleSlot && $0.id != node
+                    && placement.allows($0.id, choice: .preferred, local: roster.local)
+            }
+            .min { (rank($0), $0.running.count, $0.id) < (rank($1), $1.running.count, $1.id) }?.id
+    }
+}

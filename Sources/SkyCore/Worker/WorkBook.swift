@@ -1,0 +1,318 @@
+import DequeModule
+import NIOCore
+package import Transport
+
+/// What a node has been given to do and by whom: attempts that wait for a slot, attempts that run, and results that nobody has
+/// acknowledged yet. A value: it says what to start and what to stop, and `ScanActor` does it.
+///
+/// - Slots are `LeaseBook`'s business. An attempt that finds no idle slot in its coordinator's lease waits here; coordinators
+///   send a few more than they have slots, so that a slot does not stand idle for a journey there and back.
+/// - Every attempt that was assigned has exactly one result, a refusal too, and every result is kept until it is acknowledged:
+///   through a broken link, and through a restart of the coordinator (`CoordinatorLife`).
+/// - When the link to a coordinator is lost, what waits is dropped, what runs goes on until the lease ends. A coordinator that
+///   is restarted finds the results.
+/// - One that asks with an older generation than was heard before is refused.
+package struct WorkBook {
+    /// Why a coordinator is not listened to.
+    package enum Rejection: Error, Hashable, Sendable {
+        /// A later life of the same coordinator has been here.
+        case superseded
+        /// As many others are known as there is memory for.
+        case tooMany
+    }
+
+    /// What is to be done after a change.
+    package struct Update: Sendable {
+        package var start: [RunRequest] = []
+        package var stop: [AttemptID] = []
+        /// Those who have something to collect.
+        package var wake: Set<CoordinatorID> = []
+    }
+
+    /// What is known of a coordinator that is silent is kept for so long: longer than a machine takes to start again.
+    package static let retention = Duration.seconds(600)
+    /// Unacknowledged results of one coordinator, in bytes, from which nothing new is started for it. What runs then may go
+    /// beyond it by a result each.
+    static let resultLimit = 64 << 20
+    /// Coordinators known at one time.
+    static let coordinatorLimit = 4096
+    /// Attempts of one coordinator that may wait here.
+    static let waitingLimit = 65_536
+
+    private struct Client {
+        var generation: UInt64
+        /// The node it speaks from; `nil` while there is no link.
+        var peer: NodeID?
+        var waiting: Deque<RunRequest> = []
+        var results: Deque<AttemptResult> = []
+        var resultBytes = 0
+        var lastSequence: UInt64 = 0
+        /// When it last asked for anything.
+        var heardAt: Duration
+
+        mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) {
+            lastSequence += 1
+            let result = AttemptResult(sequence: lastSequence, attempt: attempt, outcome: outcome, duration: duration)
+            results.append(result)
+            resultBytes += result.byteCount
+        }
+
+        func results(after received: UInt64, limit: Int) -> [AttemptResult] {
+            guard let first = results.first, let last = results.last, received < last.sequence else { return [] }
+            var found: [AttemptResult] = []
+            var bytes = 0
+            // Their numbers have no gaps.
+            for result in results[(received < first.sequence ? 0 : Int(received - first.sequence) + 1)...] {
+                found.append(result)
+                bytes += result.byteCount
+                if bytes >= limit { break }
+            }
+            return found
+        }
+
+        mutating func acknowledge(_ sequence: UInt64) {
+            while let first = results.first, first.sequence <= sequence {
+                results.removeFirst()
+                resultBytes -= first.byteCount
+            }
+        }
+    }
+
+    private var leases: LeaseBook
+    private var clients: [CoordinatorID: Client] = [:]
+    /// Attempts under way, and whose they are.
+    private var owners: [AttemptID: CoordinatorID] = [:]
+    /// Attempts that wait or run, so that one that arrives twice is run once.
+    private var assigned: Set<AttemptID> = []
+    /// Under way, and told to stop: it does not matter any more what they come to.
+    private var stopped: [AttemptID: String] = [:]
+
+    package init(slots: Int, leaseDuration: Duration) {
+        leases = LeaseBook(slots: slots, duration: leaseDuration)
+    }
+
+    package var slots: Int { leases.slots }
+    package var running: Int { leases.running }
+    package var free: Int { leases.free }
+    package var isDraining: Bool { leases.isDraining }
+    /// Attempts that wait for a slot.
+    package var waiting: Int { clients.values.reduce(0) { $0 + $1.waiting.count } }
+    /// Results that nobody has acknowledged, in bytes.
+    package var resultBytes: Int { clients.values.reduce(0) { $0 + $1.resultBytes } }
+
+    /// When `expire` is due.
+    package var nextExpiry: Duration? {
+        let forgetting = clients.values.lazy.map { $0.heardAt + WorkBook.retention }.min()
+        return [forgetting, leases.nextExpiry].compactMap(\.self).min()
+    }
+
+    // MARK: - What coordinators ask
+
+    /// As `LeaseBook.reserve`.
+    package mutating func reserve(
+        _ wanted: Int, by life: CoordinatorLife, from peer: NodeID, now: Duration
+    ) throws(Rejection) -> (lease: Lease, update: Update) {
+        try greet(life, from: peer, now: now)
+        let (lease, changed) = leases.reserve(wanted, for: life.coordinator, now: now)
+        return (lease, settle(changed, now: now))
+    }
+
+    /// Takes attempts. Those that cannot be run here have their refusal among the results.
+    package mutating func assign(
+        _ assignment: Assignment, from peer: NodeID, now: Duration
+    ) throws(Rejection) -> Update {
+        try greet(assignment.life, from: peer, now: now)
+        let owner = assignment.life.coordinator
+        var update = Update()
+        clients[owner]?.acknowledge(assignment.acknowledged)
+        for attempt in assignment.stop { stop(attempt, of: owner, "stopped", &update) }
+        for request in assignment.attempts {
+            guard assigned.insert(request.attempt).inserted else { continue }
+            if let refusal = obstacle(owner, now: now) {
+                finish(request.attempt, of: owner, .refused(refusal.description), .zero, &update)
+            } else if !request.hasSaneDurations {
+                // A peer's numbers: durations beyond reason trap in the clock's arithmetic.
+                finish(request.attempt, of: owner, .badInput("a time outside 0 to 86400 seconds"), .zero, &update)
+            } else {
+                clients[owner]?.waiting.append(request)
+            }
+        }
+        startWaiting(of: owner, now: now, &update)
+        return update
+    }
+
+    /// Drops results that have been stored and returns the next ones, with the lease as it is. Renews the lease.
+    ///
+    ///
+    /// - Parameter limit: how many bytes of results; the last may go beyond it.
+    package mutating func collect(
+        _ request: CollectRequest, from peer: NodeID, limit: Int, now: Duration
+    ) throws(Rejection) -> (collection: CollectReply, update: Update) {
+        try greet(request.life, from: peer, now: now)
+        let owner = request.life.coordinator
+        var update = Update()
+        clients[owner]?.acknowledge(request.acknowledged)
+        startWaiting(of: owner, now: now, &update)
+        let collection = CollectReply(
+            results: clients[owner]?.results(after: request.received, limit: limit) ?? [],
+            lease: leases.renew(for: owner, now: now), attempts: request.isFirst ? attempts(of: owner) : nil)
+        return (collection, update)
+    }
+
+    /// What runs or waits here for a coordinator.
+    private func attempts(of coordinator: CoordinatorID) -> [AttemptID] {
+        let running = owners.filter { $0.value == coordinator && stopped[$0.key] == nil }.map(\.key)
+        return (running + (clients[coordinator]?.waiting.map(\.attempt) ?? [])).sorted()
+    }
+
+    package func lease(of coordinator: CoordinatorID) -> Lease? { leases.lease(of: coordinator) }
+
+    // MARK: - What happens
+
+    /// An attempt that was started has ended, well or not.
+    package mutating func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration)
+        -> Update
+    {
+        guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
+        var update = Update()
+        let changed = leases.finish(attempt, now: now)
+        var outcome = outcome
+        // Not the task's fault, so not charged to it; but what was done all the same counts.
+        if let reason = stopped.removeValue(forKey: attempt), !outcome.isDone { outcome = .refused(reason) }
+        finish(attempt, of: owner, outcome, duration, &update)
+        update.merge(settle(changed, now: now))
+        startWaiting(of: owner, now: now, &update)
+        return update
+    }
+
+    /// The link to a node is gone. Its coordinator may come back, by another link or in another life, until its lease ends.
+    package mutating func linkLost(_ peer: NodeID, now: Duration) -> Update {
+        var update = Update()
+        for (owner, client) in clients where client.peer == peer {
+            clients[owner]?.peer = nil
+            // It gives these to others, who may begin at once.
+            dropWaiting(of: owner, .noLease, &update)
+        }
+        return update
+    }
+
+    /// A node has said goodbye, and its coordinator with it: nobody waits for anything.
+    package mutating func left(_ peer: NodeID, now: Duration) -> Update {
+        var update = Update()
+        for (owner, client) in clients where client.peer == peer {
+            let (stop, changed) = leases.coordinatorLost(owner, now: now)
+            for attempt in stop { stopped[attempt] = "the coordinator has left" }
+            update.stop += stop
+            for request in client.waiting { assigned.remove(request.attempt) }
+            clients[owner] = nil
+            update.merge(settle(changed, now: now))
+        }
+        return update
+    }
+
+    /// Ends leases that nobody renews, and forgets results that nobody fetches.
+    package mutating func expire(now: Duration) -> Update {
+        let (stop, changed) = leases.expire(now: now)
+        var update = Update(stop: stop)
+        for attempt in stop { stopped[attempt] = "the lease ran out" }
+        for (owner, client) in clients {
+            if leases.lease(of: owner) == nil { dropWaiting(of: owner, .noLease, &update) }
+            if client.heardAt + WorkBook.retention <= now { clients[owner] = nil }
+        }
+        update.merge(settle(changed, now: now))
+        return update
+    }
+
+    package mutating func setDraining(_ draining: Bool, now: Duration) -> Update {
+        let changed = leases.setDraining(draining, now: now)
+        var update = Update()
+        if draining { for owner in clients.keys { dropWaiting(of: owner, .draining, &update) } }
+        update.merge(settle(changed, now: now))
+        return update
+    }
+
+    package mutating func setSlots(_ slots: Int, now: Duration) -> Update {
+        settle(leases.setSlots(slots, now: now), now: now)
+    }
+}
+
+extension WorkBook {
+    private mutating func greet(_ life: CoordinatorLife, from peer: NodeID, now: Duration) throws(Rejection) {
+        guard let known = clients[life.coordinator] else {
+            guard clients.count < WorkBook.coordinatorLimit else { throw .tooMany }
+            clients[life.coordinator] = Client(generation: life.generation, peer: peer, heardAt: now)
+            return
+        }
+        guard life.generation >= known.generation else { throw .superseded }
+        clients[life.coordinator]?.generation = life.generation
+        clients[life.coordinator]?.peer = peer
+        clients[life.coordinator]?.heardAt = now
+    }
+
+    private func obstacle(_ owner: CoordinatorID, now: Duration) -> StartRefusal? {
+        if leases.isDraining { return .draining }
+        if leases.lease(of: owner) == nil { return .noLease }
+        return (clients[owner]?.waiting.count ?? 0) < WorkBook.waitingLimit ? nil : .noIdleSlot
+    }
+
+    private mutating func stop(_ attempt: AttemptID, of owner: CoordinatorID, _ reason: String, _ update: inout Update)
+    {
+        if owners[attempt] == owner {
+            stopped[attempt] = reason
+            update.stop.append(attempt)
+        } else if let index = clients[owner]?.waiting.firstIndex(where: { $0.attempt == attempt }) {
+            clients[owner]?.waiting.remove(at: index)
+            finish(attempt, of: owner, .refused(reason), .zero, &update)
+        }
+    }
+
+    private mutating func dropWaiting(of owner: CoordinatorID, _ reason: StartRefusal, _ update: inout Update) {
+        let waiting = clients[owner]?.waiting ?? []
+        clients[owner]?.waiting = []
+        for request in waiting { finish(request.attempt, of: owner, .refused(reason.description), .zero, &update) }
+    }
+
+    private mutating func startWaiting(of owner: CoordinatorID, now: Duration, _ update: inout Update) {
+        guard (clients[owner]?.resultBytes ?? Int.max) < WorkBook.resultLimit else { return }
+        while let request = clients[owner]?.waiting.first {
+            switch leases.start(request.attempt, for: owner, now: now) {
+            case nil:
+                clients[owner]?.waiting.removeFirst()
+                owners[request.attempt] = owner
+                update.start.append(request)
+            case .noIdleSlot: return
+            case .noLease: return dropWaiting(of: owner, .noLease, &update)
+            case .draining: return dropWaiting(of: owner, .draining, &update)
+            case .duplicate: clients[owner]?.waiting.removeFirst()
+            }
+        }
+    }
+
+    /// After leases have changed: who has more may start more.
+    private mutating func settle(_ changed: [Lease], now: Duration) -> Update {
+        var update = Update()
+        for lease in changed {
+            update.wake.insert(lease.coordinator)
+            startWaiting(of: lease.coordinator, now: now, &update)
+        }
+        return update
+    }
+
+    /// An attempt's one result. Nobody hears of it whose coordinator has been forgotten.
+    private mutating func finish(
+        _ attempt: AttemptID, of owner: CoordinatorID, _ outcome: AttemptOutcome, _ duration: Duration,
+        _ update: inout Update
+    ) {
+        assigned.remove(attempt)
+        guard clients[owner]?.add(attempt, outcome, duration) != nil else { return }
+        update.wake.insert(owner)
+    }
+}
+
+extension WorkBook.Update {
+    fileprivate mutating func merge(_ other: WorkBook.Update) {
+        start += other.start
+        stop += other.stop
+        wake.formUnion(other.wake)
+    }
+}
