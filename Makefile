@@ -12,7 +12,7 @@ SEEDS ?= 1000
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan simulation job-simulation many-nodes docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan simulation job-simulation kill-rounds many-nodes docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -63,6 +63,10 @@ job-simulation: setup
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
 		--filter '^SkyCoreTests\.ClusterSimulationTests'
+
+# Two hundred jobs while nodes are killed, the coordinator's among them: nothing is lost, nothing counted twice
+kill-rounds: release
+	@Tests/kill-rounds.sh
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release

@@ -23,6 +23,12 @@ package distributed actor Coordinator: ClusterActor {
         Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
             (coordinator: isolated Coordinator) in coordinator.list()
         },
+        Method("details", "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsVAA0E2IDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
+        },
+        Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
+        },
         Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
         },
@@ -146,6 +152,46 @@ package distributed actor Coordinator: ClusterActor {
                 reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
                 submitted: job.stored.submitted)
         }
+    }
+
+    /// What there is to know of a job beside its line in the list.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here.
+    package distributed func details(_ job: JobID) async throws -> JobDetails {
+        guard let record = core.jobs[job] else { throw unknown(job) }
+        let failures: [StoredFailure]
+        do {
+            failures = try await journal.failures(of: job)
+        } catch {
+            throw RemoteError(.failed, error.message)
+        }
+        let plan = core.jobs[job]?.plan
+        let first = failures.prefix(Coordinator.failuresShown).map {
+            JobDetails.Failure(task: plan?.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
+        }
+        return JobDetails(
+            request: record.request, failures: first, hiddenFailures: failures.count - first.count)
+    }
+
+    /// Failed tasks in the details of a job.
+    private static let failuresShown = 20
+
+    /// Lets a node get no new work, or again.
+    ///
+    /// - Throws: `RemoteError` where there is no such node, or more than one.
+    package distributed func drain(_ request: DrainRequest) async throws {
+        let found = ([actorSystem.ownMember] + actorSystem.members).filter {
+            $0.name == request.node || $0.node.description == request.node
+        }
+        guard let member = found.first else { throw RemoteError(.failed, "there is no node \(request.node)") }
+        guard found.count == 1 else {
+            let ids = found.map(\.node.description).sorted().joined(separator: ", ")
+            throw RemoteError(.failed, "\(found.count) nodes are called \(request.node): \(ids)")
+        }
+        let scan = try ScanActor.resolve(
+            id: ActorAddress(node: member.node, name: ScanActor.wellKnownName), using: actorSystem)
+        try await scan.drain(request.isDraining)
+        logger.notice(request.isDraining ? "node drained" : "node resumed", metadata: ["node": "\(member.name)"])
     }
 
     /// What happened to a job since event `from`; waits about a second where nothing did.
@@ -317,7 +363,8 @@ package distributed actor Coordinator: ClusterActor {
         return Array(unstored[..<count])
     }
 
-    func stored(_ count: Int) {
+    func stored(_ count: Int, repeated: Int) {
+        if repeated > 0 { logger.error("\(repeated) results came twice and were left out the second time") }
         change { core in
             core.journalWorks()
             core.stored(core.lastStored + UInt64(count))

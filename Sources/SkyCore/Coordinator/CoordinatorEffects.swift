@@ -145,8 +145,8 @@ struct CoordinatorEffects: Sendable {
         while !Task.isCancelled, let entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
             while !Task.isCancelled {
                 do {
-                    try await journal.append(entries)
-                    await coordinator.whenLocal { $0.stored(entries.count) }
+                    let repeated = try await journal.append(entries)
+                    await coordinator.whenLocal { $0.stored(entries.count, repeated: repeated) }
                     break
                 } catch {
                     // The end of this task, not of the journal: `close` stores the rest.

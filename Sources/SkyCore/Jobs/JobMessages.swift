@@ -31,6 +31,31 @@ package struct JobListing: Codable, Sendable {
     package var submitted: UInt64
 }
 
+/// What there is to know of one job beside its line in the list.
+package struct JobDetails: Codable, Sendable {
+    package struct Failure: Codable, Sendable {
+        package var task: String
+        package var reason: String
+    }
+
+    package var request: JobRequest
+    /// The first of the tasks that failed.
+    package var failures: [Failure]
+    package var hiddenFailures: Int
+}
+
+/// Whether a node is to get new work.
+package struct DrainRequest: Codable, Sendable {
+    /// Its name or id.
+    package var node: String
+    package var isDraining: Bool
+
+    package init(node: String, isDraining: Bool) {
+        self.node = node
+        self.isDraining = isDraining
+    }
+}
+
 /// Where a job stands.
 package struct JobStatus: Codable, Sendable {
     package var scheduled: Int

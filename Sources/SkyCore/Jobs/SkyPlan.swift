@@ -50,6 +50,7 @@ struct SkyPlan: JobPlan {
     func label(_ number: Int) -> String? {
         let count = sectors.count
         if number == 0 { return "header" }
+        if count == 0 { return nil }
         if number <= count { return "background \(sectors[number - 1].index + 1)" }
         return number <= 2 * count ? "sector \(sectors[number - count - 1].index + 1)" : "picture"
     }

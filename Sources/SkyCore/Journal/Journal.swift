@@ -51,11 +51,21 @@ package final class Journal: Sendable {
 
     /// Stores entries, all or none, and returns when that is done.
     ///
+    /// - Returns: how many results and failures were left out because their task has one already. That is nobody's intention.
     /// - Throws: `JournalError`; of kind `full` it may go better later.
-    package func append(_ entries: [JournalEntry]) async throws(JournalError) {
+    @discardableResult
+    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> Int {
         do {
-            try await queue.write { database in
-                for entry in entries { try Journal.append(entry, to: database) }
+            return try await queue.write { database in
+                var repeated = 0
+                for entry in entries {
+                    try Journal.append(entry, to: database)
+                    switch entry {
+                    case .result, .failed: if database.changesCount == 0 { repeated += 1 }
+                    case .submitted, .ended, .risked, .deleted: break
+                    }
+                }
+                return repeated
             }
         } catch {
             throw Journal.failure(error, path)

@@ -2,10 +2,45 @@ import ArgumentParser
 import SkyCore
 import Transport
 
-/// `skynode nodes`: who is in the cluster.
+/// `skynode nodes`: who is in the cluster, and who is to get no more work.
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nodes", abstract: "List the nodes of the cluster.",
+        commandName: "nodes", abstract: "List the nodes of the cluster, drain one, let it work again.",
+        subcommands: [NodesListCommand.self, NodesDrainCommand.self, NodesResumeCommand.self],
+        defaultSubcommand: NodesListCommand.self)
+}
+
+struct NodesDrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain", abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.")
+
+    @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var options: JobsOptions
+
+    func run() async throws {
+        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: true)) }
+    }
+}
+
+struct NodesResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Give a node that was drained work again.")
+
+    @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var options: JobsOptions
+
+    func run() async throws {
+        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: false)) }
+    }
+}
+
+struct NodesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the nodes of the cluster.",
         discussion: """
             Asks a running node; without one there is no cluster, and the exit code is 3.
 

@@ -41,10 +41,19 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
+    @OptionGroup(title: "Job options") var flags: JobFlags
+
+    @Flag(help: "Do not wait: print the jobs' ids. `skynode jobs results` writes the files later.")
+    var detach = false
+
     @OptionGroup var cluster: ClusterOptions
 
     func run() async throws {
         let plan = try ScanPlan(self)
+        if detach {
+            plan.removeOutputFolderIfUnused()
+            return try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
+        }
         let (format, isVerbose) = (cluster.format, verbose)
         do {
             let status = try await Interrupts.during { interrupts in

@@ -28,6 +28,8 @@ struct SimulateCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
+    @OptionGroup(title: "Job options") var flags: JobFlags
+    @OptionGroup(title: "Job options") var submission: SubmissionFlags
     @OptionGroup var cluster: ClusterOptions
 
     func run() async throws {
@@ -37,8 +39,11 @@ struct SimulateCommand: AsyncParsableCommand {
         var job = JobRequest(.simulate(simulation))
         job.taskTimeLimit = max(.seconds(600), duration.duration * 2)
         job.taskTimeLimit = min(job.taskTimeLimit, JobRequest.longestTimeLimit)
-        let request = job
-        try request.validate()
+        flags.apply(to: &job)
+        try job.validate()
+        try submission.check(cluster)
+        let request = Submission(job, token: submission.token)
+        if submission.detach { return try await JobHandover.detach([request], cluster) }
 
         let (format, isVerbose) = (cluster.format, verbose)
         let report = try await Interrupts.during { interrupts in

@@ -16,8 +16,8 @@ struct SkyNodeCommand: AsyncParsableCommand {
             """,
         version: SkyNetVersion.current,
         subcommands: [
-            ServeCommand.self, ScanCommand.self, SimulateCommand.self, SynthesizeCommand.self, NodesCommand.self,
-            DoctorCommand.self, KeyCommand.self, WorkerCommand.self,
+            ServeCommand.self, ScanCommand.self, SimulateCommand.self, SynthesizeCommand.self, JobsCommand.self,
+            NodesCommand.self, DoctorCommand.self, KeyCommand.self, WorkerCommand.self,
         ])
 
     static var visibleCommands: [String] {

@@ -1,7 +1,8 @@
 import SkyCore
 import Transport
 
-/// Follows one job from submission to its end, and cancels it when the command is interrupted.
+/// Follows one job to its end, and cancels it when the command is interrupted. Where the way to the coordinator is lost, the
+/// job goes on.
 struct JobWatch {
     let coordinator: Coordinator
 
@@ -9,34 +10,36 @@ struct JobWatch {
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses the job or is lost.
     func run(
-        _ request: JobRequest, interrupts: Interrupts,
+        _ submission: Submission, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
         let job: JobID
         do {
-            job = try await coordinator.submit(Submission(request))
+            job = try await coordinator.submit(submission)
         } catch let error as RemoteError {
             throw CommandFailure(.usage, error.message)
         } catch let error as SkyError {
             throw CommandFailure(.usage, error.message)
         }
-        do {
-            return (job, try await report(of: job, interrupts, observe))
-        } catch {
-            // Nobody is left to hear of it. In a task of its own, because this one may be cancelled.
-            let coordinator = coordinator
-            await Task { _ = try? await withDeadline(.seconds(2)) { try await coordinator.cancel(job) } }.value
-            throw error
-        }
+        return (job, try await report(of: job, interrupts, observe))
+    }
+
+    /// Follows a job that was submitted before.
+    ///
+    /// - Parameter interrupts: what cancels the job; `nil` where following is all that ends.
+    func attach(
+        _ job: JobID, interrupts: Interrupts?, observe: @escaping @Sendable (EventBatch) async -> Void
+    ) async throws -> JobReport {
+        try await report(of: job, interrupts, observe)
     }
 
     private func report(
-        of job: JobID, _ interrupts: Interrupts, _ observe: @escaping @Sendable (EventBatch) async -> Void
+        of job: JobID, _ interrupts: Interrupts?, _ observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
         try await withThrowingTaskGroup(of: JobReport?.self) { group in
             group.addTask { try await follow(job, observe) }
             group.addTask {
-                if await interrupts.first() { try? await coordinator.cancel(job) }
+                if let interrupts, await interrupts.first() { try? await coordinator.cancel(job) }
                 return nil
             }
             // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
@@ -62,7 +65,9 @@ struct JobWatch {
                 throw CancellationError()
             } catch {
                 throw CommandFailure(
-                    .noCluster, "the node that coordinates the job was lost (\(PrintableText.of("\(error)")))")
+                    .noCluster,
+                    "the node that coordinates the job was lost (\(PrintableText.of("\(error)"))); where it runs or is "
+                        + "started again, the job goes on: skynode jobs watch \(job)")
             }
             next = batch.next
             await observe(batch)

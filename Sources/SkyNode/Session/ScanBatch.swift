@@ -42,7 +42,7 @@ struct ScanBatch: Sendable {
             format: format, isVerbose: isVerbose, display: display, subject: plan.items.count > 1 ? item.name : nil)
         let shares = SectorShares()
         let (job, report) = try await JobWatch(coordinator: coordinator)
-            .run(item.request, interrupts: interrupts) { batch in
+            .run(Submission(item.request), interrupts: interrupts) { batch in
                 shares.count(batch)
                 printer.tell(batch)
             }
@@ -60,7 +60,9 @@ struct ScanBatch: Sendable {
         let preview = try await results.preview()
         let files: [String]
         do {
-            files = try ScanFiles(item: item, plan: plan, catalogue: catalogue).write(preview: preview)
+            files = try ScanFiles(
+                name: item.name, stem: item.stem, configuration: plan.configuration, catalogue: catalogue
+            ).write(preview: preview)
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")

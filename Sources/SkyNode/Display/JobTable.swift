@@ -1,0 +1,103 @@
+import Foundation
+import SkyCore
+import Transport
+
+/// The list of jobs as a person reads it.
+struct JobTable {
+    let lines: [String]
+
+    private static let head = ["JOB", "STATE", "DONE", "FAILED", "RUNNING", "PRIORITY", "SUBMITTED", "TIME", "WHAT"]
+
+    init(_ jobs: [JobListing]) {
+        let rows = [JobTable.head] + jobs.map(JobTable.row)
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        lines = rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            var line = cells.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+
+    private static func row(_ job: JobListing) -> [String] {
+        let status = job.status
+        return [
+            "\(job.id)", JobTable.state(job), "\(status.completed)/\(status.scheduled)", "\(status.failed)",
+            "\(status.running)", "\(job.priority)", JobTable.time(job.submitted),
+            NodeTable.age(status.elapsed.inSeconds), PrintableText.of(job.title),
+        ]
+    }
+
+    /// A job that goes on and has a reason is one that cannot.
+    static func state(_ job: JobListing) -> String {
+        job.state == .running && job.reason != nil ? "paused" : job.state.rawValue
+    }
+
+    /// In universal time.
+    static func time(_ milliseconds: UInt64) -> String {
+        Date(timeIntervalSince1970: Double(min(milliseconds, 253_402_300_799_000)) / 1000)
+            .formatted(Date.ISO8601FormatStyle())
+    }
+}
+
+/// One job in full, for people.
+struct JobDetailLines {
+    let lines: [String]
+
+    init(_ job: JobListing, _ details: JobDetails) {
+        let status = job.status
+        var lines = [
+            "job        \(job.id)", "what       \(PrintableText.of(job.title))", "state      \(JobTable.state(job))",
+        ]
+        if let reason = job.reason { lines.append("because    \(PrintableText.of(reason))") }
+        lines += [
+            "submitted  \(JobTable.time(job.submitted))", "time       \(NodeTable.age(status.elapsed.inSeconds))",
+            "priority   \(job.priority)",
+            "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
+                + "\(status.failed) failed, \(status.retries) retried",
+        ]
+        for share in status.nodes {
+            lines.append("node       \(PrintableText.of(share.name)): \(share.completed) completed, \(share.running) running")
+        }
+        for failure in details.failures {
+            lines.append("failed     \(PrintableText.of(failure.task)): \(PrintableText.of(failure.reason))")
+        }
+        if details.hiddenFailures > 0 { lines.append("failed     and \(details.hiddenFailures) more") }
+        self.lines = lines
+    }
+}
+
+/// One job as a program reads it.
+struct JobLine: Encodable {
+    var job: String
+    var what: String
+    var state: String
+    var reason: String?
+    var priority: Int
+    var submitted: String
+    var seconds: Double
+    var scheduled: Int
+    var running: Int
+    var completed: Int
+    var failed: Int
+    var retried: Int
+    var nodes: [String: Int]
+    var failures: [String: String]?
+
+    init(_ job: JobListing, _ details: JobDetails? = nil) {
+        self.job = "\(job.id)"
+        what = job.title
+        state = JobTable.state(job)
+        reason = job.reason
+        priority = job.priority
+        submitted = JobTable.time(job.submitted)
+        seconds = job.status.elapsed.inSeconds
+        scheduled = job.status.scheduled
+        running = job.status.running
+        completed = job.status.completed
+        failed = job.status.failed
+        retried = job.status.retries
+        nodes = Dictionary(job.status.nodes.map { ($0.name, $0.completed) }, uniquingKeysWith: +)
+        failures = details.map { Dictionary($0.failures.map { ($0.task, $0.reason) }) { first, _ in first } }
+    }
+}
