@@ -65,7 +65,8 @@ struct JobsTests {
                 Skynode.path,
                 [
                     "serve", "--name", "node\(number)", "--listen", "127.0.0.1:\(port + number)", "--slots", "2",
-                    "--data", folder.file("data\(number)"), "--no-multicast", "--join", "127.0.0.1:\(port + 3 - number)",
+                    "--data", folder.file("data\(number)"), "--no-multicast", "--join",
+                    "127.0.0.1:\(port + 3 - number)",
                 ])
         }
         let node = "127.0.0.1:\(port + 1)"
@@ -94,7 +95,8 @@ struct JobsTests {
         #expect(end.output.count { $0.contains("\"event\":\"completed\"") } <= 100)
     }
 
-    @Test func `a folder that another node uses, and one that holds no journal, are refused in one line`() async throws {
+    @Test func `a folder that another node uses, and one that holds no journal, are refused in one line`() async throws
+    {
         let folder = try ScratchFolder()
         try Data("not a database, and quite long enough to look like a file".utf8)
             .write(to: URL(fileURLWithPath: folder.file("journal.sqlite")))

@@ -25,6 +25,8 @@ package struct JobScheduler {
     /// When to look for attempts that take long.
     var nextTwinSearch: Duration?
     var twinSearchAllowed: Duration = .zero
+    /// Attempts that take long and have found no slot for a second.
+    var twinsWanted = 0
     /// When to look again because a search stopped at its limit.
     var nextSearch: Duration?
     /// The latest time we were told: time never goes back.

@@ -6,15 +6,18 @@ extension JobScheduler {
     mutating func addTwins() {
         nextTwinSearch = nil
         // Work that waits has the first claim to idle slots.
-        guard jobs.ready == 0 else { return }
-        var idle = roster.idleSlots
-        guard idle > 0 else { return }
+        guard jobs.ready == 0, roster.usableCount > 1 else {
+            twinsWanted = 0
+            return
+        }
         guard now >= twinSearchAllowed else {
             nextTwinSearch = twinSearchAllowed
             return
         }
+        twinsWanted = 0
         let tails = jobs.tails
         guard !tails.isEmpty else { return }
+        var idle = roster.idleSlots
         twinSearchAllowed = now + policy.twinInterval
         for job in tails {
             let usual = Duration.nanoseconds(job.expectedTime)
@@ -22,13 +25,17 @@ extension JobScheduler {
             let single = job.single().compactMap { task, attempt, node in
                 roster.sent(attempt, to: node).map { (task: task, node: node, sent: $0) }
             }.sorted { ($0.sent, $0.task) < ($1.sent, $1.task) }
-            for attempt in single where idle > 0 {
+            for attempt in single {
                 guard now - attempt.sent > limit else {
                     let due = max(twinSearchAllowed, attempt.sent + limit + .milliseconds(1))
                     nextTwinSearch = min(nextTwinSearch ?? due, due)
                     break
                 }
-                guard let node = twinNode(for: attempt.task, of: job, besides: attempt.node) else { continue }
+                guard idle > 0, let node = twinNode(for: attempt.task, of: job, besides: attempt.node) else {
+                    // There may be slots that were given back.
+                    twinsWanted += 1
+                    continue
+                }
                 guard let number = jobs.update(job.id, { $0.start(attempt.task, on: node) }) else { continue }
                 send(
                     AttemptID(job: job.id, task: TaskID(attempt.task), number: number, generation: generation), to: node

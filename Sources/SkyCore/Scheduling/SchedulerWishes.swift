@@ -18,7 +18,8 @@ extension JobScheduler {
     /// Says what has changed in what we wish for. Looks at all nodes only when what waits has doubled or halved, when
     /// nodes have come or gone, or when slots are due to be given back.
     mutating func updateWishes() {
-        let level = jobs.waiting == 0 ? 0 : roundedUp(min(jobs.waiting, policy.wantedLimit))
+        let waiting = jobs.waiting + twinsWanted
+        let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.wantedLimit))
         let isRelease = wishes.releaseDue.map { $0 <= now } ?? false
         if isRelease { wishes.releaseDue = nil }
         let concernsAll = level != wishes.level || roster.version != wishes.rosterVersion || isRelease
@@ -48,7 +49,7 @@ extension JobScheduler {
     private func wanted(on record: NodeRecord) -> Int {
         let running = record.running.count
         guard wishes.level > 0, !record.isDraining else { return running }
-        let waiting = jobs.isRestricted ? jobs.waiting(for: record) : wishes.level
+        let waiting = jobs.isRestricted ? jobs.waiting(for: record) + twinsWanted : wishes.level
         guard waiting > 0 else { return running }
         let level = roundedUp(min(waiting, wishes.level))
         return max(running, min(policy.wantedLimit, level + (running == 0 ? 0 : roundedUp(running))))

@@ -20,7 +20,8 @@ struct JobsCommand: AsyncParsableCommand {
 struct JobsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The node to ask. Default: the daemon of this machine, else one found by multicast.", valueName: "host:port"))
+            "The node to ask. Default: the daemon of this machine, else one found by multicast.", valueName: "host:port"
+        ))
     var node: String?
 
     @OptionGroup var network: NetworkOptions
@@ -48,7 +49,8 @@ struct JobsOptions: ParsableArguments {
             throw CommandFailure(.usage, "there is no job \(PrintableText.of(prefix)); skynode jobs lists them")
         }
         guard found.count == 1 else {
-            throw CommandFailure(.usage, "\(found.count) jobs begin with \(PrintableText.of(prefix)); write more of the id")
+            throw CommandFailure(
+                .usage, "\(found.count) jobs begin with \(PrintableText.of(prefix)); write more of the id")
         }
         return job
     }

@@ -12,7 +12,8 @@ struct NodesCommand: AsyncParsableCommand {
 
 struct NodesDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drain", abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.")
+        commandName: "drain",
+        abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.")
 
     @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
     var name: String

@@ -57,7 +57,8 @@ struct JobDetailLines {
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
         for share in status.nodes {
-            lines.append("node       \(PrintableText.of(share.name)): \(share.completed) completed, \(share.running) running")
+            lines.append(
+                "node       \(PrintableText.of(share.name)): \(share.completed) completed, \(share.running) running")
         }
         for failure in details.failures {
             lines.append("failed     \(PrintableText.of(failure.task)): \(PrintableText.of(failure.reason))")

@@ -3,7 +3,8 @@ import SkyCore
 
 /// How a job is to be treated.
 struct JobFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("Jobs of a higher priority go first, from -100 to 100; equal ones share.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Jobs of a higher priority go first, from -100 to 100; equal ones share.", valueName: "n"))
     var priority = 0
 
     @Option(help: ArgumentHelp("Further tries of a task that fails. Default: 3.", valueName: "n"))
@@ -50,6 +51,7 @@ struct SubmissionFlags: ParsableArguments {
 
     func check(_ cluster: ClusterOptions) throws {
         guard detach, cluster.slots != nil else { return }
-        throw CommandFailure(.usage, "--detach and --slots contradict each other: the node inside this command ends with it")
+        throw CommandFailure(
+            .usage, "--detach and --slots contradict each other: the node inside this command ends with it")
     }
 }

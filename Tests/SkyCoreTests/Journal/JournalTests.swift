@@ -1,0 +1,161 @@
+import Foundation
+import GRDB
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite struct JournalTests {
+    private let request = JobRequest(.simulate(SimulateRequest(tasks: 10, duration: .seconds(1))))
+
+    private func job(_ number: UInt64, token: String? = nil) -> StoredJob {
+        StoredJob(id: JobID(rawValue: number), token: token, request: request, submitted: 1000)
+    }
+
+    private func result(_ job: StoredJob, _ task: Int, _ payload: String = "") -> JournalEntry {
+        .result(
+            StoredResult(
+                job: job.id, task: TaskID(task), node: "east", duration: .milliseconds(5),
+                payload: ByteBuffer(string: payload)))
+    }
+
+    private func report(completed: Int) -> JobReport {
+        JobReport(
+            state: .done, reason: nil, scheduled: 10, completed: completed, failed: 1, retries: 2,
+            duration: .seconds(3),
+            nodes: [NodeShare(name: "east", completed: completed, running: 0)])
+    }
+
+    private func open(_ folder: borrowing ScratchFolder) throws -> Journal {
+        try Journal(in: JournalFolder(folder.path))
+    }
+
+    @Test func `what was stored is there after the next start, job by job`() async throws {
+        let folder = ScratchFolder()
+        // Job ids use all bits.
+        let (first, second) = (job(.max, token: "one"), job(7))
+        do {
+            let journal = try open(folder)
+            #expect(journal.life.generation == 1 && journal.wasClosed)
+            try await journal.append([.submitted(first), .submitted(second)])
+            try await journal.append([result(first, 3, "c"), result(first, 0, "a"), result(second, 0, "z")])
+            try await journal.append([
+                .failed(first.id, 4, reason: "broken", isBadInput: true),
+                .ended(second.id, report(completed: 1), at: 5000),
+                .risked(first.id, TaskRisk(task: 5, node: NodeID(rawValue: .max), isAlone: true)),
+                .risked(first.id, TaskRisk(task: 3, node: NodeID(rawValue: 9), isAlone: false)),
+            ])
+        }
+        let journal = try open(folder)
+        #expect(journal.life.generation == 2 && !journal.wasClosed)
+        let jobs = try await journal.jobs()
+        #expect(jobs.map(\.id) == [first.id, second.id] && jobs.map(\.token) == ["one", nil])
+        #expect(jobs[0].report == nil && jobs[1].report?.completed == 1 && jobs[1].ended == 5000)
+        let results = try await journal.results(of: first.id, from: 0, count: 10)
+        #expect(results.map(\.task.index) == [0, 3] && results.map { String(buffer: $0.payload) } == ["a", "c"])
+        #expect(results[0].node == "east" && results[0].duration == .milliseconds(5))
+        #expect(try await journal.results(of: first.id, from: 1, count: 1).map(\.task.index) == [3])
+        #expect(
+            try await journal.results(of: first.id, from: 0, count: 1, withPayloads: false)[0].payload.readableBytes
+                == 0)
+        #expect(try await journal.failures(of: first.id).map(\.reason) == ["broken"])
+        let risks = [TaskRisk(task: 5, node: NodeID(rawValue: .max), isAlone: true)]
+        #expect(try await journal.risks(of: first.id) == risks, "task 3 has a result")
+
+        let replay = try await journal.replay(first)
+        #expect(replay.completed.ranges == [0..<1, 3..<4] && replay.failed.ranges == [4..<5] && replay.isSealed)
+        #expect(replay.tasks == 10 && replay.told.nodes == ["east": 2] && replay.isRisky)
+
+        try await journal.append([.deleted(first.id)])
+        #expect(try await journal.jobs().map(\.id) == [second.id])
+        #expect(try await journal.results(of: second.id, from: 0, count: 10).count == 1)
+        try await journal.close()
+    }
+
+    @Test func `the same coordinator opens it each time, and says whether it ended in order`() async throws {
+        let folder = ScratchFolder()
+        let first = try open(folder).life.coordinator
+        let second = try open(folder)
+        #expect(second.life.coordinator == first && !second.wasClosed)
+        try await second.close()
+    }
+
+    @Test func `a second result of a task is left out and counted`() async throws {
+        let journal = try Journal.inMemory()
+        let job = job(1)
+        try await journal.append([.submitted(job), .submitted(job)])
+        #expect(try await journal.append([result(job, 0, "first"), result(job, 1)]) == 0)
+        #expect(try await journal.append([result(job, 0, "second"), result(job, 2)]) == 1)
+        let stored = try await journal.results(of: job.id, from: 0, count: 10)
+        #expect(stored.count == 3 && String(buffer: stored[0].payload) == "first")
+    }
+
+    @Test func `two at a time are refused`() throws {
+        let folder = ScratchFolder()
+        let first = try open(folder)
+        #expect(throws: JournalError(.inUse, "\(folder.path) is in use by another node; --data names another folder")) {
+            _ = try open(folder)
+        }
+        _ = first.life
+        let beside = try JournalFolder.firstFree(folder.path)
+        #expect(beside.path == folder.path + "-2")
+        try FileManager.default.removeItem(atPath: beside.path)
+    }
+
+    @Test(arguments: ["newer", "foreign", "garbage", "cut"])
+    func `a file that is none of ours is refused and left as it is`(
+        kind: String
+    ) async throws {
+        let folder = ScratchFolder()
+        let path = folder.path + "/journal.sqlite"
+        switch kind {
+        case "newer":
+            try await open(folder).close()
+            try await DatabaseQueue(path: path).write {
+                try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('2')")
+            }
+        case "foreign":
+            try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        case "garbage":
+            try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: path))
+        default:
+            let journal = try open(folder)
+            try await journal.append([.submitted(job(1))] + (0..<2000).map { result(job(1), $0, "some bytes") })
+            try await journal.close()
+            try await journal.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try journal.queue.close()
+        }
+        if kind == "cut" {
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            try whole.prefix(whole.count / 2 / 4096 * 4096).write(to: URL(fileURLWithPath: path))
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        do {
+            let journal = try open(folder)
+            _ = try await journal.results(of: JobID(rawValue: 1), from: 0, count: 5000)
+            Issue.record("\(kind) was accepted")
+        } catch let error as JournalError {
+            #expect(error.kind == (kind == "newer" ? .newer : .damaged), "\(error)")
+            #expect(!error.message.contains("\n"))
+        }
+        if kind != "cut" { #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before) }
+    }
+
+    @Test func `a full disk is told, and it goes on when there is room`() async throws {
+        let folder = ScratchFolder()
+        let journal = try open(folder)
+        let job = job(1)
+        try await journal.append([.submitted(job)])
+        let pages = try await journal.queue.write { database in
+            try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        }
+        try await journal.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(pages + 1)") }
+        let much = (0..<20).map { result(job, $0, String(repeating: "x", count: 4000)) }
+        await #expect(throws: JournalError.self) { try await journal.append(much) }
+        #expect(try await journal.results(of: job.id, from: 0, count: 100).isEmpty, "all or none")
+        try await journal.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 100000") }
+        try await journal.append(much)
+        #expect(try await journal.results(of: job.id, from: 0, count: 100).count == 20)
+    }
+}

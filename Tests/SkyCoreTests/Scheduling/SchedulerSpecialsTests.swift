@@ -1,0 +1,156 @@
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite("Scheduler: turns, twins and suspects")
+struct SchedulerSpecialsTests {
+    let local = SchedulerStory.local
+    let east = SchedulerStory.east
+    let west = SchedulerStory.west
+
+    private func attempt(_ job: JobID, _ task: Int, _ number: Int = 1) -> AttemptID {
+        AttemptID(job: job, task: TaskID(task), number: number)
+    }
+
+    private func options(_ change: (inout JobOptions) -> Void) -> JobOptions {
+        var options = JobOptions()
+        change(&options)
+        return options
+    }
+
+    @Test func `a higher priority goes first, equal ones have equal numbers of slots`() {
+        var story = SchedulerStory()
+        let (low, high, other) = (JobID(rawValue: 1), JobID(rawValue: 2), JobID(rawValue: 3))
+        story.tell(.submitted(low, tasks: 100))
+        story.tell(.submitted(high, tasks: 3, options { $0.priority = 1 }))
+        story.tell(.submitted(other, tasks: 100))
+        story.tell(.nodeJoined(east))
+        let runs = story.lease(east, 9).runs.map(\.attempt.job)
+        #expect(runs.prefix(3) == [high, high, high])
+        #expect(runs.count { $0 == low } == 3 && runs.count { $0 == other } == 3)
+        // One job's tasks are long, the other's short: each keeps its three slots.
+        for task in 0..<50 { story.tell(.succeeded(attempt(other, task), on: east, took: .seconds(1))) }
+        #expect(story.scheduler.progress(of: low)?.running == 3)
+    }
+
+    @Test func `only nodes that a job uses get its tasks, and it waits for them`() {
+        var story = SchedulerStory()
+        story.tell(.nodeJoined(east, name: "east"))
+        story.lease(east, 2)
+        let used = story.tell(.submitted(SchedulerStory.job, tasks: 4, options { $0.use = ["west"] }))
+        #expect(used.runs.isEmpty && used.wishes.isEmpty)
+        story.tell(.nodeJoined(west, name: "west"))
+        #expect(story.lease(west, 1).runs.map(\.node) == [west])
+        // A retry does not go elsewhere either, nor does it fail while nobody is there.
+        story.tell(.failed(attempt(SchedulerStory.job, 0), on: west, .fault("x")))
+        #expect(story.tell(.nodeLost(west)).failures.isEmpty)
+        #expect(story.wait(.seconds(10)).runs.isEmpty)
+        story.tell(.nodeJoined(west, name: "west"))
+        #expect(story.lease(west, 4).runs.count == 4)
+    }
+
+    @Test func `work waits on a node only where it is short`() {
+        var story = SchedulerStory([east: 2])
+        story.submit(1000)
+        #expect(story.scheduler.running(on: east) == 2, "nothing is known of them yet")
+        for task in 0..<2 {
+            story.tell(.succeeded(attempt(SchedulerStory.job, task), on: east, took: .milliseconds(1)))
+        }
+        #expect(story.scheduler.running(on: east) == 40, "20 ms of work for each slot")
+        story = SchedulerStory([east: 2])
+        story.submit(1000)
+        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        #expect(story.scheduler.running(on: east) == 2)
+    }
+
+    @Test func `the last task of a slow node is tried on an idle one, and the first result counts`() {
+        var story = SchedulerStory([east: 1, west: 1])
+        story.submit(3)
+        story.now = .seconds(1)
+        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        story.now = .seconds(2)
+        #expect(story.tell(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1))).runs.isEmpty)
+        // Its slots have been given back by then, and are wished for again.
+        #expect(story.wait(.milliseconds(100)).wishes[east] == 1)
+        let twins = (story.lease(east, 1) + story.wait(.milliseconds(50))).runs
+        #expect(twins.map(\.attempt) == [attempt(SchedulerStory.job, 1, 2)] && twins.map(\.node) == [east])
+        let end = story.tell(.succeeded(attempt(SchedulerStory.job, 1, 2), on: east, took: .seconds(1)))
+        #expect(end.contains(.stop(attempt(SchedulerStory.job, 1), on: west)))
+        #expect(end.outcome == JobOutcome(completed: 3, failed: 0, cancelled: 0, retries: 0))
+        let late = story.tell(.succeeded(attempt(SchedulerStory.job, 1), on: west, took: .seconds(3)))
+        #expect(late.contains(.discarded(attempt(SchedulerStory.job, 1))))
+    }
+
+    @Test func `a twin that fails charges the task and leaves the other attempt alone`() {
+        var story = SchedulerStory([east: 1, west: 1])
+        story.submit(3)
+        story.now = .seconds(2)
+        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        story.tell(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1)))
+        #expect((story.wait(.milliseconds(100)) + story.lease(east, 1)).runs.count == 1)
+        let failed = story.tell(.failed(attempt(SchedulerStory.job, 1, 2), on: east, .fault("x")))
+        #expect(failed.delays.isEmpty && failed.failures.isEmpty)
+        #expect(story.tell(.succeeded(attempt(SchedulerStory.job, 1), on: west)).outcome?.completed == 3)
+    }
+
+    @Test func `what kills its nodes is found alone, and its neighbours are not blamed`() {
+        var story = SchedulerStory()
+        let poison = 2
+        story.submit(8)
+        var lost: [String] = []
+        var completed: Set<Int> = []
+        var next: UInt64 = 100
+        var actions: [JobScheduler.Action] = []
+        for _ in 0..<40 where actions.outcome == nil {
+            let node = NodeID(rawValue: next)
+            next += 1
+            story.now += .seconds(3)
+            actions = story.tell(.nodeJoined(node)) + story.lease(node, 4)
+            var queue = actions.runs.map(\.attempt)
+            // Everything well ends before the poison takes effect, but what stands beside it never does.
+            while let attempt = queue.first(where: { $0.task.index != poison }),
+                !queue.contains(where: { $0.task.index == poison })
+            {
+                queue.removeAll { $0 == attempt }
+                completed.insert(attempt.task.index)
+                let more = story.tell(.succeeded(attempt, on: node, took: .seconds(1)))
+                queue += more.runs.map(\.attempt)
+                actions += more
+            }
+            let end = story.tell(.nodeLost(node))
+            lost += end.failures
+            actions += end
+        }
+        #expect(lost.count == 1 && lost[0].hasPrefix("poison: 5 nodes died"), "\(lost)")
+        #expect(completed == Set(0..<8).subtracting([poison]), "\(completed)")
+        #expect(
+            actions.outcome == JobOutcome(completed: 7, failed: 1, cancelled: 0, retries: actions.outcome?.retries ?? 0)
+        )
+    }
+
+    @Test func `a job of an earlier life goes on with what is missing`() {
+        var scheduler = JobScheduler(localNode: local, generation: 2, seed: 1)
+        _ = scheduler.handle(.nodeJoined(east), now: .zero)
+        _ = scheduler.handle(.leased(east, slots: 2, epoch: 1), now: .zero)
+        let job = SchedulerStory.job
+        let runs = scheduler.handle(
+            .restored(
+                job, tasks: 10, completed: FinishedTasks(sorted: [0, 1, 2, 5]), failed: FinishedTasks(sorted: [3]),
+                isSealed: true, JobOptions()), now: .zero
+        ).runs
+        #expect(runs.map(\.attempt.task.index) == [4, 6] && runs.allSatisfy { $0.attempt.generation == 2 })
+        // A result of an attempt of that life counts; a copy of it does not.
+        let old = AttemptID(job: job, task: 7, number: 1, generation: 1)
+        #expect(scheduler.handle(.succeeded(old, on: west), now: .zero).contains(.completed(old, on: west)))
+        #expect(scheduler.handle(.succeeded(old, on: west), now: .zero).contains(.discarded(old)))
+        // So does an attempt that still runs: nobody else tries that task meanwhile.
+        _ = scheduler.handle(.nodeJoined(west), now: .zero)
+        let running = AttemptID(job: job, task: 8, number: 1, generation: 1)
+        _ = scheduler.handle(.adopted(running, on: west), now: .zero)
+        let next = scheduler.handle(.succeeded(runs[0].attempt, on: east, took: .seconds(9)), now: .zero).runs
+        #expect(next.map(\.attempt.task.index) == [9])
+        let done = AttemptID(job: job, task: 0, number: 1, generation: 1)
+        #expect(scheduler.handle(.adopted(done, on: west), now: .zero).contains(.stop(done, on: west)))
+    }
+}
