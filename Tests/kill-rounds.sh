@@ -38,7 +38,7 @@ for number in $(seq $nodes); do start "$number"; done
 number_of() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
 lost=0 kills=0 coordinator_kills=0
 for round in $(seq "$rounds"); do
-    until job=$("$program" simulate --tasks "$tasks" --duration 2ms --detach --token "round $round" \
+    until job=$("$program" simulate --tasks "$tasks" --duration 5ms --detach --token "round $round" \
         --node "127.0.0.1:$((base + 1))" 2>/dev/null); do sleep 0.05; done
     # Two of the nodes, at any moment of the job.
     for _ in 1 2; do
