@@ -147,6 +147,7 @@ struct CoordinatorEffects: Sendable {
                 do {
                     let repeated = try await journal.append(entries)
                     await coordinator.whenLocal { $0.stored(entries.count, repeated: repeated) }
+                    if entries.contains(where: \.isDeletion) { try? await journal.shrink() }
                     break
                 } catch {
                     // The end of this task, not of the journal: `close` stores the rest.

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GRDB
 import NIOCore
 import Transport
@@ -81,16 +80,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Bytes on disk, 0 for a journal in memory.
-    package var byteCount: Int {
-        guard let path else { return 0 }
-        return [path, path + "-wal"].reduce(0) { sum, file in
-            let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
-            return sum + (size ?? 0)
-        }
-    }
-
-    /// Gives room that deleted jobs had back to the file system, a little at a time.
+    /// Gives room that deleted jobs had back to the file system, 4 MB at a time.
     package func shrink() async throws(JournalError) {
         do {
             try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
