@@ -9,7 +9,10 @@ trap 'rm -f "$log"' EXIT
 SWIFT_BACKTRACE=enable=no ${SWIFT:-swift} test --skip-build "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
-    echo "failed:"
-    grep -E 'recorded an issue|^error:|: error:' "$log" || tail -20 "$log"
+    # On standard error, which is short: it is what is left where only the end of a run is kept.
+    {
+        echo "failed:"
+        grep -E 'recorded an issue|^error:|: error:' "$log" || tail -20 "$log"
+    } >&2
 fi
 exit "$status"

@@ -1,4 +1,3 @@
-import NIOCore
 import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.

@@ -139,16 +139,8 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func list() -> [JobListing] {
         core.order.compactMap { core.jobs[$0] }.map { job in
             let report = job.told.report
-            let state: JobListing.State =
-                switch report?.state {
-                case nil: .running
-                case .done: .done
-                case .cancelled: .cancelled
-                case .badInput: .badInput
-                case .failed: .failed
-                }
             return JobListing(
-                id: job.id, title: job.request.title, state: state, priority: job.request.options.priority,
+                id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
                 reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
                 submitted: job.stored.submitted)
         }
@@ -296,11 +288,7 @@ package distributed actor Coordinator: ClusterActor {
 
     private func begin(_ due: [(NodeCalls.Kind, NodeID)]) {
         for (kind, node) in due {
-            switch kind {
-            case .reserve: perform.yield(.reserve(node))
-            case .assign: perform.yield(.assign(node))
-            case .collect: perform.yield(.collect(node))
-            }
+            perform.yield(.call(kind, node))
         }
     }
 

@@ -59,6 +59,8 @@ struct CoordinatorCore {
     /// Entries that may wait to be stored before nothing new is sent out, and from which on it goes on.
     static let backlogLimit: UInt64 = 100_000
     private var isBehind = false
+    /// As the scheduler was told.
+    private var isSuspended = false
     /// Bytes of stored results after which a node is told although nothing else is to be said to it.
     static let unsaidLimit = 8 << 20
 
@@ -211,6 +213,8 @@ extension CoordinatorCore {
 
     mutating func lost(_ node: NodeID) {
         guard present.remove(node) != nil else { return }
+        // A node that has nothing of ours needs no memory of what it had: it keeps only what nobody has acknowledged.
+        if deliveries[node]?.isSettled == true { deliveries[node] = nil }
         handle(.nodeLost(node))
     }
 
@@ -239,27 +243,27 @@ extension CoordinatorCore {
             deliveries[node]?.unsaid = 0
             outbox.append(.acknowledge(node))
         }
-        resume()
+        if lastEntry - lastStored < CoordinatorCore.backlogLimit / 2 { isBehind = false }
+        updateSuspension()
     }
 
     /// The journal cannot store for now: what runs goes on, nothing new is sent out.
     mutating func journalFails(_ reason: String) {
-        guard pauseReason != reason else { return }
         pauseReason = reason
-        handle(.suspended(true))
+        updateSuspension()
     }
 
     mutating func journalWorks() {
-        guard pauseReason != nil else { return }
         pauseReason = nil
-        resume()
-        if !isBehind { handle(.suspended(false)) }
+        updateSuspension()
     }
 
-    private mutating func resume() {
-        guard isBehind, lastEntry - lastStored < CoordinatorCore.backlogLimit / 2 else { return }
-        isBehind = false
-        if pauseReason == nil { handle(.suspended(false)) }
+    /// Nothing new is sent out while the journal cannot store, or is far behind.
+    private mutating func updateSuspension() {
+        let isSuspended = pauseReason != nil || isBehind
+        guard isSuspended != self.isSuspended else { return }
+        self.isSuspended = isSuspended
+        handle(.suspended(isSuspended))
     }
 }
 
@@ -412,9 +416,9 @@ extension CoordinatorCore {
     private mutating func store(_ entry: JournalEntry) {
         lastEntry += 1
         outbox.append(.store(entry))
-        guard !isBehind, lastEntry - lastStored > CoordinatorCore.backlogLimit else { return }
+        guard lastEntry - lastStored > CoordinatorCore.backlogLimit else { return }
         isBehind = true
-        handle(.suspended(true))
+        updateSuspension()
     }
 
     private mutating func note(_ kind: JobEvent.Kind, in job: JobID) {
@@ -460,8 +464,7 @@ extension CoordinatorCore {
 
     /// The scheduler knows nodes by their ids, people by their names.
     private func withNames(_ reason: String) -> String {
-        guard reason.contains(where: \.isHexDigit) else { return reason }
-        return names.reduce(reason) { text, entry in
+        names.reduce(reason) { text, entry in
             text.replacing("node \(entry.key)", with: entry.value).replacing("\(entry.key)", with: entry.value)
         }
     }

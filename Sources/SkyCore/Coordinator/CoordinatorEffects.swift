@@ -3,12 +3,8 @@ import Transport
 
 /// What the coordinator wants done outside itself. Each is a loop that goes on until there is nothing more to do of its kind.
 enum CoordinatorEffect: Sendable {
-    /// Tells a node how many slots are wished for.
-    case reserve(NodeID)
-    /// Sends a node its attempts.
-    case assign(NodeID)
-    /// Fetches results from a node, and follows the lease there.
-    case collect(NodeID)
+    /// Calls a node, again and again.
+    case call(NodeCalls.Kind, NodeID)
     /// Stores what is to be stored.
     case write
     case wake(at: Duration, after: Duration)
@@ -51,9 +47,9 @@ struct CoordinatorEffects: Sendable {
 
     private func perform(_ effect: CoordinatorEffect) async {
         switch effect {
-        case .reserve(let node): await reserve(node)
-        case .assign(let node): await assign(node)
-        case .collect(let node): await collect(node)
+        case .call(.reserve, let node): await reserve(node)
+        case .call(.assign, let node): await assign(node)
+        case .call(.collect, let node): await collect(node)
         case .write: await write()
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)

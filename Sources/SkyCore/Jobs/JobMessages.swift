@@ -16,13 +16,10 @@ package struct Submission: Codable, Sendable {
 
 /// One line of the list of jobs.
 package struct JobListing: Codable, Sendable {
-    package enum State: String, Codable, Sendable {
-        case running, done, cancelled, badInput, failed
-    }
-
     package var id: JobID
     package var title: String
-    package var state: State
+    /// How it ended; `nil` while it goes on.
+    package var state: JobReport.State?
     package var priority: Int
     /// Why nothing is sent out, or how it ended.
     package var reason: String?

@@ -14,12 +14,12 @@ struct SimulatePlan: JobPlan {
 
     mutating func release() {}
 
+    /// People count from one, as the book does.
     func label(_ number: Int) -> String? { "task \(number + 1)" }
 
     func task(_ number: Int) -> ScanTask? {
         guard (0..<request.tasks).contains(number) else { return nil }
-        // People count from one, as the book does.
-        var task = ScanTask(.simulate(Simulation(duration: request.duration)), label: "task \(number + 1)")
+        var task = ScanTask(.simulate(Simulation(duration: request.duration)), label: label(number) ?? "")
         if let every = request.failEvery { task.rehearsal.failsFirstAttempt = (number + 1) % every == 0 }
         if let every = request.crashEvery { task.rehearsal.crashesFirstAttempt = (number + 1) % every == 0 }
         return task

@@ -26,21 +26,19 @@ struct SkyPlan: JobPlan {
 
     func task(_ number: Int) -> ScanTask? {
         let count = sectors.count
-        if number == 0 { return ScanTask(.inspect(request.image), label: "header") }
+        let label = label(number) ?? ""
+        if number == 0 { return ScanTask(.inspect(request.image), label: label) }
         if (1...max(1, count)).contains(number), count > 0 {
-            let sector = sectors[number - 1]
-            return ScanTask(
-                .background(image, sector, request.configuration), label: "background \(sector.index + 1)")
+            return ScanTask(.background(image, sectors[number - 1], request.configuration), label: label)
         }
         if case .extracting(let background) = phase, (count + 1...2 * count).contains(number) {
             let sector = sectors[number - count - 1]
-            var task = ScanTask(
-                .extract(image, sector, background, request.configuration), label: "sector \(sector.index + 1)")
+            var task = ScanTask(.extract(image, sector, background, request.configuration), label: label)
             task.rehearsal.failsFirstAttempt = request.failSector == sector.index
             return task
         }
         if case .extracting = phase, number == 2 * count + 1, let side = request.pictureSide {
-            return ScanTask(.preview(image, maximumSide: side), label: "picture")
+            return ScanTask(.preview(image, maximumSide: side), label: label)
         }
         return nil
     }
@@ -50,7 +48,7 @@ struct SkyPlan: JobPlan {
     func label(_ number: Int) -> String? {
         let count = sectors.count
         if number == 0 { return "header" }
-        if count == 0 { return nil }
+        guard count > 0, (1...2 * count + 1).contains(number) else { return nil }
         if number <= count { return "background \(sectors[number - 1].index + 1)" }
         return number <= 2 * count ? "sector \(sectors[number - count - 1].index + 1)" : "picture"
     }

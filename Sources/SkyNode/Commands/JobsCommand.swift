@@ -16,34 +16,21 @@ struct JobsCommand: AsyncParsableCommand {
         ], defaultSubcommand: JobsListCommand.self)
 }
 
-/// Which node is asked, and how it is shown.
-struct JobsOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The node to ask. Default: the daemon of this machine, else one found by multicast.", valueName: "host:port"
-        ))
-    var node: String?
+/// Which job is meant, and which node is asked.
+struct JobArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
+    var job: String
 
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
+    @OptionGroup var options: NodeOptions
 
-    @Option(help: "text for people, json for programs: one object a line.")
-    var format = OutputFormat.text
-
-    func with<Result: Sendable>(_ body: (Coordinator) async throws -> Result) async throws -> Result {
-        try await ClusterSession.client(node: node, network: network, log: log) { coordinator in
-            do {
-                return try await body(coordinator)
-            } catch let error as RemoteError {
-                throw CommandFailure(.usage, PrintableText.of(error.message))
-            }
-        }
+    func with<Result: Sendable>(_ body: (Coordinator, JobListing) async throws -> Result) async throws -> Result {
+        try await options.with { try await body($0, try await find(job, $0)) }
     }
 
     /// The one job whose id begins so.
     ///
     /// - Throws: `CommandFailure` where there is none, or more.
-    func find(_ prefix: String, _ coordinator: Coordinator) async throws -> JobListing {
+    private func find(_ prefix: String, _ coordinator: Coordinator) async throws -> JobListing {
         let found = try await coordinator.list().filter { $0.id.description.hasPrefix(prefix.lowercased()) }
         guard let job = found.first, !prefix.isEmpty else {
             throw CommandFailure(.usage, "there is no job \(PrintableText.of(prefix)); skynode jobs lists them")
@@ -59,7 +46,7 @@ struct JobsOptions: ParsableArguments {
 struct JobsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List all jobs, the oldest first.")
 
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var options: NodeOptions
 
     func run() async throws {
         try await options.with { coordinator in
@@ -76,16 +63,12 @@ struct JobsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one job: where it stands, who works on it, what has failed.")
 
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
-    var job: String
-
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await options.with { coordinator in
-            let job = try await options.find(job, coordinator)
+        try await argument.with { coordinator, job in
             let details = try await coordinator.details(job.id)
-            switch options.format {
+            switch argument.options.format {
             case .text: for line in JobDetailLines(job, details).lines { Console.output(line) }
             case .json:
                 Console.output(try JSONLine.encode(JobLine(job, details)))
@@ -98,26 +81,20 @@ struct JobsWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow a job to its end. Ctrl-C ends the following, not the job.")
 
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
-    var job: String
-
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        let report = try await options.with { coordinator in
-            let job = try await options.find(job, coordinator)
-            let display = ProgressDisplay(isQuiet: options.format == .json)
-            let printer = EventPrinter(format: options.format, isVerbose: verbose, display: display)
+        let report = try await argument.with { coordinator, job in
+            let display = ProgressDisplay(isQuiet: argument.options.format == .json)
+            let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
             defer { display.finish() }
             return try await JobWatch(coordinator: coordinator)
                 .attach(job.id, interrupts: nil) { printer.tell($0) }
         }
-        if options.format == .text { for line in JobSummary.lines(report, of: "tasks") { Console.output(line) } }
-        let status = JobSummary.status(report)
-        if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }
+        try JobSummary.tell(report, argument.options.format)
     }
 }
 
@@ -125,15 +102,10 @@ struct JobsCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Stop a job everywhere; what is done of it is kept.")
 
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
-    var job: String
-
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await options.with { coordinator in
-            try await coordinator.cancel(try await options.find(job, coordinator).id)
-        }
+        try await argument.with { try await $0.cancel($1.id) }
     }
 }
 
@@ -141,15 +113,10 @@ struct JobsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Forget a job and its results; one that goes on is cancelled first.")
 
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
-    var job: String
-
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await options.with { coordinator in
-            try await coordinator.delete(try await options.find(job, coordinator).id)
-        }
+        try await argument.with { try await $0.delete($1.id) }
     }
 }
 
@@ -158,17 +125,13 @@ struct JobsResultsCommand: AsyncParsableCommand {
         commandName: "results", abstract: "Write the files of a scan that has ended, as skynode scan does.",
         discussion: "Of a job that was cancelled or failed the catalogue holds the sectors that are done.")
 
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
-    var job: String
-
     @Option(name: .shortAndLong, help: ArgumentHelp("Folder to write to; made if missing.", valueName: "folder"))
     var output = "."
 
-    @OptionGroup var options: JobsOptions
+    @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await options.with { coordinator in
-            let job = try await options.find(job, coordinator)
+        try await argument.with { coordinator, job in
             guard case .sky(let request) = try await coordinator.details(job.id).request.kind else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }

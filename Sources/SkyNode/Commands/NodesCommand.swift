@@ -10,33 +10,35 @@ struct NodesCommand: AsyncParsableCommand {
         defaultSubcommand: NodesListCommand.self)
 }
 
+/// Which node is meant, and which is asked.
+struct NodeArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var options: NodeOptions
+
+    func drain(_ isDraining: Bool) async throws {
+        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: isDraining)) }
+    }
+}
+
 struct NodesDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.")
 
-    @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
-    var name: String
+    @OptionGroup var node: NodeArgument
 
-    @OptionGroup var options: JobsOptions
-
-    func run() async throws {
-        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: true)) }
-    }
+    func run() async throws { try await node.drain(true) }
 }
 
 struct NodesResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Give a node that was drained work again.")
 
-    @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
-    var name: String
+    @OptionGroup var node: NodeArgument
 
-    @OptionGroup var options: JobsOptions
-
-    func run() async throws {
-        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: false)) }
-    }
+    func run() async throws { try await node.drain(false) }
 }
 
 struct NodesListCommand: AsyncParsableCommand {

@@ -56,8 +56,6 @@ struct SimulateCommand: AsyncParsableCommand {
                     .run(request, interrupts: interrupts) { printer.tell($0) }.report
             }
         }
-        if format == .text { for line in JobSummary.lines(report, of: "tasks") { Console.output(line) } }
-        let status = JobSummary.status(report)
-        if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }
+        try JobSummary.tell(report, format)
     }
 }

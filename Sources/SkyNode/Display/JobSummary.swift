@@ -21,6 +21,15 @@ struct JobSummary {
         return lines
     }
 
+    /// Prints what a job of plain tasks came to.
+    ///
+    /// - Throws: `CommandFailure` where it is not all done.
+    static func tell(_ report: JobReport, _ format: OutputFormat) throws {
+        if format == .text { for line in lines(report, of: "tasks") { Console.output(line) } }
+        let status = status(report)
+        if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }
+    }
+
     /// The exit code that goes with it.
     static func status(_ report: JobReport) -> ExitStatus {
         switch report.state {

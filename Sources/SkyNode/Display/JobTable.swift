@@ -9,14 +9,7 @@ struct JobTable {
     private static let head = ["JOB", "STATE", "DONE", "FAILED", "RUNNING", "PRIORITY", "SUBMITTED", "TIME", "WHAT"]
 
     init(_ jobs: [JobListing]) {
-        let rows = [JobTable.head] + jobs.map(JobTable.row)
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        lines = rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            var line = cells.joined(separator: "  ")
-            while line.last == " " { line.removeLast() }
-            return line
-        }
+        lines = TextTable(head: JobTable.head, rows: jobs.map(JobTable.row)).lines
     }
 
     private static func row(_ job: JobListing) -> [String] {
@@ -30,7 +23,7 @@ struct JobTable {
 
     /// A job that goes on and has a reason is one that cannot.
     static func state(_ job: JobListing) -> String {
-        job.state == .running && job.reason != nil ? "paused" : job.state.rawValue
+        job.state?.rawValue ?? (job.reason == nil ? "running" : "paused")
     }
 
     /// In universal time.

@@ -10,14 +10,7 @@ struct NodeTable {
     ]
 
     init(_ reports: [NodeReport]) {
-        let rows = [NodeTable.head] + reports.map { NodeTable.row(NodeLine($0)) }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        lines = rows.map { row in
-            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            var line = cells.joined(separator: "  ")
-            while line.last == " " { line.removeLast() }
-            return line
-        }
+        lines = TextTable(head: NodeTable.head, rows: reports.map { NodeTable.row(NodeLine($0)) }).lines
     }
 
     private static func row(_ line: NodeLine) -> [String] {

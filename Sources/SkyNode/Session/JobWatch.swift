@@ -13,14 +13,7 @@ struct JobWatch {
         _ submission: Submission, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
-        let job: JobID
-        do {
-            job = try await coordinator.submit(submission)
-        } catch let error as RemoteError {
-            throw CommandFailure(.usage, error.message)
-        } catch let error as SkyError {
-            throw CommandFailure(.usage, error.message)
-        }
+        let job = try await JobHandover.submit(submission, to: coordinator)
         return (job, try await report(of: job, interrupts, observe))
     }
 

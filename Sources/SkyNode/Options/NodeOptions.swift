@@ -1,0 +1,28 @@
+import ArgumentParser
+import SkyCore
+import Transport
+
+/// Which node is asked, and how it is shown.
+struct NodeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The node to ask. Default: the daemon of this machine, else one found by multicast.", valueName: "host:port"
+        ))
+    var node: String?
+
+    @OptionGroup var network: NetworkOptions
+    @OptionGroup var log: LogOptions
+
+    @Option(help: "text for people, json for programs: one object a line.")
+    var format = OutputFormat.text
+
+    func with<Result: Sendable>(_ body: (Coordinator) async throws -> Result) async throws -> Result {
+        try await ClusterSession.client(node: node, network: network, log: log) { coordinator in
+            do {
+                return try await body(coordinator)
+            } catch let error as RemoteError {
+                throw CommandFailure(.usage, PrintableText.of(error.message))
+            }
+        }
+    }
+}
