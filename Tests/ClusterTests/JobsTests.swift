@@ -93,6 +93,13 @@ struct JobsTests {
         let end = try await Skynode.run("jobs", "watch", job, "--node", node, "--format", "json")
         #expect(end.status == 0 && end.output.last?.contains("\"completed\":100") == true, "\(end.output.last ?? "")")
         #expect(end.output.count { $0.contains("\"event\":\"completed\"") } <= 100)
+        nodes[0].send(SIGKILL)
+        _ = await nodes[0].end()
+        nodes[0] = try start(1)
+        var list = try await jobs(node)
+        while list.isEmpty { list = try await jobs(node) }
+        let shares = list[job]?["nodes"] as? [String: Int] ?? [:]
+        #expect(shares.values.reduce(0, +) == 100, "who did what is still known: \(shares)")
     }
 
     @Test func `a folder that another node uses, and one that holds no journal, are refused in one line`() async throws

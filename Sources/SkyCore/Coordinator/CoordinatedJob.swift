@@ -13,6 +13,8 @@ struct CoordinatedJob {
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
     var failures = 0
+    /// Tasks committed by each node, by name: names outlive their nodes.
+    var shares: [String: Int] = [:]
     /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
     var isRisky = false
     /// Why it was aborted.
@@ -25,7 +27,7 @@ struct CoordinatedJob {
         var completed = 0
         var failed = 0
         var retries = 0
-        /// Tasks completed by each node, by name: names outlive their nodes.
+        /// Tasks completed by each node, by name.
         var nodes: [String: Int] = [:]
         var report: JobReport?
     }

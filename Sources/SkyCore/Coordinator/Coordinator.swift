@@ -15,10 +15,10 @@ package distributed actor Coordinator: ClusterActor {
             (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
         },
         Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in coordinator.cancel(argument)
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
         },
         Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try coordinator.delete(argument)
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
         },
         Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
             (coordinator: isolated Coordinator) in coordinator.list()
@@ -110,29 +110,42 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Takes a job and starts it; returns when it is stored.
     ///
-    /// - Throws: `SkyError` where the request is not valid.
+    /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored; it is not done then.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         try submission.request.validate()
         if let token = submission.token, token.isEmpty || token.utf8.count > Submission.tokenLimit {
             throw SkyError(.badInput, "a token has 1 to \(Submission.tokenLimit) bytes")
         }
-        var id = JobID.random()
-        change { id = $0.submit(submission.request, token: submission.token, as: id) }
-        await isStored(core.lastEntry)
+        let new = JobID.random()
+        var id = new
+        change { id = $0.submit(submission.request, token: submission.token, as: new) }
+        do {
+            try await untilStored(core.lastEntry)
+        } catch {
+            // Its entry waits to be stored all the same; it is followed by one that takes it back.
+            if id == new { change { $0.delete(new) } }
+            throw error
+        }
         logger.info("job submitted", metadata: ["job": "\(id)"])
         return id
     }
 
     /// Stops a job; what runs is stopped everywhere. Harmless for one that has ended.
-    package distributed func cancel(_ job: JobID) { change { $0.cancel(job) } }
+    ///
+    /// - Throws: `RemoteError` where that cannot be stored now: it is stopped, but a restart would let it go on.
+    package distributed func cancel(_ job: JobID) async throws {
+        change { $0.cancel(job) }
+        try await untilStored(core.lastEntry)
+    }
 
     /// Forgets a job with its results; one that goes on is cancelled first.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here.
-    package distributed func delete(_ job: JobID) throws {
+    /// - Throws: `RemoteError` for a job that is not known here, and as `cancel` does.
+    package distributed func delete(_ job: JobID) async throws {
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.forget(job)
         change { $0.delete(job) }
+        try await untilStored(core.lastEntry)
     }
 
     /// All jobs, the oldest first.
@@ -358,8 +371,7 @@ package distributed actor Coordinator: ClusterActor {
             core.stored(core.lastStored + UInt64(count))
         }
         while let first = storeWaiters.first, first.entry <= core.lastStored {
-            storeWaiters.removeFirst()
-            first.latch.open()
+            storeWaiters.removeFirst().latch.open()
         }
     }
 
@@ -368,8 +380,9 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Stores what is left when `run` has ended, and closes the journal. Jobs that go on are resumed at the next start.
     package func close() async {
+        for waiter in storeWaiters { waiter.latch.open() }
         let entries = unstored
-        unstored = []
+        (unstored, storeWaiters) = ([], [])
         let (journal, logger) = (journal, logger)
         // Not the caller's task, which is cancelled.
         await Task {
@@ -385,6 +398,8 @@ package distributed actor Coordinator: ClusterActor {
     func journalFails(_ error: JournalError) {
         if core.pauseReason != error.message { logger.error("nothing can be stored: \(error.message)") }
         change { $0.journalFails(error.message) }
+        for waiter in storeWaiters { waiter.latch.open() }
+        storeWaiters = []
     }
 
     /// The feed of members begins (again): those that left unheard are gone.
@@ -419,11 +434,14 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - Watchers
 
-    private func isStored(_ entry: UInt64) async {
+    /// - Throws: `RemoteError` where nothing can be stored at present.
+    private func untilStored(_ entry: UInt64) async throws {
         guard core.lastStored < entry else { return }
         let latch = Latch()
         storeWaiters.append((entry, latch))
         await latch.wait()
+        guard core.lastStored < entry else { return }
+        throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "stopped")")
     }
 
     private func somethingHappens(_ job: JobID) async {

@@ -105,6 +105,7 @@ extension CoordinatorCore {
         let age = Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0))
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
         job.told = replay.told
+        job.shares = replay.told.nodes
         job.failures = replay.failed.count
         job.isRisky = replay.isRisky
         for event in replay.events { job.log.append(event, time: age) }
@@ -349,13 +350,13 @@ extension CoordinatorCore {
         let (job, task) = (attempt.job, attempt.task)
         guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt), case .done(let payload) = result.outcome
         else { return }
-        store(
-            .result(
-                StoredResult(job: job, task: task, node: name(of: node), duration: result.duration, payload: payload)))
-        note(.completed(task: label(job, task), node: name(of: node)), in: job)
+        let name = name(of: node)
+        store(.result(StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)))
+        jobs[job]?.shares[name, default: 0] += 1
+        note(.completed(task: label(job, task), node: name), in: job)
         guard jobs[job]?.plan.needsResults == true else { return }
         guard let result = try? WireCoder.decode(TaskResult.self, from: payload) else {
-            return give(up: job, SkyError(.failed, "node \(name(of: node)) sent a result that cannot be read"))
+            return give(up: job, SkyError(.failed, "node \(name) sent a result that cannot be read"))
         }
         if let step = jobs[job]?.plan.completed(task.index, result) { follow(step, of: job) }
     }
@@ -392,7 +393,10 @@ extension CoordinatorCore {
             state: state, reason: record.abort?.message,
             scheduled: outcome.completed + outcome.failed + outcome.cancelled,
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
-            duration: now - record.submittedAt, nodes: [])
+            duration: now - record.submittedAt,
+            nodes: record.shares.sorted { $0.key < $1.key }.map {
+                NodeShare(name: $0.key, completed: $0.value, running: 0)
+            })
         jobs[job]?.report = report
         jobs[job]?.plan.release()
         jobs[job]?.uncommitted = [:]
@@ -428,20 +432,17 @@ extension CoordinatorCore {
 
     private mutating func tell(_ event: Pending) {
         guard let submitted = jobs[event.job]?.submittedAt else { return }
-        var kind = event.kind
-        switch kind {
+        switch event.kind {
         case .completed(_, let node):
             jobs[event.job]?.told.completed += 1
             jobs[event.job]?.told.nodes[node, default: 0] += 1
         case .failed: jobs[event.job]?.told.failed += 1
         case .retrying: jobs[event.job]?.told.retries += 1
-        case .ended(var report):
-            report.nodes = shares(of: event.job)
-            kind = .ended(report)
+        case .ended(let report):
             jobs[event.job]?.told.report = report
         case .planned, .sectorDone: break
         }
-        jobs[event.job]?.log.append(kind, time: event.at - submitted)
+        jobs[event.job]?.log.append(event.kind, time: event.at - submitted)
     }
 
     /// Nodes with a part in a job, by name.

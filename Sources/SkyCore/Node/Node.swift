@@ -16,12 +16,14 @@ package final class Node: Sendable {
         let system = ClusterSystem(settings.cluster)
         self.system = system
         let logger = settings.cluster.logger
-        let workers = WorkerPool(executable: settings.executable, logger: logger)
+        let workers = WorkerPool(
+            executable: settings.executable, memory: settings.workerMemory, logger: logger)
         self.workers = workers
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(
                 slots: settings.slots,
-                runner: TaskRunner(workers: workers, allowsCrash: settings.allowsCrash),
+                runner: TaskRunner(
+                    workers: workers, allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system)
         }
         coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {

@@ -7,9 +7,13 @@ package struct NodeSettings: Sendable {
     package var slots: Int
     /// The program to start worker processes from.
     package var executable: String
+    /// Bytes of address space that each worker process may have.
+    package var workerMemory: UInt64
     package var retention = JobRetention()
     /// Whether a task may kill this daemon, to rehearse a crash.
     package var allowsCrash = false
+    /// How many times as long simulated tasks take here, to rehearse a slow machine.
+    package var slowness = 1
 
     /// Most slots of one node; beyond it the processes alone would exhaust a machine.
     package static let slotLimit = 1024
@@ -18,5 +22,6 @@ package struct NodeSettings: Sendable {
         self.cluster = cluster
         self.slots = slots
         self.executable = executable
+        workerMemory = MachineMemory.shareOfWorker(among: slots)
     }
 }

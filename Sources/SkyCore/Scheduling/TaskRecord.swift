@@ -109,7 +109,12 @@ struct TaskRecord {
             lastReason = reason
             troubles.append(.fault(node))
             guard faults <= retries else {
-                return .fail(reason: "failed \(faults) times, last on node \(node): \(reason)")
+                let nodes = Set(faultyOn)
+                let names = nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
+                return .fail(
+                    reason: nodes.count == 1
+                        ? "failed \(faults) times on \(names): \(reason)"
+                        : "failed \(faults) times on \(nodes.count) nodes (\(names)): \(reason)")
             }
             return .retryAfterFault(count: faults)
         case .permanent(let reason):
@@ -124,7 +129,7 @@ struct TaskRecord {
             // A node dies once; the same one lost again is a bad link, which is not the task's doing.
             let nodes = Set(lostOn)
             guard Set(lostAlone).count < policy.maximumLossesAlone else {
-                let names = nodes.sorted().map(\.description).joined(separator: ", ")
+                let names = nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
                 return .fail(reason: "poison: \(nodes.count) nodes died while running it (\(names))")
             }
             guard lostOn.count < policy.maximumLosses else {
@@ -159,8 +164,10 @@ struct TaskRecord {
         return placement
     }
 
-    private var faults: Int {
-        troubles.count { if case .fault = $0 { true } else { false } }
+    private var faults: Int { faultyOn.count }
+
+    private var faultyOn: [NodeID] {
+        troubles.compactMap { if case .fault(let node) = $0 { node } else { nil } }
     }
 
     private var lostOn: [NodeID] {

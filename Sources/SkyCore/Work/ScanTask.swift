@@ -41,10 +41,24 @@ package struct Rehearsal: Codable, Sendable {
     package var failsFirstAttempt = false
     /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
     package var crashesFirstAttempt = false
+    /// What every attempt does.
+    package var poison: Poison?
 
     package init() {}
 
-    var isAny: Bool { failsFirstAttempt || crashesFirstAttempt }
+    var isAny: Bool { failsFirstAttempt || crashesFirstAttempt || poison != nil }
+}
+
+/// A fault that every attempt at a task shows.
+package enum Poison: String, Codable, Sendable, CaseIterable {
+    /// Crashes its worker process.
+    case crash
+    /// Never comes back.
+    case hang
+    /// Takes memory until there is none.
+    case memory
+    /// Kills the daemon, where its operator allowed it.
+    case node
 }
 
 /// An image on disk, as every node that may scan it must see it.

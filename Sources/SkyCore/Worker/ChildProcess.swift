@@ -2,23 +2,46 @@ import Glibc
 import NIOConcurrencyHelpers
 import Transport
 
-/// A child process in a process group of its own, watched by a thread that waits for its end.
+/// A child process in a process group of its own, started and watched by one thread that waits for its end.
 ///
 /// `posix_spawn` and `waitid` directly: Foundation's Process misses child exits on Linux, and a waiting thread costs
-/// less than the trouble of sharing SIGCHLD with everybody else.
+/// less than the trouble of sharing SIGCHLD with everybody else. The same thread starts the child because Linux ties
+/// `PR_SET_PDEATHSIG` to the thread that did, and any other of ours may end before the daemon does.
 final class ChildProcess: Sendable {
     let pid: pid_t
     /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
 
-    /// - Throws: `SkyError` where the program cannot be started.
-    init(_ executable: String, arguments: [String], standardError: String) throws {
-        pid = try ChildProcess.spawn(executable, arguments, standardError)
-        watch()
+    private init(pid: pid_t) {
+        self.pid = pid
     }
 
-    private static func spawn(_ executable: String, _ arguments: [String], _ standardError: String) throws -> pid_t {
+    /// - Throws: `SkyError` where the program cannot be started.
+    static func start(
+        _ executable: String, arguments: [String], standardError: String
+    ) async throws(SkyError) -> ChildProcess {
+        let result: Result<ChildProcess, SkyError> = await withCheckedContinuation { continuation in
+            inThread { hasThread in
+                guard hasThread else {
+                    return continuation.resume(
+                        returning: .failure(SkyError(.failed, "cannot start a thread to watch \(executable)")))
+                }
+                switch spawn(executable, arguments, standardError) {
+                case .failure(let error): continuation.resume(returning: .failure(error))
+                case .success(let pid):
+                    let process = ChildProcess(pid: pid)
+                    continuation.resume(returning: .success(process))
+                    process.awaitEnd()
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    private static func spawn(_ executable: String, _ arguments: [String], _ standardError: String) -> Result<
+        pid_t, SkyError
+    > {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -50,9 +73,9 @@ final class ChildProcess: Sendable {
         var pid: pid_t = 0
         let status = posix_spawn(&pid, executable, &actions, &attributes, argv, envp)
         guard status == 0 else {
-            throw SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))")
+            return .failure(SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))"))
         }
-        return pid
+        return .success(pid)
     }
 
     /// Nothing else that is open here is a worker's business. glibc 2.34 has a call for it, which Swift's module map of
@@ -74,26 +97,26 @@ final class ChildProcess: Sendable {
         return settings.filter { !$0.hasPrefix(name) } + [setting]
     }
 
-    /// Starts the thread that waits. It ends with the process, which every path out of the daemon brings about.
-    private func watch() {
-        let box = Unmanaged.passRetained(self)
+    /// Runs `body` in a thread of its own, which ends with it; with `false`, here, where no thread can be had.
+    private static func inThread(_ body: @escaping @Sendable (Bool) -> Void) {
+        final class Box: Sendable {
+            let body: @Sendable (Bool) -> Void
+            init(_ body: @escaping @Sendable (Bool) -> Void) { self.body = body }
+        }
+        let box = Unmanaged.passRetained(Box(body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, 64 * 1024)
+        pthread_attr_setstacksize(&attributes, 128 * 1024)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
         let status = pthread_create(
             &thread, &attributes,
             { argument in
-                if let argument { Unmanaged<ChildProcess>.fromOpaque(argument).takeRetainedValue().awaitEnd() }
+                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body(true) }
                 return nil
             }, box.toOpaque())
-        if status != 0 {
-            box.release()
-            Glibc.kill(-pid, SIGKILL)
-            ended("could not be watched: \(String(cString: strerror(status)))")
-        }
+        if status != 0 { box.takeRetainedValue().body(false) }
     }
 
     private func awaitEnd() {

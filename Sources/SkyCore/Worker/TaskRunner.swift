@@ -8,9 +8,12 @@ package struct TaskRunner: Sendable {
     private let workers: WorkerPool
     /// Whether a task may kill this daemon to rehearse a crash.
     private let allowsCrash: Bool
+    /// How many times as long simulated tasks take.
+    private let slowness: Int
     private let simulated: ByteBuffer
 
-    package init(workers: WorkerPool, allowsCrash: Bool) {
+    package init(workers: WorkerPool, allowsCrash: Bool, slowness: Int = 1) {
+        self.slowness = slowness
         self.workers = workers
         self.allowsCrash = allowsCrash
         simulated = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()
@@ -27,9 +30,12 @@ package struct TaskRunner: Sendable {
     /// Never throws: how an attempt ends is its outcome.
     func run(_ request: RunRequest) async -> AttemptOutcome {
         let rehearses = request.attempt.number == 1
-        if rehearses, request.task.rehearsal.crashesFirstAttempt, allowsCrash { kill(getpid(), SIGKILL) }
+        let rehearsal = request.task.rehearsal
+        if allowsCrash, rehearsal.poison == .node || rehearses && rehearsal.crashesFirstAttempt {
+            kill(getpid(), SIGKILL)
+        }
         let outcome = await perform(request)
-        if outcome.isDone, rehearses, request.task.rehearsal.failsFirstAttempt {
+        if outcome.isDone, rehearses, rehearsal.failsFirstAttempt {
             return .fault("rehearsed failure of the first try")
         }
         return outcome
@@ -37,13 +43,14 @@ package struct TaskRunner: Sendable {
 
     private func perform(_ request: RunRequest) async -> AttemptOutcome {
         switch request.task.work {
-        case .simulate(let simulation):
+        case .simulate(let simulation) where request.task.rehearsal.poison == nil:
+            let duration = simulation.duration * slowness
             do {
-                try await Task.sleep(for: min(simulation.duration, request.timeLimit))
+                try await Task.sleep(for: min(duration, request.timeLimit))
             } catch {
                 return .refused("stopped")
             }
-            return simulation.duration > request.timeLimit
+            return duration > request.timeLimit
                 ? .fault("took longer than its time limit of \(request.timeLimit)") : .done(simulated)
         default:
             return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))

@@ -1,4 +1,5 @@
 package import Distributed
+import Glibc
 package import NIOPosix
 package import Transport
 
@@ -27,7 +28,11 @@ package distributed actor WorkerActor: ClusterActor {
     /// Does one task's work.
     package distributed func perform(_ task: ScanTask) async -> TaskOutcome {
         do {
-            return .done(try await thread.runIfActive { [engine] in try engine.perform(task.work) })
+            return .done(
+                try await thread.runIfActive { [engine] in
+                    task.rehearsal.poison?.takeEffect()
+                    return try engine.perform(task.work)
+                })
         } catch let error as SkyError {
             switch error.kind {
             case .badInput: return .badInput(error.message)
@@ -36,6 +41,19 @@ package distributed actor WorkerActor: ClusterActor {
             }
         } catch {
             return .fault(String(describing: error))
+        }
+    }
+}
+
+extension Poison {
+    fileprivate func takeEffect() {
+        switch self {
+        case .crash: abort()
+        case .hang: while true { pause() }
+        case .memory:
+            var hoard: [[UInt8]] = []
+            while true { hoard.append([UInt8](repeating: 1, count: 16 << 20)) }
+        case .node: break
         }
     }
 }

@@ -34,9 +34,15 @@ final class WorkerHome: Sendable {
     }
 
     /// Starts a worker and waits until it has said hello.
-    func start(_ executable: String, name: String) async throws -> (ChildProcess, NodeID) {
-        let process = try ChildProcess(
-            executable, arguments: ["worker", "--socket", socket, "--cluster", cluster, "--name", name],
+    ///
+    /// - Parameter memory: the bytes of address space that it may have.
+    func start(_ executable: String, name: String, memory: UInt64) async throws -> (ChildProcess, NodeID) {
+        let process = try await ChildProcess.start(
+            executable,
+            arguments: [
+                "worker", "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
+                "--parent", "\(getpid())",
+            ],
             standardError: folder.path(name + ".stderr"))
         do {
             return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
@@ -46,18 +52,20 @@ final class WorkerHome: Sendable {
         }
     }
 
-    /// The end of what a worker wrote to its standard error, in one line; the file is removed.
+    /// What a worker wrote to its standard error at its end, in one line; the file is removed. Below a fatal error the
+    /// runtime may list where it happened, which says less.
     func lastWords(of name: String) -> String? {
         let path = folder.path(name + ".stderr")
         defer { unlink(path) }
         guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
         fseek(file, 0, SEEK_END)
-        fseek(file, max(0, ftell(file) - 400), SEEK_SET)
-        var bytes = [UInt8](repeating: 0, count: 400)
+        fseek(file, max(0, ftell(file) - 8192), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: 8192)
         let count = fread(&bytes, 1, bytes.count, file)
-        let words = String(decoding: bytes.prefix(count), as: UTF8.self).split { $0.isNewline || $0 == "\0" }
-        return words.last.map { PrintableText.of(String($0)) }
+        let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split { $0.isNewline || $0 == "\0" }
+        let words = lines.last { $0.contains("Fatal error") } ?? lines.last
+        return words.map { PrintableText.of(String($0.suffix(400))) }
     }
 
     func close() async {

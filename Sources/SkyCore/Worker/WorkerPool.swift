@@ -18,8 +18,13 @@ package actor WorkerPool {
     /// Tasks after which a worker is replaced: SEP 1.2 loses a few hundred bytes for every blend it takes apart.
     private static let tasksPerWorker = 2000
 
+    /// Below it the program itself would not start.
+    package static let leastMemory: UInt64 = 512 << 20
+
     private let executable: String
+    private let memory: UInt64
     private let logger: Logger
+    private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
     private var lastNumber = 0
@@ -27,9 +32,12 @@ package actor WorkerPool {
     /// Set while the first caller prepares the socket, so that others wait for the same one.
     private var opening: Task<WorkerHome, any Error>?
 
-    /// - Parameter executable: the program whose `worker` command is a worker process.
-    package init(executable: String, logger: Logger) {
+    /// - Parameters:
+    ///   - executable: the program whose `worker` command is a worker process.
+    ///   - memory: the bytes of address space that each worker may have.
+    package init(executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), logger: Logger) {
         self.executable = executable
+        self.memory = memory
         self.logger = logger
     }
 
@@ -38,6 +46,8 @@ package actor WorkerPool {
         let worker: Worker
         do {
             worker = try await obtain()
+        } catch is CancellationError {
+            return .fault("stopped")
         } catch {
             return .fault("cannot start a worker process: \(error)")
         }
@@ -54,7 +64,8 @@ package actor WorkerPool {
         } catch TransportError.connectionLost {
             // It may say in a moment why it ended; one that only lost its socket is killed after it.
             let end = await discard(worker, patience: .milliseconds(500))
-            return .fault("the worker process \(end)")
+            let limit = end.contains("allocate") ? "; a worker may have \(memory >> 20) MiB" : ""
+            return .fault("the worker process \(end)\(limit)")
         } catch {
             await discard(worker)
             return .fault("the worker process failed: \(error)")
@@ -77,9 +88,18 @@ package actor WorkerPool {
         }
         if isClosed { throw TransportError.notRunning }
         let home = try await openHome()
+        if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
         let name = "worker-\(lastNumber)"
-        let (process, node) = try await home.start(executable, name: name)
+        let process: ChildProcess
+        let node: NodeID
+        do {
+            (process, node) = try await home.start(executable, name: name, memory: memory)
+        } catch {
+            if !Task.isCancelled { restarts.failed(at: .now) }
+            throw error
+        }
+        restarts.succeeded()
         let actor = try WorkerActor.resolve(
             id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
         return Worker(name: name, process: process, actor: actor)

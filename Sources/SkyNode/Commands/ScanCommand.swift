@@ -33,11 +33,6 @@ struct ScanCommand: AsyncParsableCommand {
         help: ArgumentHelp("Let the first try of this sector fail, to see a retry.", valueName: "n"))
     var failSector: Int?
 
-    @Option(
-        name: .customLong("time-limit"),
-        help: ArgumentHelp("Longest time of one try of one sector.", valueName: "time"))
-    var timeLimit = DurationArgument(.seconds(600))
-
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 

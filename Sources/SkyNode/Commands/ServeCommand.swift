@@ -29,6 +29,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Memory (address space) that each worker process may have: 512M, 4G. Default: the machine's, or its control \
+            group's, divided by the slots, and at least 2G.
+            """, valueName: "size"))
+    var workerMemory: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
             "Folder for jobs and their results. Default: \(Defaults.dataHome)/NAME.", valueName: "folder"))
     var data: String?
 
@@ -36,6 +44,12 @@ struct ServeCommand: AsyncParsableCommand {
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
     var allowCrash = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Rehearse a slow machine: simulated tasks take so many times as long here.", valueName: "n",
+            visibility: .hidden))
+    var slowness = 1
 
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
@@ -83,6 +97,13 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
+        settings.slowness = min(max(1, slowness), 1_000_000)
+        if let workerMemory {
+            guard workerMemory.bytes >= WorkerPool.leastMemory else {
+                throw CommandFailure(.usage, "--worker-memory: a worker process needs at least 512M")
+            }
+            settings.workerMemory = workerMemory.bytes
+        }
         return settings
     }
 

@@ -25,6 +25,14 @@ struct SimulateCommand: AsyncParsableCommand {
             visibility: .hidden))
     var crashEvery: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A task that can never be done (repeatable): at every try it crashes its worker process, or what is said: \
+            crash, hang, memory (takes all there is), node (kills the daemon, where that allows it).
+            """, valueName: "n[:how]"))
+    var poison: [PoisonArgument] = []
+
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
@@ -36,6 +44,7 @@ struct SimulateCommand: AsyncParsableCommand {
         var simulation = SimulateRequest(tasks: tasks, duration: duration.duration)
         simulation.failEvery = failEvery
         simulation.crashEvery = crashEvery
+        for poison in poison { simulation.poison[poison.task] = poison.kind }
         var job = JobRequest(.simulate(simulation))
         job.taskTimeLimit = max(.seconds(600), duration.duration * 2)
         job.taskTimeLimit = min(job.taskTimeLimit, JobRequest.longestTimeLimit)

@@ -13,11 +13,14 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var socket: String
     @Option var cluster: String
     @Option var name: String
+    @Option var memory: UInt64
+    @Option var parent: pid_t
 
     func run() async throws {
         // A crash is one failed attempt; a core dump of each would fill the disk.
-        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        ProcessLimits.set(RLIMIT_CORE, to: 0)
+        // What takes more is refused it, and fails; the machine's owner goes on working.
+        ProcessLimits.set(RLIMIT_AS, to: memory)
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster
         settings.logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }
@@ -25,6 +28,8 @@ struct WorkerCommand: AsyncParsableCommand {
         let system = ClusterSystem(settings)
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
+        // Said by a thread that lives as long as this process: Linux forgets it with the thread.
+        try await thread.runIfActive { ProcessLimits.endWithParent(parent) }
         let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
             WorkerActor(thread: thread, actorSystem: system)
         }

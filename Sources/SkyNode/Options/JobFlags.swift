@@ -15,6 +15,12 @@ struct JobFlags: ParsableArguments {
         help: ArgumentHelp("Give the job up when more tasks than this have failed.", valueName: "n"))
     var allowFailures: Int?
 
+    @Option(
+        name: .customLong("time-limit"),
+        help: ArgumentHelp(
+            "Longest time of one try of a task; its worker process is killed then. Default: 10m.", valueName: "time"))
+    var timeLimit: DurationArgument?
+
     @Option(help: ArgumentHelp("Give the job up when it is not done after this time.", valueName: "time"))
     var deadline: DurationArgument?
 
@@ -35,6 +41,7 @@ struct JobFlags: ParsableArguments {
         request.options.avoid = Set(avoidNode)
         request.allowedFailures = allowFailures
         request.deadline = deadline?.duration
+        if let timeLimit { request.taskTimeLimit = timeLimit.duration }
     }
 }
 

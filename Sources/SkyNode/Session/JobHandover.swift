@@ -5,14 +5,14 @@ import Transport
 enum JobHandover {
     /// Returns once the job is stored.
     ///
-    /// - Throws: `CommandFailure` where the coordinator refuses it.
+    /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
     static func submit(_ submission: Submission, to coordinator: Coordinator) async throws -> JobID {
         do {
             return try await coordinator.submit(submission)
         } catch let error as SkyError {
             throw CommandFailure(.usage, error.message)
         } catch let error as RemoteError {
-            throw CommandFailure(.usage, error.message)
+            throw CommandFailure(.partlyFailed, error.message)
         }
     }
 

@@ -49,7 +49,6 @@ struct ScanPlan: Sendable {
             request.pictureSide = command.noPicture ? nil : ScanPlan.pictureSide
             request.failSector = command.failSector.map { $0 - 1 }
             var job = JobRequest(.sky(request))
-            job.taskTimeLimit = command.timeLimit.duration
             command.flags.apply(to: &job)
             try job.validate()
             // Two images of one name in different folders must not overwrite each other's catalogue.

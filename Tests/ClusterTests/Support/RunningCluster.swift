@@ -20,16 +20,9 @@ final class RunningCluster: Sendable {
         do {
             var addresses: [String] = []
             for number in 1...count {
-                let node = try RunningProcess(
-                    Skynode.path,
-                    [
-                        "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "\(slots)",
-                        "--multicast", multicast, "--data", state.file("node\(number)"),
-                    ] + options(number))
+                let (node, address) = try await start(number, slots, multicast, state, options(number))
                 nodes.append(node)
-                var lines = node.lines.makeAsyncIterator()
-                let first = try #require(await lines.next(), "the node ended at its start")
-                addresses.append(try #require(first.split(separator: " ").last.map(String.init)))
+                addresses.append(address)
             }
             let cluster = RunningCluster(nodes: nodes, addresses: addresses, multicast: multicast)
             try await cluster.untilComplete()
@@ -39,6 +32,56 @@ final class RunningCluster: Sendable {
             throw error
         }
         await RunningCluster.stop(nodes)
+    }
+
+    private static func start(
+        _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String]
+    ) async throws -> (RunningProcess, String) {
+        let node = try RunningProcess(
+            Skynode.path,
+            [
+                "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "\(slots)",
+                "--multicast", multicast, "--data", state.file("node\(number)"),
+            ] + options)
+        var lines = node.lines.makeAsyncIterator()
+        guard let address = await lines.next()?.split(separator: " ").last else {
+            node.send(SIGKILL)
+            throw CocoaError(.executableLoad)
+        }
+        return (node, String(address))
+    }
+
+    /// Runs `body` beside further nodes, which are started again whenever they end, as systemd would do; tells how
+    /// often.
+    func supervising(
+        _ numbers: ClosedRange<Int>, slots: Int, options: [String], _ body: () async throws -> Void
+    ) async throws -> Int {
+        let state = try ScratchFolder()
+        let multicast = multicast
+        return try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in numbers {
+                group.addTask {
+                    var starts = 0
+                    while !Task.isCancelled {
+                        let (node, _) = try await RunningCluster.start(number, slots, multicast, state, options)
+                        starts += 1
+                        await withTaskCancellationHandler {
+                            _ = await node.end()
+                        } onCancel: {
+                            node.send(SIGKILL)
+                        }
+                    }
+                    return starts - 1
+                }
+            }
+            let result: Result<Void, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            group.cancelAll()
+            var restarts = 0
+            while let ended = await group.nextResult() { restarts += (try? ended.get()) ?? 0 }
+            try result.get()
+            return restarts
+        }
     }
 
     private init(nodes: [RunningProcess], addresses: [String], multicast: String) {

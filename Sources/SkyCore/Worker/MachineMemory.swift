@@ -1,0 +1,42 @@
+import Glibc
+
+/// The memory that this process may count on.
+package enum MachineMemory {
+    /// Bytes: the machine's, or what the control group allows where that is less.
+    package static var total: UInt64 {
+        let pages = sysconf(Int32(_SC_PHYS_PAGES))
+        let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 1 << 30
+        return min(machine, groupLimit ?? machine)
+    }
+
+    /// What a worker process may have when `slots` of them work at once: a fair share, and at least 2 GiB of addresses, of
+    /// which the runtime reserves a good part without using it.
+    package static func shareOfWorker(among slots: Int) -> UInt64 {
+        max(2 << 30, total / UInt64(max(1, slots)))
+    }
+
+    /// `memory.max` of the control group that this process is in (cgroup v2), or the nearest above that has one.
+    private static var groupLimit: UInt64? {
+        guard let line = text("/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else {
+            return nil
+        }
+        var path = line.dropFirst(3)
+        var limit: UInt64?
+        while true {
+            let value = text("/sys/fs/cgroup\(path)/memory.max").flatMap {
+                UInt64($0.prefix { $0.isNumber })
+            }
+            if let value { limit = min(limit ?? value, value) }
+            guard let slash = path.lastIndex(of: "/"), path.count > 1 else { return limit }
+            path = path[..<slash]
+        }
+    }
+
+    private static func text(_ path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What goes wrong with tasks, workers, nodes and disks, in processes of its own.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct FaultTests {
+    private func simulate(_ node: String, _ options: String...) async throws -> (status: Int32, lines: [JobLines]) {
+        let ended = try await Skynode.run(["simulate", "--node", node, "--format", "json"] + options)
+        return (ended.status, ended.output.compactMap { JobLines($0) })
+    }
+
+    @Test func `a task that crashes every worker it touches is named, and its neighbours are not blamed`() async throws
+    {
+        try await RunningCluster.with(3, slots: 2) { cluster in
+            let (status, lines) = try await simulate(
+                cluster.addresses[0], "--tasks", "40", "--duration", "50ms", "--poison", "7")
+            #expect(status == 1)
+            let end = try #require(lines.last)
+            #expect(end.completed == 39 && end.failed == 1 && end.retried == 3)
+            #expect(lines.filter { $0.event == "retrying" }.allSatisfy { $0.task == "task 7" })
+            let failed = lines.filter { $0.event == "failed" }
+            #expect(failed.map(\.task) == ["task 7"])
+            let reason = failed.first?.reason ?? ""
+            #expect(reason.contains("failed 4 times") && reason.contains("signal 6"), "\(reason)")
+            for number in 1...3 { #expect(reason.contains("node\(number)"), "\(reason)") }
+        }
+    }
+
+    @Test func `tasks that hang or take all memory cost their own time, and fail alone`() async throws {
+        try await RunningCluster.with(2, slots: 2, options: { _ in ["--worker-memory", "1G"] }) { cluster in
+            let (status, lines) = try await simulate(
+                cluster.addresses[0], "--tasks", "20", "--duration", "20ms", "--poison", "3:hang", "--poison",
+                "5:memory", "--time-limit", "500ms", "--retries", "1")
+            #expect(status == 1)
+            #expect(lines.last?.completed == 18 && lines.last?.failed == 2)
+            let reasons = lines.filter { $0.event == "failed" }.compactMap { line in line.task.map { ($0, line.reason) }
+            }
+            let found = Dictionary(reasons) { first, _ in first }
+            #expect(found["task 3"]??.contains("time limit") == true, "\(found)")
+            #expect(found["task 5"]??.contains("failed to allocate") == true, "\(found)")
+        }
+    }
+
+    @Test func `a task that kills every node it touches is found, and the rest of its job is done`() async throws {
+        try await RunningCluster.with(1, slots: 2) { cluster in
+            let node = cluster.addresses[0]
+            var lines: [JobLines] = []
+            let restarts = try await cluster.supervising(2...4, slots: 2, options: ["--allow-crash"]) {
+                while try await Skynode.run("nodes", "--node", node).output.count < 5 {}
+                let (status, told) = try await simulate(
+                    node, "--tasks", "60", "--duration", "100ms", "--poison", "7:node", "--avoid-node", "node1")
+                #expect(status == 1)
+                lines = told
+            }
+            #expect(lines.last?.completed == 59 && lines.last?.failed == 1)
+            let failed = try #require(lines.first { $0.event == "failed" })
+            #expect(failed.task == "task 7")
+            #expect(failed.reason?.contains("nodes died while running it (") == true, "\(failed.reason ?? "")")
+            print("poison: \(restarts) nodes died, \(failed.reason ?? "")")
+            #expect((3...6).contains(restarts))
+        }
+    }
+
+    @Test func `a node ten times slower delays the end by one of its own tasks at most`() async throws {
+        try await RunningCluster.with(4, slots: 1, options: { $0 == 4 ? ["--slowness", "10"] : [] }) { cluster in
+            let (status, lines) = try await simulate(cluster.addresses[0], "--tasks", "60", "--duration", "100ms")
+            let end = try #require(lines.last)
+            #expect(status == 0 && end.completed == 60)
+            // What three nodes and a tenth do in 60 tasks of a tenth of a second, and one task of the slow node.
+            let alone = 60 * 0.1 / 3.1
+            print("slow node: \(end.seconds ?? 0) s, \(alone) s without waiting for it")
+            #expect((end.seconds ?? 99) < alone + 1)
+        }
+    }
+
+    @Test func `a node that freezes delays the end by the time to notice and one task at most`() async throws {
+        try await RunningCluster.with(3, slots: 2) { cluster in
+            let process = try RunningProcess(
+                Skynode.path,
+                [
+                    "simulate", "--node", cluster.addresses[0], "--tasks", "60", "--duration", "200ms", "--format",
+                    "json",
+                ])
+            var seen = 0
+            for await line in process.lines where JobLines(line)?.event == "completed" {
+                seen += 1
+                if seen == 10 { cluster.nodes[2].send(SIGSTOP) }
+            }
+            let ended = await process.end()
+            cluster.nodes[2].send(SIGCONT)
+            let end = try #require(ended.output.last.flatMap { JobLines($0) })
+            #expect(ended.status == 0 && end.completed == 60)
+            // At worst two nodes do it all.
+            let alone = 60 * 0.2 / 4
+            print("frozen node: \(end.seconds ?? 0) s, \(alone) s without it")
+            #expect((end.seconds ?? 99) < alone + 2.7 + 0.2)
+        }
+    }
+
+    @Test func `two coordinators with equal jobs share the slots`() async throws {
+        try await RunningCluster.with(4, slots: 4) { cluster in
+            var jobs: [(node: String, job: String)] = []
+            for node in cluster.addresses.prefix(2) {
+                let ended = try await Skynode.run(
+                    "simulate", "--node", node, "--tasks", "400", "--duration", "200ms", "--detach")
+                jobs.append((node, try #require(ended.output.last)))
+            }
+            var shares: [Double] = []
+            while true {
+                var running: [Int] = []
+                for (node, job) in jobs {
+                    let list = try await Skynode.run("jobs", "--node", node, "--format", "json")
+                    let line = list.output.compactMap { JobLines($0) }.first { $0.job == job }
+                    guard line?.state == "running", let count = line?.running else { break }
+                    running.append(count)
+                }
+                guard running.count == 2 else { break }
+                if running[0] + running[1] > 0 { shares.append(Double(running[0]) / Double(running[0] + running[1])) }
+            }
+            let mean = shares.reduce(0, +) / Double(max(1, shares.count))
+            print("shares: \(mean) of \(shares.count) samples")
+            #expect(shares.count > 10)
+            #expect((0.4...0.6).contains(mean))
+            for (node, job) in jobs {
+                #expect(try await Skynode.run("jobs", "watch", job, "--node", node).status == 0)
+            }
+        }
+    }
+
+    @Test func `a worker that is frozen ends with its daemon`() async throws {
+        try await RunningCluster.with(1, slots: 1) { cluster in
+            let job = try await Skynode.run(
+                "simulate", "--node", cluster.addresses[0], "--tasks", "1", "--poison", "1:hang", "--detach")
+            #expect(job.status == 0)
+            var workers: [pid_t] = []
+            while workers.isEmpty { workers = cluster.workers(of: 0) }
+            let worker = workers[0]
+            // It must have come as far as to say what it wishes to end with.
+            while try await Skynode.run("jobs", "--node", cluster.addresses[0], "--format", "json").output
+                .compactMap({ JobLines($0) }).first?.running != 1
+            {}
+            kill(worker, SIGSTOP)
+            cluster.nodes[0].send(SIGKILL)
+            _ = await cluster.nodes[0].end()
+            let limit = ContinuousClock.now + .seconds(10)
+            while kill(worker, 0) == 0, ContinuousClock.now < limit { await Task.yield() }
+            #expect(kill(worker, 0) == -1)
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
+    func `a full disk pauses jobs, says so, and they go on when there is room`() async throws {
+        let disk = try SmallDisk(megabytes: 8)
+        try await RunningCluster.with(1, slots: 2, options: { _ in ["--data", disk.path + "/data"] }) { cluster in
+            let node = cluster.addresses[0]
+            try disk.fill()
+            let refused = try await Skynode.run("simulate", "--node", node, "--tasks", "20000", "--duration", "0s")
+            #expect(refused.status == 1, "\(refused.errors)")
+            #expect(refused.errors.last?.contains("there is no room on the disk") == true, "\(refused.errors)")
+            disk.empty()
+            #expect(try await Skynode.run("jobs", "--node", node).output.count == 1, "only the heading")
+            let submitted = try await Skynode.run(
+                "simulate", "--node", node, "--tasks", "20000", "--duration", "0s", "--detach")
+            try disk.fill()
+            let id = try #require(submitted.output.last)
+            var paused: JobLines?
+            while paused?.reason == nil {
+                paused = try await Skynode.run("jobs", "--node", node, "--format", "json").output
+                    .compactMap { JobLines($0) }.first { $0.job == id }
+                if paused?.state != "running" { break }
+            }
+            print("full disk: \(paused?.reason ?? "never paused")")
+            #expect(paused?.reason?.contains("no room on the disk") == true)
+            disk.empty()
+            let end = try await Skynode.run("jobs", "watch", id, "--node", node, "--format", "json")
+            #expect(end.status == 0 && end.output.last.flatMap { JobLines($0) }?.completed == 20_000)
+        }
+    }
+}
+
+/// What lines about jobs may say.
+private struct JobLines: Decodable {
+    var event: String?
+    var job: String?
+    var state: String?
+    var task: String?
+    var reason: String?
+    var running: Int?
+    var completed: Int?
+    var failed: Int?
+    var retried: Int?
+    var seconds: Double?
+
+    init?(_ line: String) {
+        guard let lines = try? JSONDecoder().decode(JobLines.self, from: Data(line.utf8)) else { return nil }
+        self = lines
+    }
+}
+
+/// A file system of a few megabytes, in memory.
+private final class SmallDisk: Sendable {
+    let path: String
+    private let folder: ScratchFolder
+
+    init(megabytes: Int) throws {
+        folder = try ScratchFolder()
+        path = folder.path
+        guard mount("none", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit { umount2(path, Int32(MNT_DETACH)) }
+
+    /// Leaves hardly anything.
+    func fill() throws {
+        let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        defer { close(file) }
+        let block = [UInt8](repeating: 1, count: 64 * 1024)
+        while write(file, block, block.count) > 0 {}
+    }
+
+    func empty() { unlink(path + "/filler") }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import SkyCore
+
+@Suite struct RestartPlanTests {
+    @Test func `waits longer after every failure, ten seconds at most, and not at all after a success`() {
+        var plan = RestartPlan()
+        var now = ContinuousClock.now
+        #expect(plan.pause(at: now) == nil)
+        var pauses: [Duration] = []
+        for _ in 1...9 {
+            plan.failed(at: now)
+            let pause = plan.pause(at: now) ?? .zero
+            pauses.append(pause)
+            now += pause
+            #expect(plan.pause(at: now) == nil)
+        }
+        #expect(pauses.prefix(4) == [.milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800)])
+        #expect(pauses.suffix(2) == [.seconds(10), .seconds(10)])
+        plan.succeeded()
+        plan.failed(at: now)
+        #expect(plan.pause(at: now) == .milliseconds(100))
+    }
+
+    @Test func `those that fail together count once`() {
+        var plan = RestartPlan()
+        let now = ContinuousClock.now
+        for _ in 1...4 { plan.failed(at: now) }
+        #expect(plan.pause(at: now) == .milliseconds(100))
+    }
+
+    @Test func `a worker's share of the memory`() {
+        #expect(MachineMemory.total >= 256 << 20)
+        #expect(MachineMemory.shareOfWorker(among: 1) == max(2 << 30, MachineMemory.total))
+        #expect(MachineMemory.shareOfWorker(among: 1_000_000) == 2 << 30)
+    }
+}
