@@ -2,6 +2,7 @@
 
 Benchmarks/.build/peers/bin/python Benchmarks/peers/dask_bench.py [--tasks N] [--single N] [--seconds-tasks N]
                                                                   [--lengths 0,0.001,0.01,0.1]
+                                                                  [--length-seconds N]
 """
 
 import sys

@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 # Two nodes of four.
 NODES = 2
 SLOTS = 8
-# How long a throughput with tasks of a given length should take.
-LENGTH_SECONDS = 8
 
 # Has so many tasks of so many seconds done and returns their results, which are the numbers of the tasks in order.
 Run = Callable[[int, float], list[int]]
@@ -44,6 +42,7 @@ def main(peer: str, version: str, start: Callable[[], AbstractContextManager[Run
     parser.add_argument("--single", type=count, default=200, help="tasks one at a time, for the latency (200)")
     parser.add_argument("--seconds-tasks", type=count, default=80, help="tasks of one second, for the makespan (80)")
     parser.add_argument("--lengths", type=lengths, default=[], help="seconds, for throughputs too: 0,0.01,0.1")
+    parser.add_argument("--length-seconds", type=count, default=8, help="how long each of those should take (8)")
     options = parser.parse_args()
     end_on_signals()
     with start() as run:
@@ -80,7 +79,7 @@ def measure(run: Run, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
     for length in options.lengths:
         # As if nothing were handed out while tasks sleep: the time is an upper estimate.
-        tasks = max(SLOTS, int(LENGTH_SECONDS / (1 / rate + length / SLOTS)))
+        tasks = max(SLOTS, int(options.length_seconds / (1 / rate + length / SLOTS)))
         seconds = timed(run, tasks, length)
         yield {
             "measure": "throughput",

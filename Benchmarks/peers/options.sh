@@ -6,12 +6,14 @@ options() {
     single=200
     seconds_tasks=80
     lengths=""
+    length_seconds=8 # how long a throughput with tasks of a given length should take
     local usage number='[1-9][0-9]{0,6}' length='[0-9](\.[0-9]+)?' form
     usage="usage: ${0##*/} [--tasks N] [--single N] [--seconds-tasks N] [--lengths 0,0.001,0.01,0.1]"
+    usage="$usage [--length-seconds N]"
     while [ $# -gt 0 ]; do
         case $1 in
             -h | --help) echo "$usage"; exit 0 ;;
-            --tasks | --single | --seconds-tasks) form="^$number\$" ;;
+            --tasks | --single | --seconds-tasks | --length-seconds) form="^$number\$" ;;
             --lengths) form="^$length(,$length)*\$" ;;
             *) echo "${0##*/}: unknown argument $1" >&2; exit 2 ;;
         esac
@@ -21,6 +23,7 @@ options() {
             --single) single=$2 ;;
             --seconds-tasks) seconds_tasks=$2 ;;
             --lengths) lengths=$2 ;;
+            --length-seconds) length_seconds=$2 ;;
         esac
         shift 2
     done

@@ -3,6 +3,7 @@
 # where it has a length. Neither has a daemon: the latency of one task is that of starting the program for it.
 #
 #     Benchmarks/peers/parallel_bench.sh [--tasks N] [--single N] [--seconds-tasks N] [--lengths 0,0.001,0.01,0.1]
+#                                        [--length-seconds N]
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=options.sh
 . "$(dirname "$0")/options.sh"
@@ -16,7 +17,6 @@ fail() {
 
 command -v parallel >/dev/null || fail "GNU parallel is not here; Benchmarks/peers/setup.sh installs it"
 slots=8
-length_seconds=8 # how long a throughput with tasks of a given length should take
 
 folder=$(mktemp -d /tmp/peers-XXXXXX)
 running=""

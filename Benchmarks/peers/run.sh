@@ -3,6 +3,7 @@
 # there. The first run installs the peers.
 #
 #     Benchmarks/peers/run.sh [--tasks N] [--single N] [--seconds-tasks N] [--lengths 0,0.001,0.01,0.1]
+#                            [--length-seconds N]
 #
 # Without --tasks, each peer gets as many as suit it.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the peers with which the dispatch of tasks is compared: Dask and Ray into a virtual environment of their own,
-# Benchmarks/.build/peers, and GNU parallel as Debian's package. Harmless to run again. Says in one line what stops it.
+# Benchmarks/.build/peers, with matplotlib for the plots, and GNU parallel as Debian's package. Harmless to run again. Says in one line what stops it.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -33,4 +33,4 @@ if ! "$folder/bin/python" -m pip --version >"$log" 2>&1; then
     python3 -m venv --clear "$folder" >"$log" 2>&1 || fail "cannot make $PWD/$folder: $(tail -n 1 "$log")"
 fi
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements.txt >"$log" 2>&1 ||
-    fail "cannot install Dask and Ray: $(tail -n 1 "$log")"
+    fail "cannot install Dask, Ray and matplotlib: $(tail -n 1 "$log")"
