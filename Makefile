@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan simulation job-simulation kill-rounds many-nodes docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test fuzz tsan simulation job-simulation kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -75,6 +75,10 @@ kill-rounds: release
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release
 	@Benchmarks/many-nodes.sh
+
+# Jobs beside Dask, Ray and GNU parallel, a quarter of an hour; make job-benchmark OPTIONS="--quick" is a try of it.
+job-benchmark: release
+	@Benchmarks/jobs.sh $(OPTIONS)
 
 # The pages of the Transport library, in .build/docs.
 docs: setup
