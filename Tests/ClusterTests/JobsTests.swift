@@ -43,6 +43,24 @@ struct JobsTests {
         }
     }
 
+    @Test func `why a job is not done is explained`() async throws {
+        try await RunningCluster.with(2, slots: 1) { cluster in
+            let node = cluster.addresses[0]
+            func why(_ options: String...) async throws -> [String] {
+                let handed = try await Skynode.run(["simulate", "--node", node, "--detach"] + options)
+                let job = try #require(handed.output.last, "\(handed.errors)")
+                return try await Skynode.run("jobs", "why", job, "--node", node).output
+            }
+            let barred = try await why("--use-node", "nobody")
+            #expect(barred.contains { $0.contains("20 tasks wait for a node that the job may use") }, "\(barred)")
+            #expect(barred.contains { $0.contains("are in the cluster") && $0.hasSuffix("2") }, "\(barred)")
+            let busy = try await why("--tasks", "3", "--duration", "60s", "--use-node", "node2")
+            #expect(busy.contains { $0.contains("tasks wait for a slot") || $0.contains("1 task runs") }, "\(busy)")
+            let unknown = try await Skynode.run("jobs", "why", "none", "--node", node)
+            #expect(unknown.status == 2 && unknown.errors.count == 1)
+        }
+    }
+
     @Test func `a node that is drained gets nothing new until it is resumed`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let node = cluster.addresses[0]

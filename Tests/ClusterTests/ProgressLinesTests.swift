@@ -20,7 +20,7 @@ import Testing
         #expect(lines[0] == "scheduled 40   running 4   completed 10   failed 0   retried 1   2.0 tasks/s")
         #expect(lines[1].hasSuffix("about 15 s left"))
         #expect(lines[1].count { $0 == "#" } == 12, "a quarter of 50 columns")
-        #expect(lines[2...] == ["  anna  running 2   completed 6", "  bo    running 2   completed 4"])
+        #expect(lines[2...] == ["  anna  running 2   completed 6   60 %", "  bo    running 2   completed 4   40 %"])
     }
 
     @Test func `a narrow terminal cuts lines, it does not wrap them`() {
@@ -29,9 +29,30 @@ import Testing
 
     @Test func `many nodes are counted, not listed`() {
         let shares = (0..<100).map { NodeShare(name: "n\($0)", completed: 0, running: 1) }
-        let lines = ProgressLines().lines(status(nodes: shares))
-        #expect(lines.count == 2 + ProgressLines.nodeLimit + 1)
-        #expect(lines.last == "  and 88 more nodes")
+        let lines = ProgressLines(rows: 15).lines(status(nodes: shares))
+        #expect(lines.count == 13 && lines.last == "  and 90 more nodes")
+        #expect(ProgressLines(rows: 3).lines(status(nodes: shares)).count == 4, "one node at least")
+    }
+
+    @Test func `the rate is that of the last ten seconds, and begins anew where a job is resumed`() {
+        var rate = ProgressRate()
+        func note(_ seconds: Int, _ completed: Int) {
+            var status = status(completed: completed)
+            status.elapsed = .seconds(seconds)
+            rate.note(status)
+        }
+        note(1000, 500)
+        #expect(rate.tasksPerSecond == nil)
+        note(1002, 520)
+        #expect(rate.tasksPerSecond == 10)
+        for second in 1003...1020 { note(second, 520 + (second - 1002) * 2) }
+        #expect(rate.tasksPerSecond == 2)
+        note(1021, 100)
+        #expect(rate.tasksPerSecond == nil)
+    }
+
+    @Test func `a line for a log says how long it will take`() {
+        #expect(ProgressLines().plainLine(status()).hasSuffix("2.0 tasks/s   about 15 s left"))
     }
 
     @Test func `numbers from a peer are not trusted`() {

@@ -20,6 +20,9 @@ package distributed actor Coordinator: ClusterActor {
         Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
         },
+        Method("why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationVAA0E2IDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
+        },
         Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
             (coordinator: isolated Coordinator) in coordinator.list()
         },
@@ -176,6 +179,14 @@ package distributed actor Coordinator: ClusterActor {
         }
         return JobDetails(
             request: record.request, failures: first, hiddenFailures: failures.count - first.count)
+    }
+
+    /// What a job waits for.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here.
+    package distributed func why(_ job: JobID) throws -> JobExplanation {
+        guard let explanation = core.explain(job, now: now) else { throw unknown(job) }
+        return explanation
     }
 
     /// Failed tasks in the details of a job.

@@ -58,7 +58,7 @@ struct CoordinatorCore {
 
     /// Entries that may wait to be stored before nothing new is sent out, and from which on it goes on.
     static let backlogLimit: UInt64 = 100_000
-    private var isBehind = false
+    private(set) var isBehind = false
     /// As the scheduler was told.
     private var isSuspended = false
     /// Bytes of stored results after which a node is told although nothing else is to be said to it.
@@ -459,12 +459,12 @@ extension CoordinatorCore {
 
     func name(of node: NodeID) -> String { names[node] ?? node.description }
 
-    private func label(_ job: JobID, _ task: TaskID) -> String {
+    func label(_ job: JobID, _ task: TaskID) -> String {
         jobs[job]?.plan.label(task.index) ?? "task \(task.index + 1)"
     }
 
     /// The scheduler knows nodes by their ids, people by their names.
-    private func withNames(_ reason: String) -> String {
+    func withNames(_ reason: String) -> String {
         names.reduce(reason) { text, entry in
             text.replacing("node \(entry.key)", with: entry.value).replacing("\(entry.key)", with: entry.value)
         }

@@ -61,6 +61,9 @@ struct JobRecord {
         return progress
     }
 
+    /// Tasks that have been tried and are not done.
+    var open: [(task: Int, record: TaskRecord)] { touched.map { ($0.key, $0.value) } }
+
     /// Attempts under way, in order.
     func runningAttempts() -> [(attempt: AttemptID, node: NodeID)] {
         touched.flatMap { task, record in record.runners.map { (attempt(task, $0), $0.node) } }

@@ -11,7 +11,8 @@ struct JobsCommand: AsyncParsableCommand {
             or old. Of a job's id the first digits are enough.
             """,
         subcommands: [
-            JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self, JobsResultsCommand.self,
+            JobsListCommand.self, JobsShowCommand.self, JobsWhyCommand.self, JobsWatchCommand.self,
+            JobsResultsCommand.self,
             JobsCancelCommand.self, JobsDeleteCommand.self,
         ], defaultSubcommand: JobsListCommand.self)
 }
@@ -72,6 +73,23 @@ struct JobsShowCommand: AsyncParsableCommand {
             case .text: for line in JobDetailLines(job, details).lines { Console.output(line) }
             case .json:
                 Console.output(try JSONLine.encode(JobLine(job, details)))
+            }
+        }
+    }
+}
+
+struct JobsWhyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Explain what a job waits for, and where its tasks are.")
+
+    @OptionGroup var argument: JobArgument
+
+    func run() async throws {
+        try await argument.with { coordinator, job in
+            let explanation = try await coordinator.why(job.id)
+            switch argument.options.format {
+            case .text: for line in JobExplanationLines(job, explanation).lines { Console.output(line) }
+            case .json: Console.output(try JSONLine.encode(ExplanationLine(job, explanation)))
             }
         }
     }

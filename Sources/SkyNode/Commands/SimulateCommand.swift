@@ -33,6 +33,13 @@ struct SimulateCommand: AsyncParsableCommand {
             """, valueName: "n[:how]"))
     var poison: [PoisonArgument] = []
 
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp(
+            "Do it so often, one job after the other, and tell how long half and 99 % of them took at most.",
+            valueName: "n"))
+    var rounds: Int?
+
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
@@ -52,6 +59,7 @@ struct SimulateCommand: AsyncParsableCommand {
         try job.validate()
         try submission.check(cluster)
         let request = Submission(job, token: submission.token)
+        if let rounds { return try await repeated(request, rounds) }
         if submission.detach { return try await JobHandover.detach([request], cluster) }
 
         let (format, isVerbose) = (cluster.format, verbose)
@@ -66,5 +74,20 @@ struct SimulateCommand: AsyncParsableCommand {
             }
         }
         try JobSummary.tell(report, format)
+    }
+
+    private func repeated(_ request: Submission, _ rounds: Int) async throws {
+        guard (1...1_000_000).contains(rounds), !submission.detach, request.token == nil else {
+            throw CommandFailure(.usage, "--repeat takes a number from 1 to 1000000, and neither --detach nor --token")
+        }
+        let times = try await Interrupts.during { interrupts in
+            try await ClusterSession.with(cluster) { coordinator in
+                try await RepeatedJobs(coordinator: coordinator).run(request, rounds, interrupts)
+            }
+        }
+        switch cluster.format {
+        case .text: for line in times.lines { Console.output(line) }
+        case .json: Console.output(try JSONLine.encode(times.line))
+        }
     }
 }

@@ -28,8 +28,8 @@ enum Console {
         write("\u{1B}[H" + fitting.joined() + "\u{1B}[J", to: STDOUT_FILENO)
     }
 
-    /// Columns of the terminal, 80 where it does not say.
-    static var columns: Int { terminalSize(of: STDERR_FILENO).columns }
+    /// The terminal's size, 80 by 24 where it does not say; asked anew each time, since a window is resized at will.
+    static var screen: (columns: Int, rows: Int) { terminalSize(of: STDERR_FILENO) }
 
     private static func terminalSize(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()

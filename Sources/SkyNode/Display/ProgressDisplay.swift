@@ -4,8 +4,9 @@ import Synchronization
 /// Shows a job's progress on standard error: a live picture on a terminal, a plain line now and then elsewhere.
 final class ProgressDisplay: Sendable {
     private struct State {
-        /// Lines of the live picture now on the screen, to be overwritten.
-        var drawn = 0
+        /// Lengths of the lines of the live picture now on the screen, to be overwritten.
+        var drawn: [Int] = []
+        var rate = ProgressRate()
         var lastDrawn: ContinuousClock.Instant?
         var isFinished = false
     }
@@ -34,10 +35,11 @@ final class ProgressDisplay: Sendable {
             if let last = state.lastDrawn, last.duration(to: now) < interval { return }
             // The first plain line comes after one interval: a short job needs none.
             defer { state.lastDrawn = now }
+            state.rate.note(status)
             if isLive {
                 draw(status, &state)
             } else if state.lastDrawn != nil {
-                Console.error(ProgressLines(columns: 200).lines(status)[0])
+                Console.error(ProgressLines(columns: 200, rate: state.rate.tasksPerSecond).plainLine(status))
             }
         }
     }
@@ -66,16 +68,21 @@ final class ProgressDisplay: Sendable {
 
     private func draw(_ status: JobStatus, _ state: inout State) {
         erase(&state)
-        let lines = ProgressLines(columns: Console.columns).lines(status)
+        let screen = Console.screen
+        let lines = ProgressLines(columns: screen.columns, rows: screen.rows, rate: state.rate.tasksPerSecond)
+            .lines(status)
         Console.errorText(lines.joined(separator: "\n") + "\n")
-        state.drawn = lines.count
+        state.drawn = lines.map(\.count)
     }
 
     private func erase(_ state: inout State) {
-        guard state.drawn > 0 else { return }
+        guard !state.drawn.isEmpty else { return }
+        // A terminal that has become narrower has broken long lines.
+        let columns = max(1, Console.screen.columns)
+        let rows = state.drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
         // To the line's start, because the terminal itself writes "^C" at the cursor; up; clear to the end of the
         // screen (ECMA-48: CR, CUU, ED).
-        Console.errorText("\r\u{1B}[\(state.drawn)A\u{1B}[J")
-        state.drawn = 0
+        Console.errorText("\r\u{1B}[\(rows)A\u{1B}[J")
+        state.drawn = []
     }
 }

@@ -5,8 +5,12 @@ import Transport
 struct ProgressLines {
     /// Columns of the terminal.
     var columns = 80
-    /// Nodes shown before the rest are counted in one line; a screen has some 24 lines.
-    static let nodeLimit = 12
+    var rows = 24
+    /// Tasks completed a second, of late; the mean since the job's start where that is not known.
+    var rate: Double?
+
+    /// Nodes shown before the rest are counted in one line: a picture that does not fit could not be overwritten.
+    private var nodeLimit: Int { max(1, min(40, rows - 5)) }
 
     func lines(_ report: JobStatus) -> [String] {
         var status = report
@@ -14,24 +18,38 @@ struct ProgressLines {
         status.completed = report.completed.asCount
         status.failed = report.failed.asCount
         let finished = status.completed + status.failed
-        let seconds = status.elapsed.inSeconds
-        let rate = seconds > 0 ? Double(status.completed) / seconds : 0
+        let rate = self.rate ?? mean(status)
         var lines = [
             "scheduled \(status.scheduled)   running \(status.running)   completed \(status.completed)   "
                 + "failed \(status.failed)   retried \(status.retries)   \(DurationText.fixed(rate, 1)) tasks/s",
             bar(done: finished, of: status.scheduled) + "  " + remaining(status, rate: rate),
         ]
-        let width = status.nodes.prefix(ProgressLines.nodeLimit).map { $0.name.count }.max() ?? 0
-        for share in status.nodes.prefix(ProgressLines.nodeLimit) {
+        let width = status.nodes.prefix(nodeLimit).map { $0.name.count }.max() ?? 0
+        for share in status.nodes.prefix(nodeLimit) {
             let name = PrintableText.of(share.name)
             lines.append(
                 "  " + name + String(repeating: " ", count: max(0, width - name.count))
-                    + "  running \(share.running)   completed \(share.completed)")
+                    + "  running \(share.running)   completed \(share.completed)" + part(share, of: status))
         }
-        if status.nodes.count > ProgressLines.nodeLimit {
-            lines.append("  and \(status.nodes.count - ProgressLines.nodeLimit) more nodes")
+        if status.nodes.count > nodeLimit {
+            lines.append("  and \(status.nodes.count - nodeLimit) more nodes")
         }
         return lines.map { String($0.prefix(max(20, columns - 1))) }
+    }
+
+    /// One line for a log.
+    func plainLine(_ report: JobStatus) -> String {
+        lines(report)[0] + "   " + remaining(report, rate: rate ?? mean(report))
+    }
+
+    private func mean(_ status: JobStatus) -> Double {
+        let seconds = status.elapsed.inSeconds
+        return seconds > 0 ? Double(status.completed.asCount) / seconds : 0
+    }
+
+    private func part(_ share: NodeShare, of status: JobStatus) -> String {
+        guard status.completed > 0, share.completed >= 0, share.completed <= status.completed else { return "" }
+        return "   \(share.completed * 100 / status.completed) %"
     }
 
     private func bar(done: Int, of total: Int) -> String {
@@ -41,7 +59,7 @@ struct ProgressLines {
     }
 
     private func remaining(_ status: JobStatus, rate: Double) -> String {
-        let left = status.scheduled - status.completed - status.failed
+        let left = status.scheduled.asCount - status.completed.asCount - status.failed.asCount
         guard left > 0 else { return status.scheduled == 0 ? "preparing" : "done" }
         guard rate > 0 else { return "time left unknown" }
         return "about \(DurationText.fixed(Double(left) / rate, 0)) s left"

@@ -88,6 +88,7 @@ import Transport
             #expect(page.members?.map(\.name).sorted() == ["node1", "node2"])
             #expect(try await remote.membership(MembershipRequest(from: page.next, patience: .zero)).entries.isEmpty)
             #expect(try await remote.preview(job) == nil)
+            #expect(try await remote.why(job).reasons.first?.hasSuffix("it has ended: done") == true)
             await #expect(throws: RemoteError.self) {
                 _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))
             }

@@ -1,0 +1,93 @@
+import Transport
+
+extension CoordinatorCore {
+    /// Tasks that an explanation names.
+    static let tasksExplained = 20
+
+    /// What a job waits for; `nil` for one that is not known.
+    func explain(_ job: JobID, now: Duration) -> JobExplanation? {
+        guard let record = jobs[job] else { return nil }
+        if let report = record.told.report {
+            let reason = report.reason.map { ": \($0)" } ?? ""
+            return JobExplanation(
+                reasons: ["it waits for nothing, it has ended: \(report.state.rawValue)\(reason)"], requirements: [],
+                tasks: [])
+        }
+        guard let waiting = scheduler.waiting(of: job, now: now, limit: CoordinatorCore.tasksExplained) else {
+            return JobExplanation(reasons: ["it has ended, which is not stored yet"], requirements: [], tasks: [])
+        }
+        return JobExplanation(
+            reasons: reasons(waiting), requirements: waiting.requirements.map { .init(name: $0.name, nodes: $0.met) },
+            tasks: waiting.open.map { explain($0, of: job) })
+    }
+
+    private func reasons(_ waiting: JobWaiting) -> [String] {
+        var reasons: [String] = []
+        if let pauseReason {
+            reasons.append("nothing is sent out, because results cannot be stored: \(pauseReason)")
+        } else if isBehind {
+            reasons.append("nothing is sent out until the results that have come are stored")
+        }
+        if waiting.ready > 0 { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
+        if waiting.ready > 0, waiting.jobsAhead > 0 {
+            reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
+        }
+        if waiting.ready > 0, waiting.jobsBeside > 0 {
+            reasons.append("\(jobs(waiting.jobsBeside)) of the same priority have their share of the slots")
+        }
+        if waiting.backingOff > 0 { reasons.append("\(tasks(waiting.backingOff)) to be tried again after a failure") }
+        if waiting.running > 0 {
+            let verb = waiting.running == 1 ? "1 task runs" : "\(waiting.running) tasks run"
+            reasons.append("\(verb)\(waiting.ready + waiting.backingOff == 0 ? "; it waits for nothing else" : "")")
+        }
+        return reasons.isEmpty ? ["it is about to get its next tasks, or to end"] : reasons
+    }
+
+    /// What stands between a task and a slot: the first requirement that no node meets.
+    private func missing(_ waiting: JobWaiting) -> String {
+        switch waiting.requirements.first(where: { $0.met == 0 })?.kind {
+        case .present: "a node: there is none"
+        case .allowed: "a node that the job may use (--use-node, --avoid-node): there is none"
+        case .notDraining: "a node that takes new work: all it may use are drained"
+        case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
+        case .notResting: "a node to recover: all have refused tasks or died a moment ago"
+        case .hasRoom, nil:
+            waiting.takenByOthers > 0
+                ? "a slot: \(waiting.slots) are lent to this node, \(waiting.takenByOthers) tasks of other jobs use them"
+                : "a slot: all \(waiting.slots) that are lent to this node are in use"
+        }
+    }
+
+    private func explain(_ open: JobWaiting.Open, of job: JobID) -> JobExplanation.OpenTask {
+        var explained = JobExplanation.OpenTask(
+            task: label(job, open.task), attempts: open.attempts, lastEvent: withNames(open.lastReason))
+        let before = open.lastReason.isEmpty ? "" : "; before: \(withNames(open.lastReason))"
+        switch open.state {
+        case .running(let node, let since):
+            explained.node = name(of: node)
+            explained.runningFor = since
+            explained.lastEvent = "sent to \(name(of: node))\(before)"
+        case .ready: explained.lastEvent = "waits for a slot\(before)"
+        case .backingOff: explained.lastEvent = "waits to be tried again\(before)"
+        case .isolated: explained.lastEvent = "waits for a node on which nothing else runs\(before)"
+        }
+        return explained
+    }
+
+    private func tasks(_ count: Int) -> String { count == 1 ? "1 task waits" : "\(count) tasks wait" }
+
+    private func jobs(_ count: Int) -> String { count == 1 ? "1 job" : "\(count) jobs" }
+}
+
+extension JobWaiting.Requirement {
+    fileprivate var name: String {
+        switch kind {
+        case .present: "are in the cluster"
+        case .allowed: "may be used by this job"
+        case .notDraining: "take new work"
+        case .lendsSlots: "lend slots to this coordinator"
+        case .notResting: "have not failed a moment ago"
+        case .hasRoom: "have a free slot"
+        }
+    }
+}

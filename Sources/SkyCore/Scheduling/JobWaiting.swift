@@ -1,0 +1,103 @@
+import Transport
+
+/// What one job waits for, as its scheduler sees it.
+struct JobWaiting {
+    /// How many nodes meet a requirement and all those before it.
+    struct Requirement: Equatable {
+        enum Kind {
+            case present, allowed, notDraining, lendsSlots, notResting, hasRoom
+        }
+
+        var kind: Kind
+        var met: Int
+    }
+
+    /// A task that has been tried and is not done.
+    struct Open {
+        enum State: Equatable {
+            case running(on: NodeID, since: Duration)
+            /// May run, and has found no node.
+            case ready
+            /// Tried again after a pause.
+            case backingOff
+            /// It has been on nodes that died: it is tried again where nothing else runs.
+            case isolated
+        }
+
+        var task: TaskID
+        var attempts: Int
+        var state: State
+        /// Of the last failure; empty where there was none.
+        var lastReason: String
+    }
+
+    /// Tasks that could run now, that wait out a pause, and that run.
+    var ready = 0
+    var backingOff = 0
+    var running = 0
+    var requirements: [Requirement] = []
+    /// Slots lent to this coordinator on nodes that the job may use, and attempts of other jobs on them.
+    var slots = 0
+    var takenByOthers = 0
+    /// Other jobs with tasks that could run: those that go first, and those that share.
+    var jobsAhead = 0
+    var jobsBeside = 0
+    /// Those that run longest first, then those that wait; no more than were asked for.
+    var open: [Open] = []
+}
+
+extension JobScheduler {
+    /// What a job waits for; `nil` once it has ended.
+    ///
+    /// - Parameter limit: how many tasks under way are named.
+    func waiting(of job: JobID, now: Duration, limit: Int) -> JobWaiting? {
+        guard let record = jobs[job] else { return nil }
+        var waiting = JobWaiting()
+        waiting.ready = record.ready
+        waiting.backingOff = record.waiting - record.ready
+        waiting.running = record.running
+        var nodes = roster.order.compactMap { roster[$0] }
+        func require(_ kind: JobWaiting.Requirement.Kind, _ isMet: (NodeRecord) -> Bool) {
+            nodes = nodes.filter(isMet)
+            waiting.requirements.append(JobWaiting.Requirement(kind: kind, met: nodes.count))
+        }
+        require(.present) { _ in true }
+        if record.options.isRestricted { require(.allowed) { record.options.allows($0) } }
+        require(.notDraining) { !$0.isDraining }
+        require(.lendsSlots) { $0.slots > 0 }
+        waiting.slots = nodes.reduce(0) { $0 + $1.slots }
+        waiting.takenByOthers = nodes.reduce(0) { sum, node in sum + node.running.keys.count { $0.job != job } }
+        require(.notResting) { $0.pausedUntil == nil && !$0.isSetAside }
+        require(.hasRoom) { $0.running.count < $0.slots }
+        for other in jobs.ids where other != job {
+            guard let other = jobs[other], other.ready > 0 else { continue }
+            if other.options.priority > record.options.priority { waiting.jobsAhead += 1 }
+            if other.options.priority == record.options.priority { waiting.jobsBeside += 1 }
+        }
+        waiting.open = open(of: record, now: now, limit: limit)
+        return waiting
+    }
+
+    private func open(of record: JobRecord, now: Duration, limit: Int) -> [JobWaiting.Open] {
+        let isolated = Set(isolation.waiting.filter { $0.job == record.id }.map(\.entry.task))
+        var open = record.open.map { task, known in
+            let state: JobWaiting.Open.State
+            if let runner = known.runner {
+                let attempt = AttemptID(
+                    job: record.id, task: TaskID(task), number: runner.number, generation: runner.generation)
+                state = .running(on: runner.node, since: now - (roster.sent(attempt, to: runner.node) ?? now))
+            } else if isolated.contains(task) {
+                state = .isolated
+            } else {
+                state = known.phase == .ready ? .ready : .backingOff
+            }
+            return JobWaiting.Open(
+                task: TaskID(task), attempts: known.attempts, state: state, lastReason: known.lastReason)
+        }
+        func rank(_ open: JobWaiting.Open) -> Duration {
+            if case .running(_, let since) = open.state { since } else { .zero }
+        }
+        open.sort { (rank($0), $1.task) > (rank($1), $0.task) }
+        return Array(open.prefix(limit))
+    }
+}

@@ -1,0 +1,57 @@
+import SkyCore
+
+/// The same job again and again over one connection, to see how long a small one takes.
+struct RepeatedJobs {
+    let coordinator: Coordinator
+
+    /// Follows each to its end, as told to its submitter, before the next; deletes it then.
+    ///
+    /// - Throws: `CommandFailure` where one is not done.
+    func run(_ submission: Submission, _ rounds: Int, _ interrupts: Interrupts) async throws -> JobTimes {
+        var times: [Duration] = []
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            let (job, report) = try await JobWatch(coordinator: coordinator)
+                .run(submission, interrupts: interrupts) { _ in }
+            times.append(start.duration(to: .now))
+            guard report.state == .done, report.failed == 0 else {
+                throw CommandFailure(JobSummary.status(report), report.reason)
+            }
+            try await coordinator.delete(job)
+        }
+        return JobTimes(times)
+    }
+}
+
+/// How long jobs took, from submission to their stored end.
+struct JobTimes {
+    struct Line: Encodable {
+        var event = "repeated"
+        var jobs: Int
+        var p50: Double
+        var p99: Double
+        var longest: Double
+    }
+
+    /// In seconds.
+    let line: Line
+
+    init(_ times: [Duration]) {
+        let sorted = times.sorted()
+        func atMost(_ part: Double) -> Double {
+            guard !sorted.isEmpty else { return 0 }
+            // The nearest rank: the smallest time that at least this part of all reach.
+            let rank = Int((part * Double(sorted.count)).rounded(.up))
+            return sorted[min(max(1, rank), sorted.count) - 1].inSeconds
+        }
+        line = Line(jobs: sorted.count, p50: atMost(0.5), p99: atMost(0.99), longest: atMost(1))
+    }
+
+    var lines: [String] {
+        let text = { (seconds: Double) in DurationText.fixed(seconds * 1000, 2) + " ms" }
+        return [
+            "\(line.jobs) jobs: half took at most \(text(line.p50)), 99 % at most \(text(line.p99)), the longest "
+                + "\(text(line.longest))"
+        ]
+    }
+}

@@ -1,0 +1,65 @@
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite("Scheduler: what a job waits for") struct JobWaitingTests {
+    let east = SchedulerStory.east
+    let west = SchedulerStory.west
+    let job = SchedulerStory.job
+
+    private func met(_ story: SchedulerStory, _ kind: JobWaiting.Requirement.Kind) -> Int? {
+        story.scheduler.waiting(of: job, now: story.now, limit: 5)?.requirements.first { $0.kind == kind }?.met
+    }
+
+    @Test func `each requirement counts the nodes that meet it and all before it`() {
+        var story = SchedulerStory()
+        story.submit(3)
+        #expect(met(story, .present) == 0)
+        story.tell(.nodeJoined(east, name: "east"))
+        story.tell(.nodeJoined(west, name: "west"))
+        #expect(met(story, .present) == 2 && met(story, .notDraining) == 2 && met(story, .lendsSlots) == 0)
+        #expect(met(story, .allowed) == nil, "this job may use all")
+        story.tell(.nodeDraining(west, true))
+        #expect(met(story, .notDraining) == 1)
+        story.lease(east, 2)
+        #expect(met(story, .lendsSlots) == 1 && met(story, .hasRoom) == 0, "both slots are in use")
+        #expect(story.scheduler.waiting(of: job, now: story.now, limit: 5)?.ready == 1)
+        #expect(story.scheduler.waiting(of: JobID(rawValue: 99), now: .zero, limit: 5) == nil)
+    }
+
+    @Test func `a job that may use no node that is there says so`() {
+        var story = SchedulerStory()
+        story.tell(.nodeJoined(east, name: "east"))
+        var options = JobOptions()
+        options.use = ["north"]
+        story.tell(.submitted(job, tasks: 1, options))
+        #expect(met(story, .present) == 1 && met(story, .allowed) == 0)
+    }
+
+    @Test func `tasks are told with where they run, since when, and what went wrong before`() throws {
+        var story = SchedulerStory([east: 2])
+        story.submit(2)
+        story.wait(.seconds(5))
+        story.tell(.failed(AttemptID(job: job, task: 0, number: 1), on: east, .fault("disk full")))
+        var waiting = try #require(story.scheduler.waiting(of: job, now: story.now, limit: 5))
+        #expect(waiting.backingOff == 1 && waiting.running == 1)
+        #expect(waiting.open.map(\.task) == [1, 0], "what runs comes first")
+        #expect(waiting.open.map(\.state) == [.running(on: east, since: .seconds(5)), .backingOff])
+        #expect(waiting.open[1].lastReason == "disk full" && waiting.open[1].attempts == 1)
+        story.wait(.seconds(1))
+        waiting = try #require(story.scheduler.waiting(of: job, now: story.now, limit: 1))
+        #expect(waiting.open.count == 1 && waiting.open[0].state == .running(on: east, since: .seconds(6)))
+    }
+
+    @Test func `jobs of others that go first or share are counted`() throws {
+        var story = SchedulerStory([east: 1])
+        story.submit(2)
+        story.submit(2, as: JobID(rawValue: 7))
+        var options = JobOptions()
+        options.priority = 3
+        story.tell(.submitted(JobID(rawValue: 8), tasks: 2, options))
+        let waiting = try #require(story.scheduler.waiting(of: job, now: story.now, limit: 5))
+        #expect(waiting.jobsAhead == 1 && waiting.jobsBeside == 1)
+    }
+}
