@@ -48,15 +48,17 @@ extension JobScheduler {
         roster.update(node) { $0.isSetAside = false }
     }
 
-    /// The best kind of node that has slots of ours, and of those the one that is soonest empty.
+    /// The best kind of node that has slots of ours, and of those the one that is soonest empty. The local node only where
+    /// there is no other that may be waited for.
     private func emptiest(for placement: RetryPlacement) -> NodeID? {
-        let candidates = roster.order.compactMap { roster[$0] }.filter { $0.slots > 0 && $0.isOpen }
+        let nodes = roster.order.compactMap { roster[$0] }
+        let others = nodes.contains {
+            $0.id != roster.local && !$0.isDraining && placement.allows($0.id, choice: .any, local: roster.local)
+        }
+        let candidates = nodes.filter { $0.slots > 0 && $0.isOpen && !(others && $0.id == roster.local) }
         // A worse kind is taken only where there is no better one with slots.
         for choice in [RetryPlacement.Choice.preferred, .any] {
-            let allowed = candidates.filter {
-                placement.allows($0.id, choice: choice, local: roster.local)
-                    && ($0.id != roster.local || roster.usableCount == 1)
-            }
+            let allowed = candidates.filter { placement.allows($0.id, choice: choice, local: roster.local) }
             if let best = allowed.min(by: { ($0.running.count, $0.id) < ($1.running.count, $1.id) }) { return best.id }
         }
         return nil

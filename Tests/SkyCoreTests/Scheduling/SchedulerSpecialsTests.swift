@@ -129,6 +129,22 @@ struct SchedulerSpecialsTests {
         )
     }
 
+    /// Found by the simulation: it waited for the other node for ever.
+    @Test func `a suspect is tried alone on the local node where its job may use no other`() {
+        var story = SchedulerStory()
+        story.tell(.nodeJoined(local, name: "local"))
+        story.tell(.nodeJoined(east, name: "east"))
+        story.lease(local, 2)
+        story.lease(east, 2)
+        let risks = (10...12).map { TaskRisk(task: 0, node: NodeID(rawValue: $0), isAlone: false) }
+        let runs = story.tell(
+            .restored(
+                SchedulerStory.job, tasks: 1, completed: FinishedTasks(sorted: []), failed: FinishedTasks(sorted: []),
+                risks: risks, isSealed: true, options { $0.avoid = ["east"] })
+        ).runs
+        #expect((runs + story.wait(.seconds(1)).runs).map(\.node) == [local])
+    }
+
     @Test func `a job of an earlier life goes on with what is missing`() {
         var scheduler = JobScheduler(localNode: local, generation: 2, seed: 1)
         _ = scheduler.handle(.nodeJoined(east), now: .zero)

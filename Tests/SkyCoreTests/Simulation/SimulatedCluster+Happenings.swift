@@ -110,6 +110,9 @@ extension SimulatedCluster {
 
     mutating func makeLink(_ left: Int, _ right: Int) {
         guard let one = hosts[left].node, let other = hosts[right].node else { return }
+        if let heard = unheardBreaks[[one, other]], heard > now {
+            return schedule(.linkMade(left, right), after: heard - now)
+        }
         guard links.insert([left, right]).inserted else { return }
         schedule(.linkHeard(host: left, one, of: other, isUp: true), after: delay(0...5))
         schedule(.linkHeard(host: right, other, of: one, isUp: true), after: delay(0...5))
@@ -117,6 +120,9 @@ extension SimulatedCluster {
 
     mutating func breakLink(_ left: Int, _ right: Int, relink: Bool = true) {
         guard links.remove([left, right]) != nil else { return }
+        if let one = hosts[left].node, let other = hosts[right].node {
+            unheardBreaks[[one, other]] = now + .milliseconds(1501)
+        }
         for (host, peer) in [(left, right), (right, left)] {
             guard let node = hosts[host].node, let gone = hosts[peer].node else { continue }
             schedule(.linkHeard(host: host, node, of: gone, isUp: false), after: delay(0...1500))
@@ -150,7 +156,8 @@ extension SimulatedCluster {
         }
         for request in update.start { run(request, at: host, node) }
         for coordinator in update.wake { wake(coordinator, at: host) }
-        guard let expiry = hosts[host].process?.book.nextExpiry, hosts[host].process?.expiryCheck == nil else { return }
+        guard let expiry = hosts[host].process?.book.nextExpiry else { return }
+        if let next = hosts[host].process?.expiryCheck, next <= expiry { return }
         hosts[host].process?.expiryCheck = expiry
         schedule(.expiryChecked(host: host, node), after: max(.milliseconds(1), expiry - now))
     }

@@ -74,6 +74,8 @@ struct SimulatedCluster {
     var hosts: [SimulatedHost] = []
     /// Pairs of hosts with a link, smaller first.
     var links: Set<[Int]> = []
+    /// Until when the ends of a broken link may not have heard of it: they do not make a new one before.
+    var unheardBreaks: [Set<NodeID>: Duration] = [:]
     var violations: [String] = []
     var seen: Set<Sight> = []
     /// Jobs whose submission was answered, and where.
@@ -139,8 +141,10 @@ struct SimulatedCluster {
                 continue
             }
             guard let report = job.report, case .simulate(let request) = job.request.kind else {
-                let progress = hosts[host].process?.core.scheduler.progress(of: id)
-                violations.append("\(id) never ended: \(String(describing: progress))")
+                let why = hosts[host].process?.core.explain(id, now: now)
+                let nodes = why?.requirements.map { "\($0.nodes) \($0.name)" } ?? []
+                let tasks = why?.tasks.map { "\($0.task) (tried \($0.attempts) times) \($0.lastEvent)" } ?? []
+                violations.append("\(id) of host\(host) never ended: \(why?.reasons ?? []), \(nodes), \(tasks)")
                 continue
             }
             if report.state == .done, report.completed + report.failed != request.tasks {
