@@ -68,7 +68,9 @@ import Testing
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 2048, seed: 5)
         try await RunningCluster.with(3, slots: 2) { cluster in
-            let scan = ["scan", image, "--node", cluster.addresses[0], "--sector", "256", "--no-picture"]
+            let scan = [
+                "scan", image, "--node", cluster.addresses[0], "--sector", "256", "--no-picture", "--no-cache",
+            ]
             let calm = try await Skynode.run(scan + ["-o", folder.file("calm")])
             #expect(calm.status == 0)
 
@@ -88,6 +90,45 @@ import Testing
         for ending in ["csv", "cat.fits", "reg"] {
             #expect(
                 try folder.contents("calm/sky.\(ending)") == folder.contents("storm/sky.\(ending)"), "sky.\(ending)")
+        }
+    }
+
+    @Test func `what was scanned before is answered from the store, and the catalogue is the same`() async throws {
+        let folder = try ScratchFolder()
+        let image = try await sky(in: folder, size: 1024, seed: 8)
+        let copy = folder.file("copy.fits")
+        try FileManager.default.copyItem(atPath: image, toPath: copy)
+        try await RunningCluster.with(2, slots: 2) { cluster in
+            let node = cluster.addresses[0]
+            func scan(_ image: String, _ name: String, _ options: String...) async throws -> EventLine {
+                let ended = try await Skynode.run(
+                    ["scan", image, "--node", node, "--sector", "256", "-o", folder.file(name), "--format", "json"]
+                        + options)
+                #expect(ended.status == 0, "\(ended.errors)")
+                return try #require(ended.output.compactMap(EventLine.init).last { $0.event == "ended" })
+            }
+            // A header, sixteen backgrounds, sixteen sectors, a picture.
+            let first = try await scan(image, "first")
+            #expect(first.completed == 34 && first.cached == 0)
+            let second = try await scan(image, "second")
+            #expect(second.completed == 34 && second.cached == 33, "all but the header")
+            #expect(try await scan(copy, "copied").cached == 33, "the content counts, not the place")
+            let brighter = try await scan(image, "brighter", "--threshold", "5", "--no-picture")
+            #expect(brighter.completed == 33 && (brighter.cached ?? 99) < 33, "other parameters, other sectors")
+            #expect(try await scan(image, "anew", "--no-cache").cached == 0)
+            for other in ["second", "anew"] {
+                for ending in ["csv", "cat.fits", "reg", "png"] {
+                    #expect(
+                        try folder.contents("first/sky.\(ending)") == folder.contents("\(other)/sky.\(ending)"),
+                        "\(other)/sky.\(ending)")
+                }
+            }
+            #expect(try folder.contents("first/sky.csv") != folder.contents("brighter/sky.csv"))
+            let storage = try await Skynode.run("jobs", "storage", "--node", node)
+            #expect(storage.status == 0 && storage.output.first?.hasPrefix("5 jobs and ") == true, "\(storage.output)")
+            #expect(
+                storage.output.last?.contains("they answered \(66 + (brighter.cached ?? 0)) of") == true,
+                "\(storage.output)")
         }
     }
 

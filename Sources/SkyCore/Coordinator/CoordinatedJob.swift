@@ -15,6 +15,13 @@ struct CoordinatedJob {
     var failures = 0
     /// Tasks committed by each node, by name: names outlive their nodes.
     var shares: [String: Int] = [:]
+    var cached = 0
+    /// Tasks that its plan has issued.
+    var issued = 0
+    /// Of tasks that were looked for among earlier results, until they are done.
+    var cacheKeys: [TaskID: CacheKey] = [:]
+    /// Steps whose tasks are looked for among earlier results before the scheduler gets them.
+    var searching: [PlanStep] = []
     /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
     var isRisky = false
     /// Why it was aborted.
@@ -29,7 +36,14 @@ struct CoordinatedJob {
         var retries = 0
         /// Tasks completed by each node, by name.
         var nodes: [String: Int] = [:]
+        /// Those answered by earlier results.
+        var cached = 0
         var report: JobReport?
+
+        /// Who has completed one.
+        mutating func count(_ node: String) {
+            if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }
+        }
     }
 
     var id: JobID { stored.id }

@@ -1,6 +1,7 @@
 import DequeModule
 package import Distributed
 package import Logging
+import NIOCore
 package import Transport
 
 /// Owns the jobs submitted to it: carries what happens to `CoordinatorCore`, does what that says, and answers those who watch.
@@ -19,6 +20,9 @@ package distributed actor Coordinator: ClusterActor {
         },
         Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
+        },
+        Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE") {
+            (coordinator: isolated Coordinator) in try await coordinator.storage()
         },
         Method("why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationVAA0E2IDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
@@ -86,7 +90,8 @@ package distributed actor Coordinator: ClusterActor {
         self.logger = logger
         self.journal = journal
         core = CoordinatorCore(
-            life: journal.life, node: actorSystem.node, name: actorSystem.name, retention: retention)
+            life: journal.life, node: actorSystem.node, name: actorSystem.name, retention: retention,
+            storageLimit: journal.isLasting ? journal.limits.bytes : nil)
         calls = NodeCalls(life: journal.life)
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
@@ -115,7 +120,13 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored; it is not done then.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
+        var submission = submission
         try submission.request.validate()
+        // What nothing is kept of would be read through for nothing.
+        if !journal.isLasting, case .sky(var request) = submission.request.kind {
+            request.usesCache = false
+            submission.request.kind = .sky(request)
+        }
         if let token = submission.token, token.isEmpty || token.utf8.count > Submission.tokenLimit {
             throw SkyError(.badInput, "a token has 1 to \(Submission.tokenLimit) bytes")
         }
@@ -265,6 +276,17 @@ package distributed actor Coordinator: ClusterActor {
             uptime: actorSystem.now)
     }
 
+    /// What the journal holds.
+    ///
+    /// - Throws: `RemoteError` where it cannot be read.
+    package distributed func storage() async throws -> JournalUsage {
+        do {
+            return try await journal.usage()
+        } catch {
+            throw RemoteError(.failed, error.message)
+        }
+    }
+
     private func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
 
     private func results(of job: JobID) async throws -> FetchedResults.Entry {
@@ -290,6 +312,7 @@ package distributed actor Coordinator: ClusterActor {
     private func follow(_ output: CoordinatorCore.Output) {
         switch output {
         case .reserve, .assign, .stop, .acknowledge: begin(calls.follow(output))
+        case .lookUp(let job, let keys): perform.yield(.lookUp(job, keys))
         case .store(let entry):
             unstored.append(entry)
             guard !isWriting else { return }
@@ -325,6 +348,8 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - What the effects ask and report
 
+    func lookedUp(_ job: JobID, _ found: [TaskID: ByteBuffer]) { change { $0.lookedUp(job, found) } }
+
     func ticked(_ due: Duration) {
         // An earlier wake has taken this one's place.
         guard armedWake == due else { return }
@@ -354,7 +379,11 @@ package distributed actor Coordinator: ClusterActor {
         if let lease = reply.lease { leased(lease, on: node) }
     }
 
-    func leased(_ lease: Lease, on node: NodeID) {
+    func reserved(_ lease: Lease, on node: NodeID) {
+        if calls.reserved(lease, on: node) { change { $0.leased(lease, on: node) } }
+    }
+
+    private func leased(_ lease: Lease, on node: NodeID) {
         if calls.leased(lease, on: node) { change { $0.leased(lease, on: node) } }
     }
 
@@ -375,10 +404,10 @@ package distributed actor Coordinator: ClusterActor {
         return Array(unstored[..<count])
     }
 
-    func stored(_ count: Int, repeated: Int) {
+    func stored(_ count: Int, repeated: Int, bytes: Int) {
         if repeated > 0 { logger.error("\(repeated) results came twice and were left out the second time") }
         change { core in
-            core.journalWorks()
+            core.journalWorks(bytes: bytes)
             core.stored(core.lastStored + UInt64(count))
         }
         while let first = storeWaiters.first, first.entry <= core.lastStored {
@@ -469,6 +498,7 @@ package distributed actor Coordinator: ClusterActor {
             failed: record.told.report?.failed ?? record.told.failed,
             retries: record.told.report?.retries ?? record.told.retries,
             nodes: record.told.report?.nodes ?? core.shares(of: record.id),
-            elapsed: record.report?.duration ?? (now - record.submittedAt))
+            elapsed: record.report?.duration ?? (now - record.submittedAt),
+            cached: record.told.report?.cached ?? record.told.cached)
     }
 }

@@ -51,7 +51,8 @@ extension CoordinatorCore {
         case .notDraining: "a node that takes new work: all it may use are drained"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
         case .notResting: "a node to recover: all have refused tasks or died a moment ago"
-        case .hasRoom, nil:
+        case nil: "another node: it failed on those with a free slot, or its input cannot be reached there"
+        case .hasRoom:
             waiting.takenByOthers > 0
                 ? "a slot: \(waiting.slots) are lent to this node, \(waiting.takenByOthers) tasks of other jobs use them"
                 : "a slot: all \(waiting.slots) that are lent to this node are in use"

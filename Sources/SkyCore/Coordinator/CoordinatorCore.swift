@@ -15,6 +15,8 @@ struct CoordinatorCore {
         case stop(AttemptID, on: NodeID)
         /// Store this, after all before it.
         case store(JournalEntry)
+        /// Look for earlier results of these tasks, and say what was `lookedUp`.
+        case lookUp(JobID, [TaskID: CacheKey])
         /// There is something new for those who watch the job.
         case told(JobID)
         /// A node should hear soon what it may forget.
@@ -34,8 +36,11 @@ struct CoordinatorCore {
     private(set) var jobs: [JobID: CoordinatedJob] = [:]
     private(set) var order: [JobID] = []
     private(set) var deliveries: [NodeID: Delivery] = [:]
-    /// Why nothing is sent out at present.
-    private(set) var pauseReason: String?
+    /// Why nothing can be stored at present, and why nothing more may be.
+    private var journalFailure: String?
+    private var limitReason: String?
+    /// Bytes that the journal may hold; `nil` for no limit.
+    let storageLimit: Int?
 
     private var byToken: [String: JobID] = [:]
     private var deadlines: [(due: Duration, job: JobID)] = []
@@ -64,13 +69,20 @@ struct CoordinatorCore {
     /// Bytes of stored results after which a node is told although nothing else is to be said to it.
     static let unsaidLimit = 8 << 20
 
-    init(life: CoordinatorLife, node: NodeID, name: String, retention: JobRetention = JobRetention()) {
+    init(
+        life: CoordinatorLife, node: NodeID, name: String, retention: JobRetention = JobRetention(),
+        storageLimit: Int? = nil
+    ) {
         self.life = life
+        self.storageLimit = storageLimit
         self.node = node
         self.retention = retention
         scheduler = JobScheduler(localNode: node, generation: life.generation, seed: node.rawValue)
         names[node] = name
     }
+
+    /// Why nothing is sent out at present.
+    var pauseReason: String? { journalFailure ?? limitReason }
 
     /// When something is due without anything happening.
     var nextWake: Duration? { [scheduler.nextWake, deadlines.first?.due].compactMap(\.self).min() }
@@ -106,6 +118,8 @@ extension CoordinatorCore {
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
         job.told = replay.told
         job.shares = replay.told.nodes
+        job.cached = replay.told.cached
+        job.issued = replay.tasks
         job.failures = replay.failed.count
         job.isRisky = replay.isRisky
         for event in replay.events { job.log.append(event, time: age) }
@@ -188,6 +202,19 @@ extension CoordinatorCore {
         deliveries[node]?.stored(lastStored)
     }
 
+    /// What was found among earlier results for the tasks that a job's plan has issued last.
+    mutating func lookedUp(_ job: JobID, _ found: [TaskID: ByteBuffer]) {
+        guard let record = jobs[job], record.isActive, let step = record.searching.first else { return }
+        jobs[job]?.searching.removeFirst()
+        for (task, payload) in found {
+            let attempt = AttemptID(job: job, task: task, number: 0, generation: life.generation)
+            jobs[job]?.uncommitted[attempt] = AttemptResult(
+                sequence: 0, attempt: attempt, outcome: .done(payload), duration: .zero)
+        }
+        handle(.tasksAdded(job, count: step.newTasks, answered: found.keys.sorted()))
+        if step.isLast { handle(.noMoreTasks(job)) }
+    }
+
     /// A node has heard up to where its results are stored.
     mutating func heard(_ sequence: UInt64, by node: NodeID) { deliveries[node]?.heard(sequence) }
 
@@ -250,13 +277,25 @@ extension CoordinatorCore {
 
     /// The journal cannot store for now: what runs goes on, nothing new is sent out.
     mutating func journalFails(_ reason: String) {
-        pauseReason = reason
+        journalFailure = reason
         updateSuspension()
     }
 
-    mutating func journalWorks() {
-        pauseReason = nil
+    /// - Parameter bytes: what it holds now.
+    mutating func journalWorks(bytes: Int = 0) {
+        journalFailure = nil
+        makeRoom(bytes)
         updateSuspension()
+    }
+
+    /// Deletes the oldest of the jobs that have ended, one after each time that something was stored, while the journal holds
+    /// more than it may; where there is none, tasks wait until somebody deletes jobs or raises the limit.
+    private mutating func makeRoom(_ bytes: Int) {
+        limitReason = nil
+        guard let storageLimit, bytes > storageLimit else { return }
+        if let oldest = order.first(where: { jobs[$0]?.told.report != nil }) { return delete(oldest) }
+        let limit = storageLimit >> 20
+        limitReason = "the journal holds \(bytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs"
     }
 
     /// Nothing new is sent out while the journal cannot store, or is far behind.
@@ -350,9 +389,17 @@ extension CoordinatorCore {
         let (job, task) = (attempt.job, attempt.task)
         guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt), case .done(let payload) = result.outcome
         else { return }
-        let name = name(of: node)
-        store(.result(StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)))
-        jobs[job]?.shares[name, default: 0] += 1
+        let isCached = attempt.number == 0
+        let name = isCached ? "" : name(of: node)
+        var stored = StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)
+        defer { jobs[job]?.cacheKeys[task] = nil }
+        if isCached {
+            jobs[job]?.cached += 1
+        } else {
+            stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
+            jobs[job]?.shares[name, default: 0] += 1
+        }
+        store(.result(stored))
         note(.completed(task: label(job, task), node: name), in: job)
         guard jobs[job]?.plan.needsResults == true else { return }
         guard let result = try? WireCoder.decode(TaskResult.self, from: payload) else {
@@ -377,8 +424,23 @@ extension CoordinatorCore {
     private mutating func follow(_ step: PlanStep, of job: JobID) {
         for event in step.events { note(event, in: job) }
         if let abort = step.abort { return give(up: job, abort) }
+        let first = jobs[job]?.issued ?? 0
+        jobs[job]?.issued = first + step.newTasks
+        let keys = cacheKeys(of: first..<first + step.newTasks, in: job)
+        if !keys.isEmpty {
+            jobs[job]?.searching.append(step)
+            jobs[job]?.cacheKeys.merge(keys) { $1 }
+            outbox.append(.lookUp(job, keys))
+            return
+        }
         if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks)) }
         if step.isLast { handle(.noMoreTasks(job)) }
+    }
+
+    private func cacheKeys(of tasks: Range<Int>, in job: JobID) -> [TaskID: CacheKey] {
+        // Plans without results that mean anything have none, and may have millions of tasks.
+        guard let plan = jobs[job]?.plan, plan.needsResults else { return [:] }
+        return tasks.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
     }
 
     private mutating func finished(_ job: JobID, _ outcome: JobOutcome) {
@@ -396,10 +458,11 @@ extension CoordinatorCore {
             duration: now - record.submittedAt,
             nodes: record.shares.sorted { $0.key < $1.key }.map {
                 NodeShare(name: $0.key, completed: $0.value, running: 0)
-            })
+            }, cached: record.cached)
         jobs[job]?.report = report
         jobs[job]?.plan.release()
         jobs[job]?.uncommitted = [:]
+        jobs[job]?.cacheKeys = [:]
         store(.ended(job, report, at: wall))
         note(.ended(report), in: job)
         forgetOldJobs()
@@ -435,7 +498,7 @@ extension CoordinatorCore {
         switch event.kind {
         case .completed(_, let node):
             jobs[event.job]?.told.completed += 1
-            jobs[event.job]?.told.nodes[node, default: 0] += 1
+            jobs[event.job]?.told.count(node)
         case .failed: jobs[event.job]?.told.failed += 1
         case .retrying: jobs[event.job]?.told.retries += 1
         case .ended(let report):

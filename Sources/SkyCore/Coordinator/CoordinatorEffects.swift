@@ -7,6 +7,8 @@ enum CoordinatorEffect: Sendable {
     case call(NodeCalls.Kind, NodeID)
     /// Stores what is to be stored.
     case write
+    /// Looks for earlier results.
+    case lookUp(JobID, [TaskID: CacheKey])
     case wake(at: Duration, after: Duration)
 }
 
@@ -51,6 +53,10 @@ struct CoordinatorEffects: Sendable {
         case .call(.assign, let node): await assign(node)
         case .call(.collect, let node): await collect(node)
         case .write: await write()
+        case .lookUp(let job, let keys):
+            // Without an answer the tasks are done as if there were no cache.
+            let found = (try? await journal.cached(keys)) ?? [:]
+            await coordinator.whenLocal { $0.lookedUp(job, found) }
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
             await coordinator.whenLocal { $0.ticked(due) }
@@ -77,7 +83,7 @@ struct CoordinatorEffects: Sendable {
             }
             do {
                 let lease = try await scanActor(of: node).reserve(request)
-                await coordinator.whenLocal { $0.leased(lease, on: node) }
+                await coordinator.whenLocal { $0.reserved(lease, on: node) }
             } catch {
                 await coordinator.whenLocal { $0.calls.reservationFailed(for: node) }
                 guard await pause() else { return }
@@ -141,8 +147,8 @@ struct CoordinatorEffects: Sendable {
         while !Task.isCancelled, let entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
             while !Task.isCancelled {
                 do {
-                    let repeated = try await journal.append(entries)
-                    await coordinator.whenLocal { $0.stored(entries.count, repeated: repeated) }
+                    let (repeated, bytes) = try await journal.append(entries)
+                    await coordinator.whenLocal { $0.stored(entries.count, repeated: repeated, bytes: bytes) }
                     if entries.contains(where: \.isDeletion) { try? await journal.shrink() }
                     break
                 } catch {

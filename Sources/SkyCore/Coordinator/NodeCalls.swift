@@ -42,7 +42,7 @@ struct NodeCalls {
         case .acknowledge(let node):
             if outgoing[node] == nil { outgoing[node] = Assignment(life: life) }
             return assign(to: node)
-        case .store, .told:
+        case .store, .lookUp, .told:
             return []
         }
     }
@@ -129,6 +129,13 @@ struct NodeCalls {
         epochs[node] = nil
         wishes.leaseLost(on: node)
         return true
+    }
+
+    /// Whether the answer to a wish says something new: also the lease that was known, because less was counted on since less
+    /// was wished for.
+    mutating func reserved(_ lease: Lease, on node: NodeID) -> Bool {
+        let isNew = leased(lease, on: node)
+        return isNew || wishes.isTold(node)
     }
 
     /// Whether a lease says something new.

@@ -16,8 +16,12 @@ struct WishBook {
     private var telling: Set<NodeID> = []
 
     /// Sets how many slots are wished for. `true` where somebody is to start telling the node.
+    ///
+    /// Whoever wishes for less counts on less from then on. Where more is wished for again before the node was told, it is told
+    /// all the same, although that may be what it was told last: its answer says what there is to count on.
     mutating func wish(_ wanted: Int, on node: NodeID) -> Bool {
-        wishes[node] = Wish(wanted: wanted, told: wishes[node]?.told)
+        let before = wishes[node]
+        wishes[node] = Wish(wanted: wanted, told: wanted < (before?.wanted ?? 0) ? nil : before?.told)
         return telling.insert(node).inserted
     }
 
@@ -45,6 +49,9 @@ struct WishBook {
     mutating func nodeLost(_ node: NodeID) {
         wishes[node] = nil
     }
+
+    /// Whether the last thing the node was told is what is wished for.
+    func isTold(_ node: NodeID) -> Bool { wishes[node].map { $0.wanted == $0.told } ?? false }
 
     /// How many slots are wished for.
     func wanted(on node: NodeID) -> Int { wishes[node]?.wanted ?? 0 }

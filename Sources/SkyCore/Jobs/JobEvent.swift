@@ -3,6 +3,7 @@ package struct JobEvent: Codable, Sendable {
     package enum Kind: Codable, Sendable {
         /// The image was looked at: so many sectors will be scanned.
         case planned(ImageInfo, sectors: Int)
+        /// By a node; with an empty name, by an earlier result.
         case completed(task: String, node: String)
         case retrying(task: String, node: String, reason: String, delay: Duration)
         case failed(task: String, reason: String)
@@ -38,6 +39,8 @@ package struct JobReport: Codable, Sendable {
     package var duration: Duration
     /// Tasks completed by each node, by name and id, in the order of names.
     package var nodes: [NodeShare]
+    /// Those of the completed tasks that were answered by earlier results.
+    package var cached: Int?
 }
 
 /// One node's part in a job.

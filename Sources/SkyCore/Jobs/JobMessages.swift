@@ -63,10 +63,12 @@ package struct JobStatus: Codable, Sendable {
     /// Nodes with a part in it, by name.
     package var nodes: [NodeShare]
     package var elapsed: Duration
+    /// Those of the completed tasks that were answered by earlier results.
+    package var cached = 0
 
     package init(
         scheduled: Int, running: Int, completed: Int, failed: Int, retries: Int, nodes: [NodeShare],
-        elapsed: Duration
+        elapsed: Duration, cached: Int = 0
     ) {
         self.scheduled = scheduled
         self.running = running
@@ -75,6 +77,7 @@ package struct JobStatus: Codable, Sendable {
         self.retries = retries
         self.nodes = nodes
         self.elapsed = elapsed
+        self.cached = cached
     }
 }
 

@@ -11,10 +11,16 @@ protocol JobPlan: Sendable {
     func task(_ number: Int) -> ScanTask?
     /// What people see of a task: "sector 9".
     func label(_ number: Int) -> String?
+    /// What decides a task's result, where an earlier one may answer in its place.
+    func cacheKey(_ number: Int) -> CacheKey?
     /// Whether results mean anything to it.
     var needsResults: Bool { get }
     /// Lets go of what only the end needed: results can be read again from the journal.
     mutating func release()
+}
+
+extension JobPlan {
+    func cacheKey(_ number: Int) -> CacheKey? { nil }
 }
 
 /// What follows.

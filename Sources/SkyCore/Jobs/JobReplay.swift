@@ -28,7 +28,7 @@ struct JobReplay: Sendable {
     mutating func take(_ result: StoredResult) {
         completedTasks.append(result.task.index)
         told.completed += 1
-        told.nodes[result.node, default: 0] += 1
+        told.count(result.node)
         guard plan.needsResults else { return }
         guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
             abort = SkyError(.failed, "a stored result of it cannot be read")

@@ -100,6 +100,8 @@ package struct SkyRequest: Codable, Sendable {
     package var configuration: ScanConfiguration
     /// Longest side of the picture in pixels; `nil` for no picture.
     package var pictureSide: Int?
+    /// Whether results of earlier scans may answer; `nil` as `true`.
+    package var usesCache: Bool?
     /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
     package var failSector: Int?
 

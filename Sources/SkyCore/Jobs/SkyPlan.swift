@@ -27,7 +27,7 @@ struct SkyPlan: JobPlan {
     func task(_ number: Int) -> ScanTask? {
         let count = sectors.count
         let label = label(number) ?? ""
-        if number == 0 { return ScanTask(.inspect(request.image), label: label) }
+        if number == 0 { return ScanTask(.inspect(request.image, withContent: usesCache), label: label) }
         if (1...max(1, count)).contains(number), count > 0 {
             return ScanTask(.background(image, sectors[number - 1], request.configuration), label: label)
         }
@@ -45,6 +45,12 @@ struct SkyPlan: JobPlan {
 
     var needsResults: Bool { true }
 
+    private var usesCache: Bool { request.usesCache ?? true }
+
+    func cacheKey(_ number: Int) -> CacheKey? {
+        usesCache && info?.content != nil ? task(number).flatMap { CacheKey(of: $0) } : nil
+    }
+
     func label(_ number: Int) -> String? {
         let count = sectors.count
         if number == 0 { return "header" }
@@ -55,7 +61,7 @@ struct SkyPlan: JobPlan {
 
     /// The image with the HDU that was found, so that every task means the same one.
     private var image: ImageReference {
-        ImageReference(path: request.image.path, hdu: info?.hdu ?? request.image.hdu)
+        ImageReference(path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
     }
 
     mutating func begin() -> PlanStep {

@@ -43,6 +43,16 @@ extension Journal {
                         WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("2") { database in
+            try database.execute(
+                sql: """
+                    -- Earlier results, by what decides them. used: when last, in milliseconds since 1970; size: bytes of payload.
+                    CREATE TABLE cache(
+                        key BLOB PRIMARY KEY, used INTEGER NOT NULL, size INTEGER NOT NULL, payload BLOB NOT NULL)
+                        WITHOUT ROWID;
+                    CREATE INDEX cacheUse ON cache(used, size);
+                    """)
+        }
         if try queue.read(migrator.hasBeenSuperseded) {
             throw JournalError(.newer, "it was made by a later version of this program")
         }

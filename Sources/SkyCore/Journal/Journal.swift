@@ -1,6 +1,14 @@
 import GRDB
+import NIOConcurrencyHelpers
 import NIOCore
 import Transport
+
+/// How the cache of results has done since the journal was opened.
+struct CacheCounts {
+    var hits = 0
+    var misses = 0
+    var evictions = 0
+}
 
 /// What a coordinator must not forget, in SQLite: its jobs, each result once, each failure, each end.
 ///
@@ -12,6 +20,8 @@ package final class Journal: Sendable {
     /// Whether the life before it ended in order.
     package let wasClosed: Bool
     let queue: DatabaseQueue
+    let limits: JournalLimits
+    let counts = NIOLockedValueBox(CacheCounts())
     private let path: String?
     /// Held as long as the journal is open.
     private let folder: JournalFolder?
@@ -19,14 +29,18 @@ package final class Journal: Sendable {
     /// Opens the journal in a folder, or makes one there.
     ///
     /// - Throws: `JournalError`; a file that is not a journal, is damaged or newer than this program is left as it is.
-    package convenience init(in folder: JournalFolder) throws(JournalError) {
-        try self.init(path: folder.path + "/journal.sqlite", folder)
+    package convenience init(in folder: JournalFolder, limits: JournalLimits = JournalLimits()) throws(JournalError) {
+        try self.init(path: folder.path + "/journal.sqlite", folder, limits)
     }
 
     /// A journal in memory, for a node that ends with its command.
-    package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil) }
+    package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil, JournalLimits()) }
 
-    private init(path: String?, _ folder: JournalFolder?) throws(JournalError) {
+    /// Whether anything of it is there at the next start.
+    var isLasting: Bool { path != nil }
+
+    private init(path: String?, _ folder: JournalFolder?, _ limits: JournalLimits) throws(JournalError) {
+        self.limits = limits
         self.path = path
         self.folder = folder
         do {
@@ -50,21 +64,22 @@ package final class Journal: Sendable {
 
     /// Stores entries, all or none, and returns when that is done.
     ///
-    /// - Returns: how many results and failures were left out because their task has one already. That is nobody's intention.
+    /// - Returns: how many results and failures were left out because their task has one already, which is nobody's
+    ///   intention; and the bytes that the journal holds now.
     /// - Throws: `JournalError`; of kind `full` it may go better later.
     @discardableResult
-    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> Int {
+    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> (repeated: Int, bytes: Int) {
         do {
-            return try await queue.write { database in
+            return try await queue.write { [self] database in
                 var repeated = 0
+                var mayEvict = false
                 for entry in entries {
-                    try Journal.append(entry, to: database)
-                    switch entry {
-                    case .result, .failed: if database.changesCount == 0 { repeated += 1 }
-                    case .submitted, .ended, .risked, .deleted: break
-                    }
+                    let isNew = try append(entry, to: database)
+                    if !isNew { repeated += 1 }
+                    if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
                 }
-                return repeated
+                if mayEvict { try evict(from: database) }
+                return (repeated, try Journal.bytes(database))
             }
         } catch {
             throw Journal.failure(error, path)

@@ -55,11 +55,13 @@ package struct StoredJob: Sendable {
 package struct StoredResult: Sendable {
     package var job: JobID
     package var task: TaskID
-    /// The name of the node that brought it.
+    /// The name of the node that brought it; empty for an earlier result.
     package var node: String
     package var duration: Duration
     /// A `TaskResult`, encoded.
     package var payload: ByteBuffer
+    /// Where it may answer other tasks later.
+    package var cacheKey: CacheKey?
 
     package init(job: JobID, task: TaskID, node: String, duration: Duration, payload: ByteBuffer) {
         self.job = job

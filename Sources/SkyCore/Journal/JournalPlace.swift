@@ -9,7 +9,7 @@ package enum JournalPlace: Hashable, Sendable {
     private static let patience = Duration.seconds(3)
 
     /// - Throws: `JournalError`, of kind `inUse` after some seconds.
-    package func open() async throws(JournalError) -> Journal {
+    package func open(limits: JournalLimits = JournalLimits()) async throws(JournalError) -> Journal {
         let path: String
         switch self {
         case .folder(let folder), .firstFree(let folder): path = folder
@@ -18,7 +18,7 @@ package enum JournalPlace: Hashable, Sendable {
         let end = clock.now + JournalPlace.patience
         while true {
             do throws(JournalError) {
-                return try Journal(in: JournalFolder(path))
+                return try Journal(in: JournalFolder(path), limits: limits)
             } catch {
                 guard error.kind == .inUse else { throw error }
                 guard clock.now < end, (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
@@ -26,7 +26,7 @@ package enum JournalPlace: Hashable, Sendable {
         }
         switch self {
         case .folder: throw JournalError(.inUse, "\(path) is in use by another node; --data names another folder")
-        case .firstFree: return try Journal(in: JournalFolder.firstFree(path))
+        case .firstFree: return try Journal(in: JournalFolder.firstFree(path), limits: limits)
         }
     }
 }

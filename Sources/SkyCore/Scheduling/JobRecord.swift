@@ -184,10 +184,10 @@ struct JobRecord {
     }
 
     /// Also a task that has not been tried: its result may be from an earlier life.
-    mutating func complete(_ task: Int, on node: NodeID) {
+    mutating func complete(_ task: Int, on node: NodeID?) {
         guard forget(task) || fresh.remove(task) else { return }
         completed += 1
-        completedByNode[node, default: 0] += 1
+        if let node { completedByNode[node, default: 0] += 1 }
     }
 
     mutating func fail(_ task: Int) {

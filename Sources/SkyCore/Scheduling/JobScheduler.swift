@@ -104,8 +104,9 @@ package struct JobScheduler {
                 blame(task.index, of: job, risks)
             }
             finishIfDone(job)
-        case .tasksAdded(let job, let count):
+        case .tasksAdded(let job, let count, let answered):
             jobs.update(job) { $0.add(count) }
+            for task in answered { answer(task, of: job) }
         case .noMoreTasks(let job):
             jobs.update(job) { $0.isSealed = true }
             finishIfDone(job)
@@ -135,6 +136,15 @@ package struct JobScheduler {
         case .tick:
             break
         }
+    }
+
+    /// An earlier result is as good as a new one.
+    private mutating func answer(_ task: TaskID, of job: JobID) {
+        guard jobs.isOpen(task.index, of: job) else { return }
+        jobs.update(job) { $0.complete(task.index, on: nil) }
+        let attempt = AttemptID(job: job, task: task, number: 0, generation: generation)
+        outbox.append(.completed(attempt, on: roster.local))
+        finishIfDone(job)
     }
 
     private mutating func leased(_ node: NodeID, slots: Int, epoch: UInt64) {

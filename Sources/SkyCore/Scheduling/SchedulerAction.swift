@@ -9,7 +9,8 @@ extension JobScheduler {
         case run(AttemptID, on: NodeID)
         /// Stop an attempt: its result is no longer needed.
         case stop(AttemptID, on: NodeID)
-        /// Commit this result. Said exactly once for a task that completes.
+        /// Commit this result. Said exactly once for a task that completes. An attempt of number 0 was none: an earlier result
+        /// answers.
         case completed(AttemptID, on: NodeID)
         /// Acknowledge and drop a result: another came first, or its job has ended.
         case discarded(AttemptID)

@@ -10,8 +10,8 @@ extension JobScheduler {
         case restored(
             JobID, tasks: Int, completed: FinishedTasks, failed: FinishedTasks, risks: [TaskRisk] = [], isSealed: Bool,
             JobOptions)
-        /// A job in phases: more tasks, numbered on from the last.
-        case tasksAdded(JobID, count: Int)
+        /// A job in phases: more tasks, numbered on from the last; of these, some are answered by earlier results.
+        case tasksAdded(JobID, count: Int, answered: [TaskID] = [])
         /// The job is sealed: it ends when the tasks it has are done.
         case noMoreTasks(JobID)
         /// A node can be given work, the local one included: the scheduler uses no node that was not announced. Do not

@@ -10,6 +10,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var hdu: Int
     /// Whether a celestial WCS was found, so that sources get `ALPHA_J2000` and `DELTA_J2000`.
     public var hasWCS: Bool
+    /// What the file holds, where that was asked for.
+    public var content: FileContent?
 
     public init(width: Int, height: Int, bitpix: Int, hdu: Int, hasWCS: Bool) {
         self.width = width

@@ -16,12 +16,40 @@ package final class SkyEngine {
     }
 
     private var cached: (key: Key, image: FITSImage)?
+    /// The last file that was read through because it looked different.
+    private var checked: (path: String, content: FileContent)?
 
     package init() {}
 
     /// Opens the image and tells its size; finds wrong, damaged and truncated files.
-    package func inspect(path: String, hdu: Int?) throws(SkyError) -> ImageInfo {
-        try image(path, hdu).info
+    ///
+    /// - Parameter withContent: whether to read the file through and tell what it holds.
+    package func inspect(path: String, hdu: Int?, withContent: Bool = false) throws(SkyError) -> ImageInfo {
+        var info = try image(path, hdu).info
+        if withContent { info.content = try FileContent(of: path) }
+        return info
+    }
+
+    /// Makes sure that a file holds what it did when it was first looked at, perhaps on another machine. Only one that looks
+    /// different, by size or time, is read through, and only once.
+    ///
+    /// - Throws: `SkyError` of kind `badInput` where it holds something else.
+    package func check(_ content: FileContent, of path: String) throws(SkyError) {
+        var status = stat()
+        // Whoever opens it says what is wrong.
+        guard stat(path, &status) == 0, !content.resembles(status) else { return }
+        let stamp = FileContent.stamp(status)
+        if let checked, checked.path == path, (checked.content.size, checked.content.modified) == stamp {
+            if checked.content.digest == content.digest { return }
+        } else {
+            let found = try FileContent(of: path)
+            checked = (path, found)
+            if found.digest == content.digest { return }
+        }
+        throw SkyError(
+            .badInput,
+            "\(FITSSniff.quoted(path)): it is not the file that was looked at first; did it change, or do nodes have "
+                + "different files under this name?")
     }
 
     /// The background meshes of a sector's core.

@@ -4,8 +4,8 @@ package struct ScanTask: Codable, Sendable {
     package enum Work: Codable, Sendable {
         /// The rehearsal: takes its time and does nothing.
         case simulate(Simulation)
-        /// Look at the header: is it an image, how large.
-        case inspect(ImageReference)
+        /// Look at the header: is it an image, how large; and, if wanted, what does the whole file hold.
+        case inspect(ImageReference, withContent: Bool)
         /// Measure the background meshes of one sector's core.
         case background(ImageReference, Sector, ScanConfiguration)
         /// Find and measure the sources of one sector.
@@ -67,9 +67,12 @@ package struct ImageReference: Codable, Sendable {
     package var path: String
     /// Which HDU, 0 for the primary; `nil` for the first with an image.
     package var hdu: Int?
+    /// What the file is known to hold: one that holds something else is not the image that is meant.
+    package var content: FileContent?
 
-    package init(path: String, hdu: Int?) {
+    package init(path: String, hdu: Int?, content: FileContent? = nil) {
         self.path = path
         self.hdu = hdu
+        self.content = content
     }
 }

@@ -13,7 +13,7 @@ struct JobsCommand: AsyncParsableCommand {
         subcommands: [
             JobsListCommand.self, JobsShowCommand.self, JobsWhyCommand.self, JobsWatchCommand.self,
             JobsResultsCommand.self,
-            JobsCancelCommand.self, JobsDeleteCommand.self,
+            JobsCancelCommand.self, JobsDeleteCommand.self, JobsStorageCommand.self,
         ], defaultSubcommand: JobsListCommand.self)
 }
 
@@ -135,6 +135,24 @@ struct JobsDeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await argument.with { try await $0.delete($1.id) }
+    }
+}
+
+struct JobsStorageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "storage",
+        abstract: "Tell how much room jobs and earlier results take, and how often those helped.")
+
+    @OptionGroup var options: NodeOptions
+
+    func run() async throws {
+        try await options.with { coordinator in
+            let usage = try await coordinator.storage()
+            switch options.format {
+            case .text: for line in StorageLines(usage).lines { Console.output(line) }
+            case .json: Console.output(try JSONLine.encode(usage))
+            }
+        }
     }
 }
 

@@ -33,6 +33,9 @@ struct ScanCommand: AsyncParsableCommand {
         help: ArgumentHelp("Let the first try of this sector fail, to see a retry.", valueName: "n"))
     var failSector: Int?
 
+    @Flag(help: "Scan again what was scanned before with the same parameters.")
+    var noCache = false
+
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 

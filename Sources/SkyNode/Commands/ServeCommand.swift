@@ -40,6 +40,22 @@ struct ServeCommand: AsyncParsableCommand {
             "Folder for jobs and their results. Default: \(Defaults.dataHome)/NAME.", valueName: "folder"))
     var data: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            What that folder may hold: 500M, 20G. Above it the oldest jobs that have ended are deleted, and then new \
+            tasks wait. Default: 20G.
+            """, valueName: "size"))
+    var dataLimit: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How much of that may be earlier results that answer later tasks of the same image and parameters; 0 for \
+            none. Default: 1G.
+            """, valueName: "size"))
+    var cacheSize: SizeArgument?
+
     @Flag(
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
@@ -58,8 +74,9 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = log.logger("skynode", default: .notice)
         let settings = try settings(logger)
         let journal: Journal
+        let limits = try limits()
         do {
-            journal = try await self.journal(settings.cluster.name).open()
+            journal = try await self.journal(settings.cluster.name).open(limits: limits)
         } catch {
             throw CommandFailure(.usage, PrintableText.of(error.message))
         }
@@ -105,6 +122,17 @@ struct ServeCommand: AsyncParsableCommand {
             settings.workerMemory = workerMemory.bytes
         }
         return settings
+    }
+
+    private func limits() throws(CommandFailure) -> JournalLimits {
+        var limits = JournalLimits()
+        if let dataLimit { limits.bytes = dataLimit.count }
+        limits.cache = cacheSize?.count ?? min(limits.cache, limits.bytes / 2)
+        guard limits.bytes >= 1 << 20 else { throw CommandFailure(.usage, "--data-limit: a journal needs at least 1M") }
+        guard limits.cache <= limits.bytes else {
+            throw CommandFailure(.usage, "--cache-size: earlier results are a part of what --data-limit allows")
+        }
+        return limits
     }
 
     /// A folder that was asked for is used or refused; of the usual ones the first that no other node uses.

@@ -27,7 +27,8 @@ struct EventPrinter: Sendable {
             let name = subject.map { PrintableText.of($0) + ": " } ?? ""
             return "\(name)\(info.width) x \(info.height) pixels, \(sectors) sector\(sectors == 1 ? "" : "s")"
         case .completed(let task, let node):
-            return isVerbose ? "Completed: \(PrintableText.of(task)) by \(PrintableText.of(node))" : nil
+            let by = node.isEmpty ? "from an earlier result" : "by \(PrintableText.of(node))"
+            return isVerbose ? "Completed: \(PrintableText.of(task)) \(by)" : nil
         case .retrying(let task, let node, let reason, let delay):
             let pause = delay > .zero ? ", trying again in \(DurationText.seconds(delay)) s" : ", trying again"
             return "Retrying: \(PrintableText.of(task)) failed on \(PrintableText.of(node)) "
@@ -61,6 +62,7 @@ struct EventLine: Encodable {
     var failed: Int?
     var retried: Int?
     var nodes: [String: Int]?
+    var cached: Int?
 
     init(_ event: JobEvent, subject: String?) {
         number = event.number
@@ -75,7 +77,7 @@ struct EventLine: Encodable {
         case .completed(let task, let node):
             self.event = "completed"
             self.task = task
-            self.node = node
+            self.node = node.isEmpty ? nil : node
         case .retrying(let task, let node, let reason, let delay):
             self.event = "retrying"
             self.task = task
@@ -98,6 +100,7 @@ struct EventLine: Encodable {
             completed = report.completed
             failed = report.failed
             retried = report.retries
+            cached = report.cached
             // Two nodes may share a name; their work is added up here and told apart in `skynode nodes`.
             nodes = Dictionary(report.nodes.map { ($0.name, $0.completed) }, uniquingKeysWith: +)
         }

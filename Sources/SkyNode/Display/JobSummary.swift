@@ -11,6 +11,7 @@ struct JobSummary {
         first += ", \(report.retries) retried, \(report.failed) failed"
         let cancelled = report.scheduled.asCount - report.completed.asCount - report.failed.asCount
         if cancelled > 0 { first += ", \(cancelled) cancelled" }
+        if let cached = report.cached, cached > 0 { first += "; \(cached) from earlier results" }
         var lines = [first]
         let width = report.nodes.map { $0.name.count }.max() ?? 0
         for share in report.nodes {

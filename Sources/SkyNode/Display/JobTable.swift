@@ -49,6 +49,7 @@ struct JobDetailLines {
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
+        if status.cached > 0 { lines.append("cached     \(status.cached) of the completed, from earlier results") }
         for share in status.nodes {
             lines.append(
                 "node       \(PrintableText.of(share.name)): \(share.completed) completed, \(share.running) running")
@@ -76,6 +77,7 @@ struct JobLine: Encodable {
     var failed: Int
     var retried: Int
     var nodes: [String: Int]
+    var cached: Int
     var failures: [String: String]?
 
     init(_ job: JobListing, _ details: JobDetails? = nil) {
@@ -91,6 +93,7 @@ struct JobLine: Encodable {
         completed = job.status.completed
         failed = job.status.failed
         retried = job.status.retries
+        cached = job.status.cached
         nodes = Dictionary(job.status.nodes.map { ($0.name, $0.completed) }, uniquingKeysWith: +)
         failures = details.map { Dictionary($0.failures.map { ($0.task, $0.reason) }) { first, _ in first } }
     }

@@ -18,11 +18,11 @@ struct ScanSummary {
             "\(scanned) of \(sectors) sector\(sectors == 1 ? "" : "s") scanned, \(report.retries) retried, "
                 + "\(report.failed) failed",
         ]
-        let width = shares.map { $0.node.count }.max() ?? 0
-        for share in shares {
-            let padding = String(repeating: " ", count: max(0, width - share.node.count))
-            lines.append("  \(PrintableText.of(share.node))\(padding)  \(share.sectors)")
+        let rows = shares.map { share in
+            // What no node did was done before.
+            ["  " + (share.node.isEmpty ? "earlier results" : PrintableText.of(share.node)), "\(share.sectors)"]
         }
+        lines += TextTable(rows: rows).lines
         if report.failed > 0 { lines.append("The catalogue has gaps: the tasks named above failed.") }
         if truncated > 0 {
             lines.append(

@@ -11,7 +11,22 @@ struct SizeArgument: ExpressibleByArgument {
             digits = argument.dropLast()
             shift = UInt64("KMGT".distance(from: "KMGT".startIndex, to: place) + 1) * 10
         }
-        guard let number = UInt64(digits), number > 0, number <= UInt64.max >> shift else { return nil }
+        guard let number = UInt64(digits), number <= UInt64.max >> shift else { return nil }
         bytes = number << shift
+    }
+
+    /// As a number of bytes to count with.
+    var count: Int { Int(clamping: bytes) }
+
+    /// The other way round, to three digits: "1.50 GiB".
+    static func text(_ bytes: Int) -> String {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB"]
+        var (value, unit) = (Double(max(0, bytes)), 0)
+        while value >= 1000, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        return unit == 0
+            ? "\(Int(value)) B" : "\(DurationText.fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0)) \(units[unit])"
     }
 }

@@ -46,6 +46,7 @@ struct ScanPlan: Sendable {
             defer { free(path) }
             let reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
             var request = SkyRequest(image: reference, configuration: configuration)
+            request.usesCache = !command.noCache
             request.pictureSide = command.noPicture ? nil : ScanPlan.pictureSide
             request.failSector = command.failSector.map { $0 - 1 }
             var job = JobRequest(.sky(request))

@@ -127,6 +127,7 @@ struct EventLine: Decodable {
     var scheduled: Int?
     var state: String?
     var nodes: [String: Int]?
+    var cached: Int?
 
     init?(_ line: String) {
         guard let event = try? JSONDecoder().decode(EventLine.self, from: Data(line.utf8)) else { return nil }

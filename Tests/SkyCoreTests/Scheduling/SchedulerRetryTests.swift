@@ -37,7 +37,7 @@ struct SchedulerRetryTests {
             #expect(story.wait(.seconds(3)).runs.count == 1)
         }
         let actions = story.tell(.failed(attempt(0, 4), on: east, .fault("disk full")))
-        #expect(actions.failures == ["failed 4 times, last on node \(east): disk full"])
+        #expect(actions.failures == ["failed 4 times on node \(east): disk full"])
         #expect(actions.outcome == JobOutcome(completed: 0, failed: 1, cancelled: 0, retries: 3))
     }
 

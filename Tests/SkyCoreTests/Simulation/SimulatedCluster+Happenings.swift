@@ -294,7 +294,7 @@ extension SimulatedCluster {
         switch answer {
         case .lease(let lease):
             kind = .reserve
-            if hosts[host].process?.calls.leased(lease, on: target) == true {
+            if hosts[host].process?.calls.reserved(lease, on: target) == true {
                 change(host) { $0.leased(lease, on: target) }
             }
         case .assigned: kind = .assign

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import NIOCore
+import NIOFoundationCompat
+import Transport
+
+extension Journal {
+    /// Earlier results for these tasks, as far as there are. Those found count as used now.
+    func cached(_ keys: [TaskID: CacheKey]) async throws(JournalError) -> [TaskID: ByteBuffer] {
+        let found: [TaskID: ByteBuffer] = try await write { database in
+            let now = Int64(clamping: WallClock.milliseconds)
+            var found: [TaskID: ByteBuffer] = [:]
+            let select = try database.cachedStatement(sql: "SELECT payload FROM cache WHERE key = ?")
+            let touch = try database.cachedStatement(sql: "UPDATE cache SET used = ? WHERE key = ?")
+            for (task, key) in keys {
+                let digest = Data(key.digest)
+                guard let payload = try Data.fetchOne(select, arguments: [digest]) else { continue }
+                try touch.execute(arguments: [now, digest])
+                found[task] = ByteBuffer(data: payload)
+            }
+            return found
+        }
+        counts.withLockedValue { counts in
+            counts.hits += found.count
+            counts.misses += keys.count - found.count
+        }
+        return found
+    }
+
+    /// Keeps a result for later; those not used for longest make room for it.
+    func remember(_ payload: ByteBuffer, as key: CacheKey, in database: Database) throws {
+        let size = payload.readableBytes
+        guard size <= limits.cache else { return }
+        let statement = try database.cachedStatement(sql: "INSERT OR IGNORE INTO cache VALUES (?, ?, ?, ?)")
+        try statement.execute(arguments: [
+            Data(key.digest), Int64(clamping: WallClock.milliseconds), size, Data(buffer: payload),
+        ])
+    }
+
+    /// Brings the cache below its limit, and a tenth further so that this is not done for every result.
+    func evict(from database: Database) throws {
+        let total = try Int.fetchOne(database, sql: "SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse") ?? 0
+        guard total > limits.cache else { return }
+        var excess = total - limits.cache / 10 * 9
+        var last: Int64 = 0
+        let rows = try Row.fetchCursor(database, sql: "SELECT used, size FROM cache ORDER BY used")
+        while excess > 0, let row = try rows.next() {
+            excess -= row["size"]
+            last = row["used"]
+        }
+        try database.execute(sql: "DELETE FROM cache WHERE used <= ?", arguments: [last])
+        counts.withLockedValue { $0.evictions += database.changesCount }
+    }
+
+    /// Forgets all earlier results.
+    package func emptyCache() async throws(JournalError) {
+        try await write { try $0.execute(sql: "DELETE FROM cache") }
+        try await shrink()
+    }
+
+    /// What is kept, and how much room that takes.
+    package func usage() async throws(JournalError) -> JournalUsage {
+        let (counts, limits) = (counts.withLockedValue { $0 }, limits)
+        return try await read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: "SELECT count(*) AS results, coalesce(sum(size), 0) AS bytes FROM cache INDEXED BY cacheUse")
+            return JournalUsage(
+                bytes: try Journal.bytes(database), limit: limits.bytes,
+                jobs: try Int.fetchOne(database, sql: "SELECT count(*) FROM job") ?? 0,
+                cachedResults: row?["results"] ?? 0, cacheBytes: row?["bytes"] ?? 0, cacheLimit: limits.cache,
+                hits: counts.hits, misses: counts.misses, evictions: counts.evictions)
+        }
+    }
+
+    /// What the file holds; what was deleted and not yet given back does not count.
+    static func bytes(_ database: Database) throws -> Int {
+        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+        let size = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+        return (pages - free) * size
+    }
+
+    private func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
+        do {
+            return try await queue.write(body)
+        } catch {
+            throw Journal.failure(error, nil)
+        }
+    }
+}

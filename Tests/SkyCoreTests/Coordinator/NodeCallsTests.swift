@@ -1,0 +1,46 @@
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite struct NodeCallsTests {
+    private let node = NodeID(rawValue: 2)
+    private let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+
+    private func lease(_ slots: Int, epoch: UInt64) -> Lease {
+        Lease(coordinator: life.coordinator, epoch: epoch, slots: slots)
+    }
+
+    private func reserved(_ calls: inout NodeCalls, _ lease: Lease) -> Bool { calls.reserved(lease, on: node) }
+
+    private func next(_ calls: inout NodeCalls) -> ReserveRequest? { calls.nextReservation(for: node) }
+
+    /// Found where a job's second phase came in the moment after its first: all slots were free, and it waited for ever.
+    @Test(arguments: [2, 3]) func `slots given up and wished for again before the node heard of it count again`(
+        again: Int
+    ) {
+        var calls = NodeCalls(life: life)
+        _ = calls.follow(.reserve(node, wanted: 2))
+        #expect(next(&calls)?.wanted == 2)
+        #expect(reserved(&calls, lease(2, epoch: 7)))
+        #expect(next(&calls) == nil)
+        _ = calls.follow(.reserve(node, wanted: 0))
+        _ = calls.follow(.reserve(node, wanted: again))
+        #expect(next(&calls)?.wanted == again, "the node is asked, although it knows")
+        #expect(reserved(&calls, lease(2, epoch: 7)), "and its old answer is news")
+        #expect(next(&calls) == nil)
+    }
+
+    @Test func `an answer to a wish that has changed since is not news unless its epoch is`() {
+        var calls = NodeCalls(life: life)
+        _ = calls.follow(.reserve(node, wanted: 2))
+        _ = calls.nextReservation(for: node)
+        #expect(reserved(&calls, lease(2, epoch: 7)))
+        _ = calls.follow(.reserve(node, wanted: 4))
+        _ = calls.nextReservation(for: node)
+        _ = calls.follow(.reserve(node, wanted: 1))
+        #expect(!reserved(&calls, lease(2, epoch: 7)), "one of these has been given up")
+        #expect(next(&calls)?.wanted == 1)
+        #expect(reserved(&calls, lease(1, epoch: 8)))
+    }
+}

@@ -1,0 +1,73 @@
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite struct JournalCacheTests {
+    private let job = StoredJob(
+        id: JobID(rawValue: 1), token: nil, request: JobRequest(.simulate(SimulateRequest(tasks: 10, duration: .zero))),
+        submitted: 1000)
+
+    private func key(_ number: UInt8) -> CacheKey { CacheKey(digest: [UInt8](repeating: number, count: 32)) }
+
+    private func result(_ task: Int, bytes: Int) -> JournalEntry {
+        var result = StoredResult(
+            job: job.id, task: TaskID(task), node: "east", duration: .zero,
+            payload: ByteBuffer(repeating: UInt8(task), count: bytes))
+        result.cacheKey = key(UInt8(task))
+        return .result(result)
+    }
+
+    private func journal(_ folder: borrowing ScratchFolder, cache: Int) throws -> Journal {
+        var limits = JournalLimits()
+        limits.cache = cache
+        return try Journal(in: JournalFolder(folder.path), limits: limits)
+    }
+
+    @Test func `a result is found again by what decides it, also after the job was deleted and the node restarted`()
+        async throws
+    {
+        let folder = ScratchFolder()
+        do {
+            let journal = try journal(folder, cache: 10_000)
+            try await journal.append([.submitted(job), result(1, bytes: 100), result(2, bytes: 50), .deleted(job.id)])
+        }
+        let journal = try journal(folder, cache: 10_000)
+        let found = try await journal.cached([4: key(1), 5: key(9), 6: key(2)])
+        #expect(found.mapValues(\.readableBytes) == [4: 100, 6: 50])
+        let usage = try await journal.usage()
+        #expect(usage.cachedResults == 2 && usage.cacheBytes == 150 && usage.hits == 2 && usage.misses == 1)
+        try await journal.emptyCache()
+        #expect(try await journal.cached([4: key(1)]).isEmpty)
+    }
+
+    @Test func `those not used for longest make room, and what is too large is not kept`() async throws {
+        let folder = ScratchFolder()
+        let journal = try journal(folder, cache: 1000)
+        try await journal.append([.submitted(job), result(1, bytes: 400)])
+        try await later()
+        try await journal.append([result(2, bytes: 400), result(9, bytes: 1001)])
+        try await later()
+        #expect(try await journal.cached([0: key(1)]).count == 1, "used last")
+        try await later()
+        try await journal.append([result(3, bytes: 400)])
+        let found = try await journal.cached([1: key(1), 2: key(2), 3: key(3), 9: key(9)])
+        #expect(found.keys.sorted() == [1, 3])
+        let usage = try await journal.usage()
+        #expect(usage.cacheBytes == 800 && usage.evictions == 1)
+    }
+
+    /// Uses are told apart by the millisecond.
+    private func later() async throws {
+        let now = WallClock.milliseconds
+        while WallClock.milliseconds <= now + 1 { await Task.yield() }
+    }
+
+    @Test func `a result that is stored twice is kept once`() async throws {
+        let folder = ScratchFolder()
+        let journal = try journal(folder, cache: 10_000)
+        try await journal.append([.submitted(job), result(1, bytes: 100), result(1, bytes: 200)])
+        #expect(try await journal.cached([1: key(1)])[1]?.readableBytes == 100)
+    }
+}
