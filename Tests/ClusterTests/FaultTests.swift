@@ -27,10 +27,10 @@ import Testing
     }
 
     @Test func `tasks that hang or take all memory cost their own time, and fail alone`() async throws {
-        try await RunningCluster.with(2, slots: 2, options: { _ in ["--worker-memory", "1G"] }) { cluster in
+        try await RunningCluster.with(2, slots: 2, options: { _ in ["--worker-memory", "512M"] }) { cluster in
             let (status, lines) = try await simulate(
                 cluster.addresses[0], "--tasks", "20", "--duration", "20ms", "--poison", "3:hang", "--poison",
-                "5:memory", "--time-limit", "500ms", "--retries", "1")
+                "5:memory", "--time-limit", "3s", "--retries", "1")
             #expect(status == 1)
             #expect(lines.last?.completed == 18 && lines.last?.failed == 2)
             let reasons = lines.filter { $0.event == "failed" }.compactMap { line in line.task.map { ($0, line.reason) }
