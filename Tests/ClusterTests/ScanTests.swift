@@ -132,6 +132,32 @@ import Testing
         }
     }
 
+    @Test func `what is done of a cancelled scan is written where that is wanted`() async throws {
+        let folder = try ScratchFolder()
+        let image = try await sky(in: folder, size: 2048, seed: 6)
+        try await RunningCluster.with(1, slots: 1) { cluster in
+            for options in [["--keep-partial"], []] {
+                let name = options.isEmpty ? "nothing" : "part"
+                let process = try RunningProcess(
+                    Skynode.path,
+                    [
+                        "scan", image, "--node", cluster.addresses[0], "-o", folder.file(name), "--sector", "128",
+                        "--no-picture", "--no-cache", "--format", "json",
+                    ] + options)
+                var sectors = 0
+                for await line in process.lines where EventLine(line)?.event == "sector" {
+                    sectors += 1
+                    if sectors == 3 { process.send(SIGINT) }
+                }
+                let ended = await process.end()
+                #expect(ended.status == 130)
+            }
+        }
+        let rows = String(decoding: try folder.contents("part/sky.csv"), as: UTF8.self).split(separator: "\n").count
+        #expect(rows > 1, "a heading and sources")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("nothing/sky.csv")))
+    }
+
     @Test func `a worker process that dies costs one attempt, not its node`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 1024, seed: 2)

@@ -36,6 +36,9 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(help: "Scan again what was scanned before with the same parameters.")
     var noCache = false
 
+    @Flag(help: "Write the sectors that are done of a scan that is cancelled or given up.")
+    var keepPartial = false
+
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
     var verbose = false
 
@@ -52,7 +55,7 @@ struct ScanCommand: AsyncParsableCommand {
             plan.removeOutputFolderIfUnused()
             return try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
         }
-        let (format, isVerbose) = (cluster.format, verbose)
+        let (format, isVerbose, keepPartial) = (cluster.format, verbose, keepPartial)
         do {
             let status = try await Interrupts.during { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
@@ -61,7 +64,7 @@ struct ScanCommand: AsyncParsableCommand {
                     interrupts.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
-                        format: format, isVerbose: isVerbose)
+                        format: format, isVerbose: isVerbose, keepsPartial: keepPartial)
                     return try await batch.run()
                 }
             }

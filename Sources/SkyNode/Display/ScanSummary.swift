@@ -23,7 +23,11 @@ struct ScanSummary {
             ["  " + (share.node.isEmpty ? "earlier results" : PrintableText.of(share.node)), "\(share.sectors)"]
         }
         lines += TextTable(rows: rows).lines
-        if report.failed > 0 { lines.append("The catalogue has gaps: the tasks named above failed.") }
+        if report.state != .done {
+            lines.append("The catalogue has gaps: the scan did not come to its end.")
+        } else if report.failed > 0 {
+            lines.append("The catalogue has gaps: the tasks named above failed.")
+        }
         if truncated > 0 {
             lines.append(
                 "\(truncated) source\(truncated == 1 ? " reaches" : "s reach") beyond a sector's margin; a larger "

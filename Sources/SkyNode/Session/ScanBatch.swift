@@ -9,6 +9,8 @@ struct ScanBatch: Sendable {
     let display: ProgressDisplay
     let format: OutputFormat
     let isVerbose: Bool
+    /// Whether to write what is done of a scan that was cancelled or given up.
+    var keepsPartial = false
 
     /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
     /// catalogues in memory.
@@ -47,13 +49,15 @@ struct ScanBatch: Sendable {
                 printer.tell(batch)
             }
         let status = JobSummary.status(report)
-        guard report.state == .done else {
+        if report.state != .done {
+            let keeps = keepsPartial && !shares.list.isEmpty
             if let reason = report.reason {
                 display.say("skynode: \(PrintableText.of(reason))")
             } else if report.state == .cancelled {
-                display.say("skynode: \(item.name): cancelled; nothing was written")
+                let rest = keeps ? "what is done is kept" : "nothing was written"
+                display.say("skynode: \(PrintableText.of(item.name)): cancelled; \(rest)")
             }
-            return status
+            if !keeps { return status }
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue()
