@@ -272,8 +272,11 @@ package struct DialPlan {
     /// The last link to a node ended. A node that said goodbye is not looked for, except where it is a seed.
     package mutating func lost(_ node: NodeID, saidGoodbye: Bool, now: Duration) -> [Action] {
         var actions: [Action] = []
-        let served = targets.values.filter { $0.node == node && $0.wasLinked }.map(\.suggestedAt).max()
-        for (address, target) in targets where target.node == node && target.isIdle {
+        // Gathered first: a dictionary that is changed while it is walked is copied, and there may be thousands.
+        var ways: [(address: NodeAddress, target: Target)] = []
+        for (address, target) in targets where target.node == node { ways.append((address, target)) }
+        let served = ways.lazy.filter(\.target.wasLinked).map(\.target.suggestedAt).max()
+        for (address, target) in ways where target.isIdle {
             if saidGoodbye, !target.isSeed {
                 targets[address] = nil
                 continue

@@ -64,7 +64,10 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     public var isLoopback: Bool {
         switch self {
         case .hostPort(let host, _):
-            host == "localhost" || host == "::1" || IPv4.bytes(of: NodeAddress.unmapped(host))?.first == 127
+            // Asked often, so that most are told by how they begin.
+            host == "localhost" || host == "::1"
+                || (host.hasPrefix("127.") || host.hasPrefix("::"))
+                    && IPv4.bytes(of: NodeAddress.unmapped(host))?.first == 127
         case .unixSocket: true
         }
     }
