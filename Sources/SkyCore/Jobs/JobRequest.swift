@@ -1,4 +1,6 @@
 /// One submission: what is to be done and how hard to try.
+///
+/// Kept as JSON in journals, which later versions read too: what is added here is optional.
 package struct JobRequest: Codable, Sendable {
     /// The kinds of job.
     package enum Kind: Codable, Sendable {
@@ -68,8 +70,8 @@ package struct SimulateRequest: Codable, Sendable {
     package var failEvery: Int?
     /// Every n-th task kills the daemon of its first attempt, where that daemon allows it.
     package var crashEvery: Int?
-    /// The tasks, numbered from 1, that can never be done, and how they fail.
-    package var poison: [Int: Poison] = [:]
+    /// The tasks, numbered from 1, that can never be done, and how they fail; `nil` for none.
+    package var poison: [Int: Poison]?
 
     /// Most tasks of one job.
     package static let taskLimit = 10_000_000
@@ -88,7 +90,7 @@ package struct SimulateRequest: Codable, Sendable {
         }
         if let failEvery, failEvery < 1 { throw SkyError(.badInput, "--fail-every takes a number from 1") }
         if let crashEvery, crashEvery < 1 { throw SkyError(.badInput, "--crash-every takes a number from 1") }
-        for task in poison.keys where !(1...tasks).contains(task) {
+        for task in poison?.keys.sorted() ?? [] where !(1...tasks).contains(task) {
             throw SkyError(.badInput, "--poison \(task): there are tasks from 1 to \(tasks)")
         }
     }

@@ -22,7 +22,7 @@ struct SimulatePlan: JobPlan {
         var task = ScanTask(.simulate(Simulation(duration: request.duration)), label: label(number) ?? "")
         if let every = request.failEvery { task.rehearsal.failsFirstAttempt = (number + 1) % every == 0 }
         if let every = request.crashEvery { task.rehearsal.crashesFirstAttempt = (number + 1) % every == 0 }
-        task.rehearsal.poison = request.poison[number + 1]
+        task.rehearsal.poison = request.poison?[number + 1]
         return task
     }
 }

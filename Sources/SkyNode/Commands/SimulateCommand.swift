@@ -51,7 +51,7 @@ struct SimulateCommand: AsyncParsableCommand {
         var simulation = SimulateRequest(tasks: tasks, duration: duration.duration)
         simulation.failEvery = failEvery
         simulation.crashEvery = crashEvery
-        for poison in poison { simulation.poison[poison.task] = poison.kind }
+        if !poison.isEmpty { simulation.poison = Dictionary(poison.map { ($0.task, $0.kind) }) { $1 } }
         var job = JobRequest(.simulate(simulation))
         job.taskTimeLimit = max(.seconds(600), duration.duration * 2)
         job.taskTimeLimit = min(job.taskTimeLimit, JobRequest.longestTimeLimit)

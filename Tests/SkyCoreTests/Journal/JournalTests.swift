@@ -91,6 +91,30 @@ import Transport
         #expect(stored.count == 3 && String(buffer: stored[0].payload) == "first")
     }
 
+    /// As the first version wrote it.
+    @Test func `a job that an earlier version has stored can be read`() async throws {
+        let journal = try Journal.inMemory()
+        try await journal.append([.submitted(job(1))])
+        let request = """
+            {"kind":{"simulate":{"_0":{"tasks":3,"duration":[0,0]}}},"taskTimeLimit":[600,0],\
+            "options":{"priority":0,"use":[],"avoid":[]}}
+            """
+        let report = """
+            {"state":"done","scheduled":3,"completed":3,"failed":0,"retries":0,"duration":[1,0],"nodes":[]}
+            """
+        try await journal.queue.write { database in
+            try database.execute(
+                sql: "UPDATE job SET request = ?, report = ?", arguments: [Data(request.utf8), Data(report.utf8)])
+        }
+        let jobs = try await journal.jobs()
+        #expect(jobs.first?.report?.completed == 3)
+        guard case .simulate(let simulation) = jobs.first?.request.kind else {
+            Issue.record("the kind of job is lost")
+            return
+        }
+        #expect(simulation.tasks == 3)
+    }
+
     @Test func `two at a time are refused`() throws {
         let folder = ScratchFolder()
         let first = try open(folder)
