@@ -112,6 +112,7 @@ package distributed actor Coordinator: ClusterActor {
                     "job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
             }
         }
+        change { $0.forgetOldJobs() }
     }
 
     // MARK: - Called by submitters

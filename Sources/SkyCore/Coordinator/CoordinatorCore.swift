@@ -469,7 +469,7 @@ extension CoordinatorCore {
     }
 
     /// Removes jobs that ended long ago, and the oldest where there are too many.
-    private mutating func forgetOldJobs() {
+    mutating func forgetOldJobs() {
         let ended = order.filter { jobs[$0]?.isActive == false }
         for (place, job) in ended.enumerated() {
             let age = Duration.milliseconds(Int64(clamping: wall) - Int64(clamping: jobs[job]?.stored.submitted ?? 0))

@@ -56,6 +56,12 @@ struct ServeCommand: AsyncParsableCommand {
             """, valueName: "size"))
     var cacheSize: SizeArgument?
 
+    @Option(help: ArgumentHelp("Jobs that have ended, of which the oldest are deleted beyond it.", valueName: "n"))
+    var keepJobs = JobRetention().count
+
+    @Option(help: ArgumentHelp("Days after which jobs that have ended are deleted.", valueName: "n"))
+    var keepDays = 30
+
     @Flag(
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
@@ -114,6 +120,14 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
+        guard (0...1_000_000).contains(keepJobs) else {
+            throw CommandFailure(.usage, "--keep-jobs takes a number from 0 to 1000000")
+        }
+        guard (0...36_500).contains(keepDays) else {
+            throw CommandFailure(.usage, "--keep-days takes a number from 0 to 36500")
+        }
+        settings.retention.count = keepJobs
+        settings.retention.age = .seconds(keepDays * 86_400)
         settings.slowness = min(max(1, slowness), 1_000_000)
         if let workerMemory {
             guard workerMemory.bytes >= WorkerPool.leastMemory else {

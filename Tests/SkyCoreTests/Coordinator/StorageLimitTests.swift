@@ -44,6 +44,21 @@ import Transport
         #expect(core.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
     }
 
+    @Test func `jobs that ended long ago are forgotten, and the oldest where there are too many`() {
+        var retention = JobRetention()
+        (retention.count, retention.age) = (2, .seconds(100))
+        var core = CoordinatorCore(
+            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one",
+            retention: retention)
+        for number in 1...4 as ClosedRange<UInt64> {
+            _ = submit(number, to: &core)
+            _ = core.at(.zero, wall: number * 1000) { $0.cancel(JobID(rawValue: number)) }
+        }
+        #expect(core.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
+        _ = core.at(.zero, wall: 1_000_000) { $0.forgetOldJobs() }
+        #expect(core.order.isEmpty)
+    }
+
     @Test func `where only jobs are left that go on, tasks wait until there is room`() {
         var core = core()
         _ = submit(1, to: &core)
