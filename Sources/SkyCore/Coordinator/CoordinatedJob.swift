@@ -2,7 +2,7 @@ import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.
 struct CoordinatedJob {
-    let stored: StoredJob
+    var stored: StoredJob
     let submittedAt: Duration
     var plan: any JobPlan
     /// What has been told: nothing that is not stored.
@@ -20,14 +20,25 @@ struct CoordinatedJob {
     var issued = 0
     /// Of tasks that were looked for among earlier results, until they are done.
     var cacheKeys: [TaskID: CacheKey] = [:]
-    /// Steps whose tasks are looked for among earlier results before the scheduler gets them.
-    var searching: [PlanStep] = []
+    /// Tasks that are looked for among earlier results before the scheduler gets them.
+    var search: Search?
     /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
     var isRisky = false
     /// Why it was aborted.
     var abort: SkyError?
     /// Set when its end has been decided; told when that is stored.
     var report: JobReport?
+
+    /// When its end was decided.
+    var endedAt: Duration?
+
+    /// A step of its plan whose tasks are looked for.
+    struct Search {
+        /// Behind the last of them.
+        var end: Int
+        /// Whether no more tasks will come.
+        var isLast: Bool
+    }
 
     /// Counts for those who watch.
     struct Tally {

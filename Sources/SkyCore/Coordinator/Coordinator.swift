@@ -71,6 +71,8 @@ package distributed actor Coordinator: ClusterActor {
     /// What is to be stored next.
     private var unstored: [JournalEntry] = []
     private var isWriting = false
+    /// What comes now is not stored any more.
+    private var isClosed = false
     private var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
     private var watchers: [JobID: Latch] = [:]
     /// Results of the last jobs that somebody asked for, put together.
@@ -124,7 +126,7 @@ package distributed actor Coordinator: ClusterActor {
         var submission = submission
         try submission.request.validate()
         // What nothing is kept of would be read through for nothing.
-        if !journal.isLasting, case .sky(var request) = submission.request.kind {
+        if !journal.isLasting || journal.limits.cache == 0, case .sky(var request) = submission.request.kind {
             request.usesCache = false
             submission.request.kind = .sky(request)
         }
@@ -313,7 +315,7 @@ package distributed actor Coordinator: ClusterActor {
     private func follow(_ output: CoordinatorCore.Output) {
         switch output {
         case .reserve, .assign, .stop, .acknowledge: begin(calls.follow(output))
-        case .lookUp(let job, let keys): perform.yield(.lookUp(job, keys))
+        case .lookUp(let job, let tasks, let keys): perform.yield(.lookUp(job, tasks, keys))
         case .store(let entry):
             unstored.append(entry)
             guard !isWriting else { return }
@@ -349,7 +351,9 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - What the effects ask and report
 
-    func lookedUp(_ job: JobID, _ found: [TaskID: ByteBuffer]) { change { $0.lookedUp(job, found) } }
+    func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
+        change { $0.lookedUp(job, tasks, found) }
+    }
 
     func ticked(_ due: Duration) {
         // An earlier wake has taken this one's place.
@@ -408,8 +412,8 @@ package distributed actor Coordinator: ClusterActor {
     func stored(_ count: Int, repeated: Int, bytes: Int) {
         if repeated > 0 { logger.error("\(repeated) results came twice and were left out the second time") }
         change { core in
-            core.journalWorks(bytes: bytes)
             core.stored(core.lastStored + UInt64(count))
+            core.journalWorks(bytes: bytes)
         }
         while let first = storeWaiters.first, first.entry <= core.lastStored {
             storeWaiters.removeFirst().latch.open()
@@ -421,19 +425,24 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Stores what is left when `run` has ended, and closes the journal. Jobs that go on are resumed at the next start.
     package func close() async {
-        for waiter in storeWaiters { waiter.latch.open() }
+        isClosed = true
         let entries = unstored
-        (unstored, storeWaiters) = ([], [])
+        unstored = []
         let (journal, logger) = (journal, logger)
         // Not the caller's task, which is cancelled.
-        await Task {
+        let isStored = await Task {
             do {
                 try await journal.append(entries)
                 try await journal.close()
+                return true
             } catch {
                 logger.error("the last results could not be stored: \(error)")
+                return false
             }
         }.value
+        if isStored { change { $0.stored($0.lastEntry) } }
+        for waiter in storeWaiters { waiter.latch.open() }
+        storeWaiters = []
     }
 
     func journalFails(_ error: JournalError) {
@@ -456,7 +465,9 @@ package distributed actor Coordinator: ClusterActor {
         switch event {
         case .joined(let member), .back(let member):
             begin(calls.joined(member.node))
-            change { $0.joined(member.node, name: member.name, isDraining: member.isDraining) }
+            change {
+                $0.joined(member.node, name: member.name, version: member.version, isDraining: member.isDraining)
+            }
         case .lost(let node), .left(let node):
             calls.lost(node)
             change { $0.lost(node) }
@@ -478,11 +489,13 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` where nothing can be stored at present.
     private func untilStored(_ entry: UInt64) async throws {
         guard core.lastStored < entry else { return }
-        let latch = Latch()
-        storeWaiters.append((entry, latch))
-        await latch.wait()
+        if !isClosed {
+            let latch = Latch()
+            storeWaiters.append((entry, latch))
+            await latch.wait()
+        }
         guard core.lastStored < entry else { return }
-        throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "stopped")")
+        throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")
     }
 
     private func somethingHappens(_ job: JobID) async {

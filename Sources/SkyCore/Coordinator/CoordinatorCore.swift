@@ -15,8 +15,8 @@ struct CoordinatorCore {
         case stop(AttemptID, on: NodeID)
         /// Store this, after all before it.
         case store(JournalEntry)
-        /// Look for earlier results of these tasks, and say what was `lookedUp`.
-        case lookUp(JobID, [TaskID: CacheKey])
+        /// Look for earlier results of these tasks, in order and a few at a time, and say each time what was `lookedUp`.
+        case lookUp(JobID, Range<Int>, [TaskID: CacheKey])
         /// There is something new for those who watch the job.
         case told(JobID)
         /// A node should hear soon what it may forget.
@@ -41,12 +41,20 @@ struct CoordinatorCore {
     private var limitReason: String?
     /// Bytes that the journal may hold; `nil` for no limit.
     let storageLimit: Int?
+    /// What it held last.
+    private var journalBytes = 0
+    /// The entry that deletes a job to make room: what follows from it is not known before it is stored.
+    private var roomEntry: UInt64 = 0
+    /// When a job will have ended long enough ago to be deleted.
+    private var roomDue: Duration?
 
     private var byToken: [String: JobID] = [:]
     private var deadlines: [(due: Duration, job: JobID)] = []
     /// Names of nodes seen, also of those that are gone.
     private var names: [NodeID: String] = [:]
     private var present: Set<NodeID> = []
+    /// Nodes with another version of the program, which may measure differently.
+    private var strangers: Set<NodeID> = []
     private var events: Deque<JobScheduler.Event> = []
     private var isHandling = false
     private var now: Duration = .zero
@@ -85,7 +93,7 @@ struct CoordinatorCore {
     var pauseReason: String? { journalFailure ?? limitReason }
 
     /// When something is due without anything happening.
-    var nextWake: Duration? { [scheduler.nextWake, deadlines.first?.due].compactMap(\.self).min() }
+    var nextWake: Duration? { [scheduler.nextWake, deadlines.first?.due, roomDue].compactMap(\.self).min() }
 
     /// Runs `change` at a moment and returns what is to be done about it, in order.
     mutating func at(_ now: Duration, wall: UInt64, _ change: (inout CoordinatorCore) -> Void) -> [Output] {
@@ -126,6 +134,7 @@ extension CoordinatorCore {
         if let report = stored.report {
             job.report = report
             job.told.report = report
+            job.endedAt = now - CoordinatorCore.fetchingTime
             job.log.append(.ended(report), time: report.duration)
         }
         insert(job)
@@ -184,6 +193,10 @@ extension CoordinatorCore {
             guard let job = jobs[first.job], job.isActive, let deadline = job.request.deadline else { continue }
             give(up: first.job, SkyError(.failed, "it was not done by its deadline, \(deadline) after its submission"))
         }
+        if let due = roomDue, due <= now {
+            makeRoom()
+            updateSuspension()
+        }
         handle(.tick)
     }
 
@@ -202,17 +215,24 @@ extension CoordinatorCore {
         deliveries[node]?.stored(lastStored)
     }
 
-    /// What was found among earlier results for the tasks that a job's plan has issued last.
-    mutating func lookedUp(_ job: JobID, _ found: [TaskID: ByteBuffer]) {
-        guard let record = jobs[job], record.isActive, let step = record.searching.first else { return }
-        jobs[job]?.searching.removeFirst()
-        for (task, payload) in found {
+    /// What was found among earlier results for the next tasks of the step that a job's plan has issued last.
+    mutating func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
+        guard let record = jobs[job], record.isActive, let search = record.search else { return }
+        let isDone = tasks.upperBound >= search.end
+        if isDone { jobs[job]?.search = nil }
+        var answered: [TaskID] = []
+        for (task, payload) in found.sorted(by: { $0.key < $1.key }) {
+            // What is no answer is as good as nothing found.
+            guard let result = try? WireCoder.decode(TaskResult.self, from: payload),
+                record.plan.accepts(task.index, result)
+            else { continue }
             let attempt = AttemptID(job: job, task: task, number: 0, generation: life.generation)
             jobs[job]?.uncommitted[attempt] = AttemptResult(
                 sequence: 0, attempt: attempt, outcome: .done(payload), duration: .zero)
+            answered.append(task)
         }
-        handle(.tasksAdded(job, count: step.newTasks, answered: found.keys.sorted()))
-        if step.isLast { handle(.noMoreTasks(job)) }
+        handle(.tasksAdded(job, count: tasks.count, answered: answered))
+        if isDone, search.isLast { handle(.noMoreTasks(job)) }
     }
 
     /// A node has heard up to where its results are stored.
@@ -231,8 +251,9 @@ extension CoordinatorCore {
         for attempt in attempts { handle(.failed(attempt, on: node, failure)) }
     }
 
-    mutating func joined(_ node: NodeID, name: String, isDraining: Bool) {
+    mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
         names[node] = name
+        if version != SkyNetVersion.current { strangers.insert(node) }
         if present.insert(node).inserted { handle(.nodeJoined(node, name: name)) }
         handle(.nodeDraining(node, isDraining))
     }
@@ -241,6 +262,7 @@ extension CoordinatorCore {
 
     mutating func lost(_ node: NodeID) {
         guard present.remove(node) != nil else { return }
+        strangers.remove(node)
         // A node that has nothing of ours needs no memory of what it had: it keeps only what nobody has acknowledged.
         if deliveries[node]?.isSettled == true { deliveries[node] = nil }
         handle(.nodeLost(node))
@@ -282,20 +304,32 @@ extension CoordinatorCore {
     }
 
     /// - Parameter bytes: what it holds now.
-    mutating func journalWorks(bytes: Int = 0) {
+    mutating func journalWorks(bytes: Int) {
         journalFailure = nil
-        makeRoom(bytes)
+        journalBytes = bytes
+        makeRoom()
         updateSuspension()
     }
 
-    /// Deletes the oldest of the jobs that have ended, one after each time that something was stored, while the journal holds
-    /// more than it may; where there is none, tasks wait until somebody deletes jobs or raises the limit.
-    private mutating func makeRoom(_ bytes: Int) {
-        limitReason = nil
-        guard let storageLimit, bytes > storageLimit else { return }
-        if let oldest = order.first(where: { jobs[$0]?.told.report != nil }) { return delete(oldest) }
+    /// How long the results of a job are left to whoever waited for its end.
+    static let fetchingTime = Duration.seconds(60)
+
+    /// Deletes the oldest of the jobs that have ended, one after the other, while the journal holds more than it may; where there
+    /// is none, tasks wait until there is, or somebody deletes jobs or raises the limit.
+    private mutating func makeRoom() {
+        (limitReason, roomDue) = (nil, nil)
+        guard let storageLimit, journalBytes > storageLimit, lastStored >= roomEntry else { return }
+        let ended = order.compactMap { job in jobs[job]?.told.report == nil ? nil : jobs[job]?.endedAt.map { (job, $0) }
+        }
+        if let oldest = ended.first(where: { now - $0.1 >= CoordinatorCore.fetchingTime }) {
+            delete(oldest.0)
+            roomEntry = lastEntry
+            return
+        }
+        roomDue = ended.map { $0.1 + CoordinatorCore.fetchingTime }.min()
         let limit = storageLimit >> 20
-        limitReason = "the journal holds \(bytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs"
+        limitReason =
+            "the journal holds \(journalBytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs"
     }
 
     /// Nothing new is sent out while the journal cannot store, or is far behind.
@@ -392,20 +426,25 @@ extension CoordinatorCore {
         let isCached = attempt.number == 0
         let name = isCached ? "" : name(of: node)
         var stored = StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)
-        defer { jobs[job]?.cacheKeys[task] = nil }
+        let needsResult = jobs[job]?.plan.needsResults == true
+        let value = needsResult ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
         if isCached {
             jobs[job]?.cached += 1
         } else {
-            stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
             jobs[job]?.shares[name, default: 0] += 1
+            // Only what answers the question, by a node that measures as this one does, may answer it again.
+            if let value, !strangers.contains(node), jobs[job]?.plan.accepts(task.index, value) == true {
+                stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
+            }
         }
+        jobs[job]?.cacheKeys[task] = nil
         store(.result(stored))
         note(.completed(task: label(job, task), node: name), in: job)
-        guard jobs[job]?.plan.needsResults == true else { return }
-        guard let result = try? WireCoder.decode(TaskResult.self, from: payload) else {
+        guard needsResult else { return }
+        guard let value else {
             return give(up: job, SkyError(.failed, "node \(name) sent a result that cannot be read"))
         }
-        if let step = jobs[job]?.plan.completed(task.index, result) { follow(step, of: job) }
+        if let step = jobs[job]?.plan.completed(task.index, value) { follow(step, of: job) }
     }
 
     private mutating func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
@@ -426,11 +465,13 @@ extension CoordinatorCore {
         if let abort = step.abort { return give(up: job, abort) }
         let first = jobs[job]?.issued ?? 0
         jobs[job]?.issued = first + step.newTasks
-        let keys = cacheKeys(of: first..<first + step.newTasks, in: job)
+        let tasks = first..<first + step.newTasks
+        let keys = cacheKeys(of: tasks, in: job)
         if !keys.isEmpty {
-            jobs[job]?.searching.append(step)
+            // A plan issues its next tasks when these are done: one search at a time.
+            jobs[job]?.search = CoordinatedJob.Search(end: tasks.upperBound, isLast: step.isLast)
             jobs[job]?.cacheKeys.merge(keys) { $1 }
-            outbox.append(.lookUp(job, keys))
+            outbox.append(.lookUp(job, tasks, keys))
             return
         }
         if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks)) }
@@ -460,6 +501,8 @@ extension CoordinatorCore {
                 NodeShare(name: $0.key, completed: $0.value, running: 0)
             }, cached: record.cached)
         jobs[job]?.report = report
+        jobs[job]?.endedAt = now
+        jobs[job]?.stored.ended = wall
         jobs[job]?.plan.release()
         jobs[job]?.uncommitted = [:]
         jobs[job]?.cacheKeys = [:]
@@ -470,9 +513,11 @@ extension CoordinatorCore {
 
     /// Removes jobs that ended long ago, and the oldest where there are too many.
     mutating func forgetOldJobs() {
-        let ended = order.filter { jobs[$0]?.isActive == false }
+        // Whoever waits for a job's end is told of it first.
+        let ended = order.filter { jobs[$0]?.told.report != nil }
         for (place, job) in ended.enumerated() {
-            let age = Duration.milliseconds(Int64(clamping: wall) - Int64(clamping: jobs[job]?.stored.submitted ?? 0))
+            let since = jobs[job]?.stored.ended ?? jobs[job]?.stored.submitted ?? 0
+            let age = Duration.milliseconds(Int64(clamping: wall) - Int64(clamping: since))
             guard ended.count - place > retention.count || age > retention.age else { continue }
             delete(job)
         }

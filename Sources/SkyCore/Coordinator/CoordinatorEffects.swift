@@ -8,7 +8,7 @@ enum CoordinatorEffect: Sendable {
     /// Stores what is to be stored.
     case write
     /// Looks for earlier results.
-    case lookUp(JobID, [TaskID: CacheKey])
+    case lookUp(JobID, Range<Int>, [TaskID: CacheKey])
     case wake(at: Duration, after: Duration)
 }
 
@@ -20,6 +20,8 @@ struct CoordinatorEffects: Sendable {
 
     /// Pause before a call that failed is made again.
     static let retryPause = Duration.milliseconds(100)
+    /// Tasks looked for among earlier results at a time.
+    static let lookUpLimit = 32
     /// Pause before the journal is tried again.
     static let journalPause = Duration.seconds(1)
 
@@ -53,10 +55,7 @@ struct CoordinatorEffects: Sendable {
         case .call(.assign, let node): await assign(node)
         case .call(.collect, let node): await collect(node)
         case .write: await write()
-        case .lookUp(let job, let keys):
-            // Without an answer the tasks are done as if there were no cache.
-            let found = (try? await journal.cached(keys)) ?? [:]
-            await coordinator.whenLocal { $0.lookedUp(job, found) }
+        case .lookUp(let job, let tasks, let keys): await lookUp(job, tasks, keys)
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
             await coordinator.whenLocal { $0.ticked(due) }
@@ -134,6 +133,17 @@ struct CoordinatorEffects: Sendable {
             } catch {
                 guard await pause() else { return }
             }
+        }
+    }
+
+    /// A few tasks at a time, so that neither the journal nor the coordinator is held up by megabytes.
+    private func lookUp(_ job: JobID, _ tasks: Range<Int>, _ keys: [TaskID: CacheKey]) async {
+        for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
+            let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
+            let wanted = part.reduce(into: [:]) { $0[TaskID($1)] = keys[TaskID($1)] }
+            // Without an answer the tasks are done as if there were no cache.
+            let found = (try? await journal.cached(wanted)) ?? [:]
+            await coordinator.whenLocal { $0.lookedUp(job, part, found) }
         }
     }
 

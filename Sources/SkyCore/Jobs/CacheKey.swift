@@ -11,39 +11,33 @@ package struct CacheKey: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// - Parameter work: with references to images by what they hold, not by where they lie.
-    private init(_ work: ScanTask.Work) throws {
+    /// What is digested. The image by what its file holds, not by where that lies.
+    struct Identity: Codable {
+        /// Of the file.
+        var digest: [UInt8]
+        /// Of the file, in bytes.
+        var size: Int
+        var hdu: Int?
+        var kind = ""
+        var sector: Sector?
+        var configuration: ScanConfiguration?
+        /// Digest of the image's background.
+        var background: [UInt8]?
+        /// Of the picture.
+        var side: Int?
+    }
+
+    /// `nil` for what cannot be encoded.
+    init?(_ identity: Identity) {
+        guard let digest = try? CacheKey.digest(of: identity) else { return nil }
+        self.digest = digest
+    }
+
+    static func digest(of value: some Encodable) throws -> [UInt8] {
         var hash = SHA256()
         // Any release may measure differently.
         hash.update(data: Array("SkyNet \(SkyNetVersion.current) result 1\n".utf8))
-        hash.update(data: Array(try WireCoder.encode(work).readableBytesView))
-        digest = Array(hash.finalize())
-    }
-
-    /// `nil` for work that depends on more than its parameters and a file whose content is known.
-    init?(of task: ScanTask) {
-        guard !task.rehearsal.isAny else { return nil }
-        let work: ScanTask.Work
-        switch task.work {
-        case .simulate, .inspect: return nil
-        case .background(let image, let sector, let configuration):
-            guard let image = CacheKey.anywhere(image) else { return nil }
-            work = .background(image, sector, configuration)
-        case .extract(let image, let sector, let background, let configuration):
-            guard let image = CacheKey.anywhere(image) else { return nil }
-            work = .extract(image, sector, background, configuration)
-        case .preview(let image, let maximumSide):
-            guard let image = CacheKey.anywhere(image) else { return nil }
-            work = .preview(image, maximumSide: maximumSide)
-        }
-        guard let key = try? CacheKey(work) else { return nil }
-        self = key
-    }
-
-    /// The same image wherever it lies and whenever it was copied.
-    private static func anywhere(_ image: ImageReference) -> ImageReference? {
-        guard var content = image.content else { return nil }
-        content.modified = 0
-        return ImageReference(path: "", hdu: image.hdu, content: content)
+        hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
+        return Array(hash.finalize())
     }
 }

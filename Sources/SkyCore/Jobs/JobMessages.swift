@@ -64,11 +64,11 @@ package struct JobStatus: Codable, Sendable {
     package var nodes: [NodeShare]
     package var elapsed: Duration
     /// Those of the completed tasks that were answered by earlier results.
-    package var cached = 0
+    package var cached: Int?
 
     package init(
         scheduled: Int, running: Int, completed: Int, failed: Int, retries: Int, nodes: [NodeShare],
-        elapsed: Duration, cached: Int = 0
+        elapsed: Duration, cached: Int? = nil
     ) {
         self.scheduled = scheduled
         self.running = running

@@ -11,6 +11,8 @@ protocol JobPlan: Sendable {
     func task(_ number: Int) -> ScanTask?
     /// What people see of a task: "sector 9".
     func label(_ number: Int) -> String?
+    /// Whether a result answers the question that the task is.
+    func accepts(_ number: Int, _ result: TaskResult) -> Bool
     /// What decides a task's result, where an earlier one may answer in its place.
     func cacheKey(_ number: Int) -> CacheKey?
     /// Whether results mean anything to it.
@@ -20,6 +22,8 @@ protocol JobPlan: Sendable {
 }
 
 extension JobPlan {
+    func accepts(_ number: Int, _ result: TaskResult) -> Bool { true }
+
     func cacheKey(_ number: Int) -> CacheKey? { nil }
 }
 

@@ -15,6 +15,7 @@ struct SkyPlan: JobPlan {
     private(set) var info: ImageInfo?
     private var sectors: [Sector] = []
     private var tiles: [BackgroundTile] = []
+    private var backgroundDigest: [UInt8] = []
     private(set) var results: [SectorResult] = []
     private(set) var preview: ImagePreview?
 
@@ -48,7 +49,24 @@ struct SkyPlan: JobPlan {
     private var usesCache: Bool { request.usesCache ?? true }
 
     func cacheKey(_ number: Int) -> CacheKey? {
-        usesCache && info?.content != nil ? task(number).flatMap { CacheKey(of: $0) } : nil
+        guard usesCache, let content = info?.content, number >= 1 else { return nil }
+        let count = sectors.count
+        var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
+        if number <= count {
+            identity.kind = "background"
+            (identity.sector, identity.configuration) = (sectors[number - 1], request.configuration)
+        } else if number <= 2 * count {
+            // It fails once on purpose, which is what somebody wants to see.
+            guard request.failSector != sectors[number - count - 1].index else { return nil }
+            identity.kind = "sector"
+            (identity.sector, identity.configuration) = (sectors[number - count - 1], request.configuration)
+            identity.background = backgroundDigest
+        } else {
+            guard let side = request.pictureSide else { return nil }
+            identity.kind = "picture"
+            identity.side = side
+        }
+        return CacheKey(identity)
     }
 
     func label(_ number: Int) -> String? {
@@ -68,25 +86,37 @@ struct SkyPlan: JobPlan {
         PlanStep(newTasks: 1)
     }
 
-    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
+    func accepts(_ task: Int, _ result: TaskResult) -> Bool {
         let count = sectors.count
         switch (phase, result) {
-        case (.inspecting, .inspected(let info)):
-            return inspected(info)
+        case (.inspecting, .inspected): return task == 0
         case (.measuring, .background(let tile)):
-            tiles.append(tile)
-            return tiles.count == sectors.count ? measured() : PlanStep()
-        case (.extracting, .extracted(let result))
-        where (count + 1...2 * count).contains(task) && result.sector == sectors[task - count - 1].index
-            && (0...result.sources.count).contains(result.truncatedSources):
-            results.append(result)
-            return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
-        case (.extracting, .preview(let preview)):
-            self.preview = preview
-            return PlanStep()
-        default:
+            return task >= 1 && task <= count && tile.sector == sectors[task - 1].index
+        case (.extracting, .extracted(let result)):
+            return task > count && task <= 2 * count && result.sector == sectors[task - count - 1].index
+                && (0...result.sources.count).contains(result.truncatedSources)
+        case (.extracting, .preview): return task == 2 * count + 1
+        default: return false
+        }
+    }
+
+    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
+        guard accepts(task, result) else {
             // Another version of the program, or a liar; either way its numbers are not to be trusted.
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
+        }
+        switch result {
+        case .simulated: return PlanStep()
+        case .inspected(let info): return inspected(info)
+        case .background(let tile):
+            tiles.append(tile)
+            return tiles.count == sectors.count ? measured() : PlanStep()
+        case .extracted(let result):
+            results.append(result)
+            return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
+        case .preview(let preview):
+            self.preview = preview
+            return PlanStep()
         }
     }
 
@@ -111,8 +141,12 @@ struct SkyPlan: JobPlan {
             let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
             tiles = []
             phase = .extracting(background)
-        } catch {
+            // Once, and not for every sector: it is large.
+            if usesCache { backgroundDigest = try CacheKey.digest(of: background) }
+        } catch let error as SkyError {
             return PlanStep(abort: error)
+        } catch {
+            return PlanStep(abort: SkyError(.failed, "the background cannot be encoded: \(error)"))
         }
         return PlanStep(newTasks: sectors.count + (request.pictureSide == nil ? 0 : 1), isLast: true)
     }

@@ -31,25 +31,30 @@ extension Journal {
     func remember(_ payload: ByteBuffer, as key: CacheKey, in database: Database) throws {
         let size = payload.readableBytes
         guard size <= limits.cache else { return }
-        let statement = try database.cachedStatement(sql: "INSERT OR IGNORE INTO cache VALUES (?, ?, ?, ?)")
+        // The later one: it was asked for because the earlier was no answer.
+        let statement = try database.cachedStatement(sql: "INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?)")
         try statement.execute(arguments: [
             Data(key.digest), Int64(clamping: WallClock.milliseconds), size, Data(buffer: payload),
         ])
     }
 
-    /// Brings the cache below its limit, and a tenth further so that this is not done for every result.
+    /// Brings the cache below its limit, and a tenth further so that this is not done for every result; and further still where
+    /// the journal holds more than it may: what can be done again goes before jobs do.
     func evict(from database: Database) throws {
         let total = try Int.fetchOne(database, sql: "SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse") ?? 0
-        guard total > limits.cache else { return }
-        var excess = total - limits.cache / 10 * 9
-        var last: Int64 = 0
-        let rows = try Row.fetchCursor(database, sql: "SELECT used, size FROM cache ORDER BY used")
+        var excess = total > limits.cache ? total - limits.cache / 10 * 9 : 0
+        let over = try Journal.bytes(database) - limits.bytes
+        if over > 0 { excess = max(excess, over + limits.cache / 10) }
+        guard excess > 0, total > 0 else { return }
+        var keys: [Data] = []
+        let rows = try Row.fetchCursor(database, sql: "SELECT key, size FROM cache ORDER BY used, key")
         while excess > 0, let row = try rows.next() {
             excess -= row["size"]
-            last = row["used"]
+            keys.append(row["key"])
         }
-        try database.execute(sql: "DELETE FROM cache WHERE used <= ?", arguments: [last])
-        counts.withLockedValue { $0.evictions += database.changesCount }
+        let delete = try database.cachedStatement(sql: "DELETE FROM cache WHERE key = ?")
+        for key in keys { try delete.execute(arguments: [key]) }
+        counts.withLockedValue { $0.evictions += keys.count }
     }
 
     /// Forgets all earlier results.

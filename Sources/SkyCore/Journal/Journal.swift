@@ -78,7 +78,8 @@ package final class Journal: Sendable {
                     if !isNew { repeated += 1 }
                     if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
                 }
-                if mayEvict { try evict(from: database) }
+                let isFull = try Journal.bytes(database) > limits.bytes
+                if mayEvict || isFull { try evict(from: database) }
                 return (repeated, try Journal.bytes(database))
             }
         } catch {

@@ -16,8 +16,8 @@ package final class SkyEngine {
     }
 
     private var cached: (key: Key, image: FITSImage)?
-    /// The last file that was read through because it looked different.
-    private var checked: (path: String, content: FileContent)?
+    /// Files that were read through because they looked different.
+    private var checked: [(path: String, content: FileContent)] = []
 
     package init() {}
 
@@ -30,24 +30,40 @@ package final class SkyEngine {
         return info
     }
 
-    /// Makes sure that a file holds what it did when it was first looked at, perhaps on another machine. Only one that looks
-    /// different, by size or time, is read through, and only once.
+    /// Works on a file that holds what it did when it was first looked at, perhaps on another machine, and that nobody changes
+    /// meanwhile. Only one that looks different, by size or time, is read through, and only once.
     ///
-    /// - Throws: `SkyError` of kind `badInput` where it holds something else.
-    package func check(_ content: FileContent, of path: String) throws(SkyError) {
-        var status = stat()
+    /// - Throws: `SkyError` of kind `unavailable` where it holds something else: another node may have the right one.
+    package func with<Result>(
+        _ content: FileContent, of path: String, _ work: () throws -> Result
+    ) throws -> Result {
+        var before = stat()
         // Whoever opens it says what is wrong.
-        guard stat(path, &status) == 0, !content.resembles(status) else { return }
+        guard stat(path, &before) == 0 else { return try work() }
+        try check(content, of: path, before)
+        let result = try work()
+        var after = stat()
+        guard stat(path, &after) == 0, FileContent.stamp(after) == FileContent.stamp(before),
+            (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)
+        else { throw SkyError(.failed, "\(FITSSniff.quoted(path)): it changed while it was read") }
+        return result
+    }
+
+    private func check(_ content: FileContent, of path: String, _ status: stat) throws(SkyError) {
+        guard !content.resembles(status) else { return }
         let stamp = FileContent.stamp(status)
-        if let checked, checked.path == path, (checked.content.size, checked.content.modified) == stamp {
-            if checked.content.digest == content.digest { return }
-        } else {
+        var known = checked.first { $0.path == path && ($0.content.size, $0.content.modified) == stamp }?.content
+        if known == nil {
             let found = try FileContent(of: path)
-            checked = (path, found)
-            if found.digest == content.digest { return }
+            checked.removeAll { $0.path == path }
+            checked.append((path, found))
+            // As many as a worker may have to do with at a time.
+            if checked.count > 16 { checked.removeFirst() }
+            known = found
         }
+        guard known?.digest != content.digest else { return }
         throw SkyError(
-            .badInput,
+            .unavailable,
             "\(FITSSniff.quoted(path)): it is not the file that was looked at first; did it change, or do nodes have "
                 + "different files under this name?")
     }

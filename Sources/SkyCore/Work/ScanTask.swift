@@ -5,7 +5,7 @@ package struct ScanTask: Codable, Sendable {
         /// The rehearsal: takes its time and does nothing.
         case simulate(Simulation)
         /// Look at the header: is it an image, how large; and, if wanted, what does the whole file hold.
-        case inspect(ImageReference, withContent: Bool)
+        case inspect(ImageReference, withContent: Bool?)
         /// Measure the background meshes of one sector's core.
         case background(ImageReference, Sector, ScanConfiguration)
         /// Find and measure the sources of one sector.

@@ -66,18 +66,18 @@ private final class EngineBox: @unchecked Sendable {
 
     func perform(_ work: ScanTask.Work) throws -> TaskResult {
         switch work {
-        case .simulate, .inspect: break
         case .background(let image, _, _), .extract(let image, _, _, _), .preview(let image, _):
-            try image.content.map { try engine.check($0, of: image.path) }
+            guard let content = image.content else { return try result(of: work) }
+            return try engine.with(content, of: image.path) { try result(of: work) }
+        case .simulate, .inspect: return try result(of: work)
         }
-        return try result(of: work)
     }
 
     private func result(of work: ScanTask.Work) throws -> TaskResult {
         switch work {
         case .simulate: .simulated
         case .inspect(let image, let withContent):
-            .inspected(try engine.inspect(path: image.path, hdu: image.hdu, withContent: withContent))
+            .inspected(try engine.inspect(path: image.path, hdu: image.hdu, withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
             .background(try engine.background(path: image.path, sector: sector, configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):

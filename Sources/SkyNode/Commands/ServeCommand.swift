@@ -120,11 +120,11 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
-        guard (0...1_000_000).contains(keepJobs) else {
-            throw CommandFailure(.usage, "--keep-jobs takes a number from 0 to 1000000")
+        guard (1...1_000_000).contains(keepJobs) else {
+            throw CommandFailure(.usage, "--keep-jobs takes a number from 1 to 1000000")
         }
-        guard (0...36_500).contains(keepDays) else {
-            throw CommandFailure(.usage, "--keep-days takes a number from 0 to 36500")
+        guard (1...36_500).contains(keepDays) else {
+            throw CommandFailure(.usage, "--keep-days takes a number from 1 to 36500")
         }
         settings.retention.count = keepJobs
         settings.retention.age = .seconds(keepDays * 86_400)
@@ -143,8 +143,9 @@ struct ServeCommand: AsyncParsableCommand {
         if let dataLimit { limits.bytes = dataLimit.count }
         limits.cache = cacheSize?.count ?? min(limits.cache, limits.bytes / 2)
         guard limits.bytes >= 1 << 20 else { throw CommandFailure(.usage, "--data-limit: a journal needs at least 1M") }
-        guard limits.cache <= limits.bytes else {
-            throw CommandFailure(.usage, "--cache-size: earlier results are a part of what --data-limit allows")
+        guard limits.cache <= limits.bytes / 2 else {
+            throw CommandFailure(
+                .usage, "--cache-size: earlier results may take half of what --data-limit allows at most")
         }
         return limits
     }

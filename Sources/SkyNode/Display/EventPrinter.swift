@@ -18,7 +18,7 @@ struct EventPrinter: Sendable {
                 display.say(line)
             }
         }
-        display.show(batch.status)
+        display.show(batch.status, of: subject)
     }
 
     private func line(_ kind: JobEvent.Kind) -> String? {

@@ -14,7 +14,7 @@ struct JobExplanationLines {
         lines += explanation.reasons.map { "  " + PrintableText.of($0) }
         if !explanation.requirements.isEmpty {
             lines.append("nodes that")
-            let rows = explanation.requirements.map { ["  " + $0.name, "\($0.nodes)"] }
+            let rows = explanation.requirements.map { ["  " + PrintableText.of($0.name), "\($0.nodes)"] }
             lines += TextTable(rows: rows).lines
         }
         if !explanation.tasks.isEmpty {

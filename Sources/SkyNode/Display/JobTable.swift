@@ -49,7 +49,9 @@ struct JobDetailLines {
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
-        if status.cached > 0 { lines.append("cached     \(status.cached) of the completed, from earlier results") }
+        if let cached = status.cached, cached > 0 {
+            lines.append("cached     \(cached) of the completed, from earlier results")
+        }
         for share in status.nodes {
             lines.append(
                 "node       \(PrintableText.of(share.name)): \(share.completed) completed, \(share.running) running")
@@ -77,7 +79,7 @@ struct JobLine: Encodable {
     var failed: Int
     var retried: Int
     var nodes: [String: Int]
-    var cached: Int
+    var cached: Int?
     var failures: [String: String]?
 
     init(_ job: JobListing, _ details: JobDetails? = nil) {

@@ -6,7 +6,8 @@ final class ProgressDisplay: Sendable {
     private struct State {
         /// Lengths of the lines of the live picture now on the screen, to be overwritten.
         var drawn: [Int] = []
-        var rate = ProgressRate()
+        /// Of each job that is shown.
+        var rates: [String: ProgressRate] = [:]
         var lastDrawn: ContinuousClock.Instant?
         var isFinished = false
     }
@@ -26,7 +27,8 @@ final class ProgressDisplay: Sendable {
         isLive = Console.errorIsTerminal && !isQuiet
     }
 
-    func show(_ status: JobStatus) {
+    /// - Parameter subject: tells jobs apart that are shown in turn.
+    func show(_ status: JobStatus, of subject: String? = nil) {
         guard !isQuiet else { return }
         state.withLock { state in
             guard !state.isFinished else { return }
@@ -35,11 +37,12 @@ final class ProgressDisplay: Sendable {
             if let last = state.lastDrawn, last.duration(to: now) < interval { return }
             // The first plain line comes after one interval: a short job needs none.
             defer { state.lastDrawn = now }
-            state.rate.note(status)
+            state.rates[subject ?? "", default: ProgressRate()].note(status)
+            let rate = state.rates[subject ?? ""]?.tasksPerSecond
             if isLive {
-                draw(status, &state)
+                draw(status, rate, &state)
             } else if state.lastDrawn != nil {
-                Console.error(ProgressLines(columns: 200, rate: state.rate.tasksPerSecond).plainLine(status))
+                Console.error(ProgressLines(columns: 200, rate: rate).plainLine(status))
             }
         }
     }
@@ -66,10 +69,10 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    private func draw(_ status: JobStatus, _ state: inout State) {
+    private func draw(_ status: JobStatus, _ rate: Double?, _ state: inout State) {
         erase(&state)
         let screen = Console.screen
-        let lines = ProgressLines(columns: screen.columns, rows: screen.rows, rate: state.rate.tasksPerSecond)
+        let lines = ProgressLines(columns: screen.columns, rows: screen.rows, rate: rate)
             .lines(status)
         Console.errorText(lines.joined(separator: "\n") + "\n")
         state.drawn = lines.map(\.count)

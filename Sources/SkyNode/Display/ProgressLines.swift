@@ -31,7 +31,7 @@ struct ProgressLines {
                 "  " + name + String(repeating: " ", count: max(0, width - name.count))
                     + "  running \(share.running)   completed \(share.completed)" + part(share, of: status))
         }
-        if status.cached > 0 { lines.append("  from earlier results   completed \(status.cached)") }
+        if let cached = status.cached, cached > 0 { lines.append("  from earlier results   completed \(cached)") }
         if status.nodes.count > nodeLimit {
             lines.append("  and \(status.nodes.count - nodeLimit) more nodes")
         }

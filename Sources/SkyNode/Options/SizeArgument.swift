@@ -7,9 +7,9 @@ struct SizeArgument: ExpressibleByArgument {
     init?(argument: String) {
         var digits = argument[...]
         var shift: UInt64 = 0
-        if let unit = argument.last, let place = "KMGT".firstIndex(of: Character(unit.uppercased())) {
+        if let unit = argument.last, let place = ["kK", "mM", "gG", "tT"].firstIndex(where: { $0.contains(unit) }) {
             digits = argument.dropLast()
-            shift = UInt64("KMGT".distance(from: "KMGT".startIndex, to: place) + 1) * 10
+            shift = UInt64(place + 1) * 10
         }
         guard let number = UInt64(digits), number <= UInt64.max >> shift else { return nil }
         bytes = number << shift

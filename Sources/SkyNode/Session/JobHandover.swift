@@ -10,9 +10,9 @@ enum JobHandover {
         do {
             return try await coordinator.submit(submission)
         } catch let error as SkyError {
-            throw CommandFailure(.usage, error.message)
+            throw CommandFailure(.usage, PrintableText.of(error.message))
         } catch let error as RemoteError {
-            throw CommandFailure(.partlyFailed, error.message)
+            throw CommandFailure(.partlyFailed, PrintableText.of(error.message))
         }
     }
 

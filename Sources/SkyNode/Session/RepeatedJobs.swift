@@ -1,4 +1,5 @@
 import SkyCore
+import Transport
 
 /// The same job again and again over one connection, to see how long a small one takes.
 struct RepeatedJobs {
@@ -15,7 +16,7 @@ struct RepeatedJobs {
                 .run(submission, interrupts: interrupts) { _ in }
             times.append(start.duration(to: .now))
             guard report.state == .done, report.failed == 0 else {
-                throw CommandFailure(JobSummary.status(report), report.reason)
+                throw CommandFailure(JobSummary.status(report), report.reason.map { PrintableText.of($0) })
             }
             try await coordinator.delete(job)
         }

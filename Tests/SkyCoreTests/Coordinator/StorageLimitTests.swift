@@ -22,10 +22,12 @@ import Transport
     }
 
     /// All that was to be stored is, and the journal holds so much.
-    private func store(_ core: inout CoordinatorCore, bytes: Int) -> [CoordinatorCore.Output] {
-        core.at(.zero, wall: 0) { core in
-            core.journalWorks(bytes: bytes)
+    private func store(
+        _ core: inout CoordinatorCore, bytes: Int, at now: Duration = .zero
+    ) -> [CoordinatorCore.Output] {
+        core.at(now, wall: 0) { core in
             core.stored(core.lastEntry)
+            core.journalWorks(bytes: bytes)
         }
     }
 
@@ -33,15 +35,31 @@ import Transport
         outputs.compactMap { if case .store(.deleted(let job)) = $0 { job } else { nil } }
     }
 
-    @Test func `the oldest job that has ended is deleted first, then the next`() {
+    @Test func `the oldest job that has ended is deleted first, then the next, each when its forerunner is gone`() {
         var core = core()
         for number in 1...3 as ClosedRange<UInt64> { _ = submit(number, to: &core) }
         for number in [2, 1] as [UInt64] { _ = core.at(.zero, wall: 0) { $0.cancel(JobID(rawValue: number)) } }
         _ = store(&core, bytes: 1000)
         #expect(core.order.count == 3 && core.pauseReason == nil)
-        #expect(deletions(store(&core, bytes: 1001)) == [JobID(rawValue: 1)])
-        #expect(deletions(store(&core, bytes: 1001)) == [JobID(rawValue: 2)])
+        let later = CoordinatorCore.fetchingTime
+        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 1)])
+        // Something that was decided before is stored first.
+        let outputs = core.at(later, wall: 0) { $0.journalWorks(bytes: 1001) }
+        #expect(deletions(outputs).isEmpty)
+        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 2)])
+        _ = store(&core, bytes: 900, at: later)
         #expect(core.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
+    }
+
+    @Test func `a job that has just ended is left to whoever waits for it`() {
+        var core = core()
+        _ = submit(1, to: &core)
+        _ = core.at(.seconds(5), wall: 0) { $0.cancel(JobID(rawValue: 1)) }
+        _ = store(&core, bytes: 900, at: .seconds(5))
+        #expect(deletions(store(&core, bytes: 2000, at: .seconds(5))).isEmpty && core.pauseReason != nil)
+        #expect(core.nextWake == .seconds(65))
+        #expect(deletions(core.at(.seconds(65), wall: 0) { $0.tick() }) == [JobID(rawValue: 1)])
+        #expect(core.pauseReason == nil)
     }
 
     @Test func `jobs that ended long ago are forgotten, and the oldest where there are too many`() {
@@ -53,8 +71,10 @@ import Transport
         for number in 1...4 as ClosedRange<UInt64> {
             _ = submit(number, to: &core)
             _ = core.at(.zero, wall: number * 1000) { $0.cancel(JobID(rawValue: number)) }
+            _ = store(&core, bytes: 0)
         }
-        #expect(core.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
+        // The last ended job makes room for those before it; the one that ended then is told first.
+        #expect(core.order == [JobID(rawValue: 2), JobID(rawValue: 3), JobID(rawValue: 4)])
         _ = core.at(.zero, wall: 1_000_000) { $0.forgetOldJobs() }
         #expect(core.order.isEmpty)
     }

@@ -64,10 +64,22 @@ import Transport
         while WallClock.milliseconds <= now + 1 { await Task.yield() }
     }
 
-    @Test func `a result that is stored twice is kept once`() async throws {
+    @Test func `of many used at one moment only as many go as have to`() async throws {
         let folder = ScratchFolder()
-        let journal = try journal(folder, cache: 10_000)
-        try await journal.append([.submitted(job), result(1, bytes: 100), result(1, bytes: 200)])
-        #expect(try await journal.cached([1: key(1)])[1]?.readableBytes == 100)
+        let journal = try journal(folder, cache: 1000)
+        try await journal.append([.submitted(job)] + (1...20).map { result($0, bytes: 100) })
+        #expect(try await journal.usage().cacheBytes == 900)
+    }
+
+    @Test func `where the journal is full, earlier results go before jobs do`() async throws {
+        let folder = ScratchFolder()
+        var limits = JournalLimits()
+        (limits.bytes, limits.cache) = (1 << 20, 1 << 20)
+        let journal = try Journal(in: JournalFolder(folder.path), limits: limits)
+        // Each is stored twice: as the job's and as an earlier result.
+        let (_, bytes) = try await journal.append([.submitted(job)] + (1...9).map { result($0, bytes: 100_000) })
+        #expect(bytes < 1 << 20)
+        #expect(try await journal.usage().cacheBytes < 200_000)
+        #expect(try await journal.results(of: job.id, from: 0, count: 20).count == 9)
     }
 }

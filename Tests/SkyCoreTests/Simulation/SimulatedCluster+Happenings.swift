@@ -377,7 +377,7 @@ extension SimulatedCluster {
         hosts[host].process?.isWriting = false
         for case .submitted(let job) in entries { promised[job.id] = host }
         change(host) { core in
-            core.journalWorks()
+            core.journalWorks(bytes: 0)
             core.stored(core.lastStored + UInt64(entries.count))
         }
     }

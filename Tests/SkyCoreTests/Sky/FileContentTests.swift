@@ -18,14 +18,23 @@ import Testing
         let path = folder.write(Array("the same".utf8), "image")
         let content = try FileContent(of: path)
         let engine = SkyEngine()
-        try engine.check(content, of: path)
+        #expect(try engine.with(content, of: path) { 7 } == 7)
         var times = [timeval(tv_sec: 1_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000, tv_usec: 0)]
         #expect(utimes(path, &times) == 0)
-        try engine.check(content, of: path)
+        try engine.with(content, of: path) {}
         _ = folder.write(Array("changed!".utf8), "image")
-        let error = #expect(throws: SkyError.self) { try engine.check(content, of: path) }
-        #expect(error?.kind == .badInput && error?.message.contains("not the file that was looked at first") == true)
-        #expect(throws: SkyError.self) { try engine.check(content, of: path) }
+        let error = #expect(throws: SkyError.self) { try engine.with(content, of: path) {} }
+        #expect(error?.kind == .unavailable && error?.message.contains("not the file that was looked at first") == true)
+        #expect(throws: SkyError.self) { try engine.with(content, of: path) {} }
+    }
+
+    @Test func `a file that changes while it is worked on gives no result`() throws {
+        let path = folder.write(Array("before".utf8), "image")
+        let content = try FileContent(of: path)
+        let error = #expect(throws: SkyError.self) {
+            try SkyEngine().with(content, of: path) { _ = folder.write(Array("behind it".utf8), "image") }
+        }
+        #expect(error?.kind == .failed && error?.message.contains("changed while it was read") == true)
     }
 
     @Test func `a file that is not there is out of reach`() {

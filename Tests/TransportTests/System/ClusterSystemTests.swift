@@ -81,7 +81,7 @@ import Testing
         try await TestCluster.pair { server, client in
             server.drain(true)
             let node = server.node
-            try await client.hears { $0 == .draining(node, true) }
+            try await client.hears(draining(node, true))
             #expect(client.members.first?.isDraining == true)
             let late = ClusterSystem(TestCluster.settings("late"))
             try await late.start()
@@ -90,8 +90,19 @@ import Testing
             let member = late.members.first { $0.node == node }
             #expect(member?.isDraining == true && member?.found == .join)
             server.drain(false)
-            try await late.hears { $0 == .draining(node, false) }
+            try await late.hears(draining(node, false))
             await late.shutdown()
+        }
+    }
+
+    /// Who listens late is told who is there and how.
+    private func draining(_ node: NodeID, _ isDraining: Bool) -> @Sendable (MembershipEvent) -> Bool {
+        { event in
+            switch event {
+            case .draining(node, isDraining): true
+            case .joined(let member): member.node == node && member.isDraining == isDraining
+            default: false
+            }
         }
     }
 
