@@ -96,10 +96,13 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Gives room that deleted jobs had back to the file system, 4 MB at a time.
+    /// Gives room that deleted jobs had back to the file system, 4 MB at a time and none below that: later entries use it.
     package func shrink() async throws(JournalError) {
         do {
-            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(1000)") }
+            try await queue.writeWithoutTransaction { database in
+                guard try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0 >= 1000 else { return }
+                try database.execute(sql: "PRAGMA incremental_vacuum(1000)")
+            }
         } catch {
             throw Journal.failure(error, path)
         }
