@@ -15,6 +15,9 @@ package distributed actor Coordinator: ClusterActor {
         Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA10SubmissionVYaKFTE") {
             (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
         },
+        Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
+        },
         Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
         },
@@ -147,6 +150,19 @@ package distributed actor Coordinator: ClusterActor {
         return id
     }
 
+    /// As `submit`, and tells what has happened by then: a small job has ended, and nobody has to ask for it.
+    package distributed func start(_ submission: Submission) async throws -> StartedJob {
+        let job = try await submit(submission)
+        let end = ContinuousClock.now + Coordinator.startPatience
+        while core.jobs[job]?.told.report == nil, ContinuousClock.now < end {
+            await somethingHappens(job, atMost: end - .now)
+        }
+        return StartedJob(job: job, batch: try batch(EventsRequest(job: job, from: 0)))
+    }
+
+    /// How long an answer to a new job waits for its end: a moment that nobody notices.
+    private static let startPatience = Duration.milliseconds(3)
+
     /// Stops a job; what runs is stopped everywhere. Harmless for one that has ended.
     ///
     /// - Throws: `RemoteError` where that cannot be stored now: it is stopped, but a restart would let it go on.
@@ -230,6 +246,10 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
         guard let record = core.jobs[request.job] else { throw unknown(request.job) }
         if record.log.nextNumber <= request.from, record.told.report == nil { await somethingHappens(request.job) }
+        return try batch(request)
+    }
+
+    private func batch(_ request: EventsRequest) throws -> EventBatch {
         guard let record = core.jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
         let events = record.log.events(from: request.from, count: 1000)
         return EventBatch(
@@ -498,10 +518,10 @@ package distributed actor Coordinator: ClusterActor {
         throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")
     }
 
-    private func somethingHappens(_ job: JobID) async {
+    private func somethingHappens(_ job: JobID, atMost patience: Duration = eventsPatience) async {
         let latch = watchers[job] ?? Latch()
         watchers[job] = latch
-        await latch.wait(atMost: Coordinator.eventsPatience)
+        await latch.wait(atMost: patience)
     }
 
     private func status(of record: CoordinatedJob) -> JobStatus {

@@ -35,6 +35,8 @@ struct CoordinatorCore {
     var scheduler: JobScheduler
     private(set) var jobs: [JobID: CoordinatedJob] = [:]
     private(set) var order: [JobID] = []
+    /// Jobs whose end has been told.
+    private var endedCount = 0
     private(set) var deliveries: [NodeID: Delivery] = [:]
     /// Why nothing can be stored at present, and why nothing more may be.
     private var journalFailure: String?
@@ -135,6 +137,7 @@ extension CoordinatorCore {
             job.report = report
             job.told.report = report
             job.endedAt = now - CoordinatorCore.fetchingTime
+            endedCount += 1
             job.log.append(.ended(report), time: report.duration)
         }
         insert(job)
@@ -156,7 +159,8 @@ extension CoordinatorCore {
     mutating func delete(_ job: JobID) {
         cancel(job)
         guard let record = jobs.removeValue(forKey: job) else { return }
-        order.removeAll { $0 == job }
+        if let place = order.firstIndex(of: job) { order.remove(at: place) }
+        if record.told.report != nil { endedCount -= 1 }
         if let token = record.stored.token { byToken[token] = nil }
         store(.deleted(job))
         outbox.append(.told(job))
@@ -513,12 +517,13 @@ extension CoordinatorCore {
 
     /// Removes jobs that ended long ago, and the oldest where there are too many.
     mutating func forgetOldJobs() {
-        // Whoever waits for a job's end is told of it first.
-        let ended = order.filter { jobs[$0]?.told.report != nil }
-        for (place, job) in ended.enumerated() {
-            let since = jobs[job]?.stored.ended ?? jobs[job]?.stored.submitted ?? 0
+        for job in order {
+            // Whoever waits for a job's end is told of it first.
+            guard let record = jobs[job], record.told.report != nil else { continue }
+            let since = record.stored.ended ?? record.stored.submitted
             let age = Duration.milliseconds(Int64(clamping: wall) - Int64(clamping: since))
-            guard ended.count - place > retention.count || age > retention.age else { continue }
+            // Those behind it are younger: a thousand are not looked at for each that ends.
+            guard endedCount > retention.count || age > retention.age else { return }
             delete(job)
         }
     }
@@ -548,6 +553,7 @@ extension CoordinatorCore {
         case .retrying: jobs[event.job]?.told.retries += 1
         case .ended(let report):
             jobs[event.job]?.told.report = report
+            endedCount += 1
         case .planned, .sectorDone: break
         }
         jobs[event.job]?.log.append(event.kind, time: event.at - submitted)

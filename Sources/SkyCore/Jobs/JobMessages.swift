@@ -14,6 +14,12 @@ package struct Submission: Codable, Sendable {
     }
 }
 
+/// A job that was taken, and what has happened to it already.
+package struct StartedJob: Codable, Sendable {
+    package var job: JobID
+    package var batch: EventBatch
+}
+
 /// One line of the list of jobs.
 package struct JobListing: Codable, Sendable {
     package var id: JobID

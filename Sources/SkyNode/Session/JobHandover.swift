@@ -7,8 +7,17 @@ enum JobHandover {
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
     static func submit(_ submission: Submission, to coordinator: Coordinator) async throws -> JobID {
+        try await telling { try await coordinator.submit(submission) }
+    }
+
+    /// As `submit`, with what has happened already.
+    static func start(_ submission: Submission, at coordinator: Coordinator) async throws -> StartedJob {
+        try await telling { try await coordinator.start(submission) }
+    }
+
+    private static func telling<Result>(_ call: () async throws -> Result) async throws -> Result {
         do {
-            return try await coordinator.submit(submission)
+            return try await call()
         } catch let error as SkyError {
             throw CommandFailure(.usage, PrintableText.of(error.message))
         } catch let error as RemoteError {

@@ -13,8 +13,10 @@ struct JobWatch {
         _ submission: Submission, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
-        let job = try await JobHandover.submit(submission, to: coordinator)
-        return (job, try await report(of: job, interrupts, observe))
+        let started = try await JobHandover.start(submission, at: coordinator)
+        await observe(started.batch)
+        if let report = started.batch.report { return (started.job, report) }
+        return (started.job, try await report(of: started.job, from: started.batch.next, interrupts, observe))
     }
 
     /// Follows a job that was submitted before.
@@ -23,14 +25,15 @@ struct JobWatch {
     func attach(
         _ job: JobID, interrupts: Interrupts?, observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
-        try await report(of: job, interrupts, observe)
+        try await report(of: job, from: 0, interrupts, observe)
     }
 
     private func report(
-        of job: JobID, _ interrupts: Interrupts?, _ observe: @escaping @Sendable (EventBatch) async -> Void
+        of job: JobID, from first: Int, _ interrupts: Interrupts?,
+        _ observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
         try await withThrowingTaskGroup(of: JobReport?.self) { group in
-            group.addTask { try await follow(job, observe) }
+            group.addTask { try await follow(job, from: first, observe) }
             group.addTask {
                 if let interrupts, await interrupts.first() { try? await coordinator.cancel(job) }
                 return nil
@@ -47,9 +50,9 @@ struct JobWatch {
     }
 
     private func follow(
-        _ job: JobID, _ observe: @Sendable (EventBatch) async -> Void
+        _ job: JobID, from first: Int, _ observe: @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
-        var next = 0
+        var next = first
         while true {
             let batch: EventBatch
             do {
@@ -64,7 +67,15 @@ struct JobWatch {
             }
             next = batch.next
             await observe(batch)
-            for event in batch.events { if case .ended(let report) = event.kind { return report } }
+            if let report = batch.report { return report }
         }
+    }
+}
+
+extension EventBatch {
+    /// How the job ended, where that is among the events.
+    fileprivate var report: JobReport? {
+        for event in events { if case .ended(let report) = event.kind { return report } }
+        return nil
     }
 }

@@ -87,6 +87,10 @@ import Transport
             let page = try await remote.membership(MembershipRequest(from: nil, patience: .zero))
             #expect(page.members?.map(\.name).sorted() == ["node1", "node2"])
             #expect(try await remote.membership(MembershipRequest(from: page.next, patience: .zero)).entries.isEmpty)
+            let small = try await remote.start(
+                Submission(JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(60))))))
+            #expect(small.batch.status.scheduled == 1, "it is told of before it has ended")
+            try await remote.cancel(small.job)
             #expect(try await remote.preview(job) == nil)
             #expect(try await remote.why(job).reasons.first?.hasSuffix("it has ended: done") == true)
             await #expect(throws: RemoteError.self) {
