@@ -70,9 +70,9 @@ import Testing
             try await leaver.start()
             try await leaver.join(try #require(systems[0].listeningAddress))
             try await systems[0].hears(joined("leaves"))
-            async let left: Void = systems[0].hears { $0 == .left(leaver.node) }
+            let events = systems[0].membershipEvents()
             await leaver.shutdown()
-            try await left
+            try await systems[0].hears(in: events) { $0 == .left(leaver.node) }
             #expect(systems[0].members.isEmpty)
         }
     }

@@ -51,11 +51,14 @@ enum TestCluster {
 
 extension ClusterSystem {
     /// Waits for a membership event, ten seconds at most.
+    ///
+    /// - Parameter events: begun before what is to be heard happens, where that happens once.
     func hears(
-        within limit: Duration = .seconds(10), _ wanted: @escaping @Sendable (MembershipEvent) -> Bool
+        within limit: Duration = .seconds(10), in events: AsyncStream<MembershipEvent>? = nil,
+        _ wanted: @escaping @Sendable (MembershipEvent) -> Bool
     ) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            let events = membershipEvents()
+            let events = events ?? membershipEvents()
             group.addTask {
                 for await event in events where wanted(event) { return true }
                 return false
