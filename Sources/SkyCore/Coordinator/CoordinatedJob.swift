@@ -12,10 +12,8 @@ struct CoordinatedJob {
     var uncommitted: [AttemptID: AttemptResult] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
-    var failures = 0
-    /// Tasks committed by each node, by name: names outlive their nodes.
-    var shares: [String: Int] = [:]
-    var cached = 0
+    /// What has been decided, and is told when it is stored.
+    var decided = Tally()
     /// Tasks that its plan has issued.
     var issued = 0
     /// Of tasks that were looked for among earlier results, until they are done.
@@ -40,19 +38,20 @@ struct CoordinatedJob {
         var isLast: Bool
     }
 
-    /// Counts for those who watch.
+    /// How far the job is.
     struct Tally {
         var completed = 0
         var failed = 0
         var retries = 0
-        /// Tasks completed by each node, by name.
+        /// Tasks completed by each node, by name: names outlive their nodes.
         var nodes: [String: Int] = [:]
         /// Those answered by earlier results.
         var cached = 0
         var report: JobReport?
 
-        /// Who has completed one.
-        mutating func count(_ node: String) {
+        /// One more task is done, by a node or, with an empty name, by an earlier result.
+        mutating func complete(by node: String) {
+            completed += 1
             if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }
         }
     }

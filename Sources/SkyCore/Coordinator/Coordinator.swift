@@ -197,11 +197,8 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
         guard let record = core.jobs[job] else { throw unknown(job) }
-        let failures: [StoredFailure]
-        do {
-            failures = try await journal.failures(of: job)
-        } catch {
-            throw RemoteError(.failed, error.message)
+        let failures = try await telling { () async throws(JournalError) in
+            try await journal.failures(of: job)
         }
         let plan = core.jobs[job]?.plan
         let first = failures.prefix(Coordinator.failuresShown).map {
@@ -303,8 +300,13 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where it cannot be read.
     package distributed func storage() async throws -> JournalUsage {
+        try await telling { () async throws(JournalError) in try await journal.usage() }
+    }
+
+    /// Tells callers elsewhere what is wrong with the journal.
+    private func telling<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
         do {
-            return try await journal.usage()
+            return try await body()
         } catch {
             throw RemoteError(.failed, error.message)
         }
@@ -316,13 +318,11 @@ package distributed actor Coordinator: ClusterActor {
         guard let record = core.jobs[job] else { throw unknown(job) }
         guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
         if let found = fetched[job] { return found }
-        do {
-            let replay = try await journal.replay(record.stored)
-            guard core.jobs[job] != nil else { throw unknown(job) }
-            return fetched.insert(job, replay.plan)
-        } catch let error as JournalError {
-            throw RemoteError(.failed, error.message)
+        let replay = try await telling { () async throws(JournalError) in
+            try await journal.replay(record.stored)
         }
+        guard core.jobs[job] != nil else { throw unknown(job) }
+        return fetched.insert(job, replay.plan)
     }
 
     // MARK: - Doing what the core says
@@ -461,6 +461,11 @@ package distributed actor Coordinator: ClusterActor {
             }
         }.value
         if isStored { change { $0.stored($0.lastEntry) } }
+        releaseWaiters()
+    }
+
+    /// Lets those go who wait for something to be stored: they look for themselves what has become of it.
+    private func releaseWaiters() {
         for waiter in storeWaiters { waiter.latch.open() }
         storeWaiters = []
     }
@@ -468,8 +473,7 @@ package distributed actor Coordinator: ClusterActor {
     func journalFails(_ error: JournalError) {
         if core.pauseReason != error.message { logger.error("nothing can be stored: \(error.message)") }
         change { $0.journalFails(error.message) }
-        for waiter in storeWaiters { waiter.latch.open() }
-        storeWaiters = []
+        releaseWaiters()
     }
 
     /// The feed of members begins (again): those that left unheard are gone.

@@ -60,19 +60,20 @@ extension CoordinatorCore {
     }
 
     private func explain(_ open: JobWaiting.Open, of job: JobID) -> JobExplanation.OpenTask {
-        var explained = JobExplanation.OpenTask(
-            task: label(job, open.task), attempts: open.attempts, lastEvent: withNames(open.lastReason))
-        let before = open.lastReason.isEmpty ? "" : "; before: \(withNames(open.lastReason))"
+        var (node, runningFor) = (nil as String?, nil as Duration?)
+        let event: String
         switch open.state {
-        case .running(let node, let since):
-            explained.node = name(of: node)
-            explained.runningFor = since
-            explained.lastEvent = "sent to \(name(of: node))\(before)"
-        case .ready: explained.lastEvent = "waits for a slot\(before)"
-        case .backingOff: explained.lastEvent = "waits to be tried again\(before)"
-        case .isolated: explained.lastEvent = "waits for a node on which nothing else runs\(before)"
+        case .running(let runner, let since):
+            (node, runningFor) = (name(of: runner), since)
+            event = "sent to \(name(of: runner))"
+        case .ready: event = "waits for a slot"
+        case .backingOff: event = "waits to be tried again"
+        case .isolated: event = "waits for a node on which nothing else runs"
         }
-        return explained
+        let before = open.lastReason.isEmpty ? "" : "; before: \(withNames(open.lastReason))"
+        return JobExplanation.OpenTask(
+            task: label(job, open.task), node: node, runningFor: runningFor, attempts: open.attempts,
+            lastEvent: event + before)
     }
 
     private func tasks(_ count: Int) -> String { count == 1 ? "1 task waits" : "\(count) tasks wait" }

@@ -126,11 +126,8 @@ extension CoordinatorCore {
     mutating func restore(_ stored: StoredJob, _ replay: JobReplay) {
         let age = Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0))
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
-        job.told = replay.told
-        job.shares = replay.told.nodes
-        job.cached = replay.told.cached
+        (job.told, job.decided) = (replay.told, replay.told)
         job.issued = replay.tasks
-        job.failures = replay.failed.count
         job.isRisky = replay.isRisky
         for event in replay.events { job.log.append(event, time: age) }
         if let report = stored.report {
@@ -432,14 +429,10 @@ extension CoordinatorCore {
         var stored = StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)
         let needsResult = jobs[job]?.plan.needsResults == true
         let value = needsResult ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
-        if isCached {
-            jobs[job]?.cached += 1
-        } else {
-            jobs[job]?.shares[name, default: 0] += 1
-            // Only what answers the question, by a node that measures as this one does, may answer it again.
-            if let value, !strangers.contains(node), jobs[job]?.plan.accepts(task.index, value) == true {
-                stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
-            }
+        jobs[job]?.decided.complete(by: name)
+        // Only what answers the question, by a node that measures as this one does, may answer it again.
+        if !isCached, let value, !strangers.contains(node), jobs[job]?.plan.accepts(task.index, value) == true {
+            stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
         }
         jobs[job]?.cacheKeys[task] = nil
         store(.result(stored))
@@ -455,11 +448,13 @@ extension CoordinatorCore {
         let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
         guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
         store(.failed(job, task, reason: reason, isBadInput: isBadInput))
-        jobs[job]?.failures += 1
+        jobs[job]?.decided.failed += 1
         // Where the job ends by it, its end says why; once is enough.
         if step.abort == nil { note(.failed(task: label(job, task), reason: reason), in: job) }
         follow(step, of: job)
-        if step.abort == nil, let job = jobs[job], let allowed = job.request.allowedFailures, job.failures > allowed {
+        if step.abort == nil, let job = jobs[job], let allowed = job.request.allowedFailures,
+            job.decided.failed > allowed
+        {
             give(up: job.id, SkyError(.failed, "more than \(allowed) tasks failed, the last because \(reason)"))
         }
     }
@@ -501,9 +496,7 @@ extension CoordinatorCore {
             scheduled: outcome.completed + outcome.failed + outcome.cancelled,
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
             duration: now - record.submittedAt,
-            nodes: record.shares.sorted { $0.key < $1.key }.map {
-                NodeShare(name: $0.key, completed: $0.value, running: 0)
-            }, cached: record.cached)
+            nodes: CoordinatorCore.shares(record.decided), cached: record.decided.cached)
         jobs[job]?.report = report
         jobs[job]?.endedAt = now
         jobs[job]?.stored.ended = wall
@@ -547,8 +540,7 @@ extension CoordinatorCore {
         guard let submitted = jobs[event.job]?.submittedAt else { return }
         switch event.kind {
         case .completed(_, let node):
-            jobs[event.job]?.told.completed += 1
-            jobs[event.job]?.told.count(node)
+            jobs[event.job]?.told.complete(by: node)
         case .failed: jobs[event.job]?.told.failed += 1
         case .retrying: jobs[event.job]?.told.retries += 1
         case .ended(let report):
@@ -562,12 +554,15 @@ extension CoordinatorCore {
     /// Nodes with a part in a job, by name.
     func shares(of job: JobID) -> [NodeShare] {
         guard let record = jobs[job] else { return [] }
-        var shares = record.told.nodes.mapValues { (completed: $0, running: 0) }
-        for (node, count) in scheduler.runningByNode(job) {
-            shares[name(of: node), default: (0, 0)].running = count
-        }
-        return shares.sorted { $0.key < $1.key }.map {
-            NodeShare(name: $0.key, completed: $0.value.completed, running: $0.value.running)
+        var running: [String: Int] = [:]
+        for (node, count) in scheduler.runningByNode(job) { running[name(of: node)] = count }
+        return CoordinatorCore.shares(record.told, running: running)
+    }
+
+    /// In the order of names.
+    private static func shares(_ tally: CoordinatedJob.Tally, running: [String: Int] = [:]) -> [NodeShare] {
+        Set(tally.nodes.keys).union(running.keys).sorted().map {
+            NodeShare(name: $0, completed: tally.nodes[$0] ?? 0, running: running[$0] ?? 0)
         }
     }
 

@@ -27,8 +27,7 @@ struct JobReplay: Sendable {
     /// Takes the next result.
     mutating func take(_ result: StoredResult) {
         completedTasks.append(result.task.index)
-        told.completed += 1
-        told.count(result.node)
+        told.complete(by: result.node)
         guard plan.needsResults else { return }
         guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
             abort = SkyError(.failed, "a stored result of it cannot be read")

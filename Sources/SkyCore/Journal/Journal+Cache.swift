@@ -57,12 +57,6 @@ extension Journal {
         counts.withLockedValue { $0.evictions += keys.count }
     }
 
-    /// Forgets all earlier results.
-    package func emptyCache() async throws(JournalError) {
-        try await write { try $0.execute(sql: "DELETE FROM cache") }
-        try await shrink()
-    }
-
     /// What is kept, and how much room that takes.
     package func usage() async throws(JournalError) -> JournalUsage {
         let (counts, limits) = (counts.withLockedValue { $0 }, limits)
@@ -84,15 +78,5 @@ extension Journal {
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
         let size = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
         return (pages - free) * size
-    }
-
-    private func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(JournalError) -> Value {
-        do {
-            return try await queue.write(body)
-        } catch {
-            throw Journal.failure(error, nil)
-        }
     }
 }

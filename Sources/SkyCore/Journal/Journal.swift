@@ -53,6 +53,8 @@ package final class Journal: Sendable {
             try Journal.migrate(queue)
             (life, wasClosed) = try queue.write(Journal.beginLife)
             self.queue = queue
+            // The limits may be lower than they were.
+            try queue.write { [self] in try evict(from: $0) }
         } catch let error as JournalError {
             throw JournalError(error.kind, "\(path ?? "the journal"): \(error.message)")
         } catch {
@@ -69,28 +71,34 @@ package final class Journal: Sendable {
     /// - Throws: `JournalError`; of kind `full` it may go better later.
     @discardableResult
     package func append(_ entries: [JournalEntry]) async throws(JournalError) -> (repeated: Int, bytes: Int) {
-        do {
-            return try await queue.write { [self] database in
-                var repeated = 0
-                var mayEvict = false
-                for entry in entries {
-                    let isNew = try append(entry, to: database)
-                    if !isNew { repeated += 1 }
-                    if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
-                }
-                let isFull = try Journal.bytes(database) > limits.bytes
-                if mayEvict || isFull { try evict(from: database) }
-                return (repeated, try Journal.bytes(database))
+        try await write { [self] database in
+            var repeated = 0
+            var mayEvict = false
+            for entry in entries {
+                let isNew = try append(entry, to: database)
+                if !isNew { repeated += 1 }
+                if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
             }
-        } catch {
-            throw Journal.failure(error, path)
+            var bytes = try Journal.bytes(database)
+            if mayEvict || bytes > limits.bytes {
+                try evict(from: database)
+                bytes = try Journal.bytes(database)
+            }
+            return (repeated, bytes)
         }
     }
 
     /// Notes that this life ends in order.
     package func close() async throws(JournalError) {
+        try await write { try $0.execute(sql: "UPDATE coordinator SET closed = 1") }
+    }
+
+    /// Changes something, wholly or not at all.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
         do {
-            try await queue.write { try $0.execute(sql: "UPDATE coordinator SET closed = 1") }
+            return try await queue.write(body)
         } catch {
             throw Journal.failure(error, path)
         }

@@ -110,7 +110,7 @@ struct TaskRecord {
             troubles.append(.fault(node))
             guard faults <= retries else {
                 let nodes = Set(faultyOn)
-                let names = nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
+                let names = TaskRecord.names(of: nodes)
                 return .fail(
                     reason: nodes.count == 1
                         ? "failed \(faults) times on \(names): \(reason)"
@@ -129,8 +129,8 @@ struct TaskRecord {
             // A node dies once; the same one lost again is a bad link, which is not the task's doing.
             let nodes = Set(lostOn)
             guard Set(lostAlone).count < policy.maximumLossesAlone else {
-                let names = nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
-                return .fail(reason: "poison: \(nodes.count) nodes died while running it (\(names))")
+                return .fail(
+                    reason: "poison: \(nodes.count) nodes died while running it (\(TaskRecord.names(of: nodes)))")
             }
             guard lostOn.count < policy.maximumLosses else {
                 return .fail(reason: "lost \(lostOn.count) times with the way to its nodes: \(reason)")
@@ -162,6 +162,10 @@ struct TaskRecord {
         placement.avoid.sort()
         placement.never.sort()
         return placement
+    }
+
+    private static func names(of nodes: Set<NodeID>) -> String {
+        nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
     }
 
     private var faults: Int { faultyOn.count }

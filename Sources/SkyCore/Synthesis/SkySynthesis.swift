@@ -138,8 +138,8 @@ extension SkySynthesis {
     /// A frame that does not fit in memory is refused, rather than have the system kill the program half-way.
     private func checkMemory() throws(SkyError) {
         let needed = width * height * MemoryLayout<Float>.size
-        let available = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-        guard available <= 0 || needed <= available / 4 * 3 else {
+        let available = Int(clamping: MachineMemory.total)
+        guard needed <= available / 4 * 3 else {
             throw SkyError(
                 .badInput,
                 "a frame of \(width) x \(height) pixels needs \(needed >> 20) MiB of memory; "
