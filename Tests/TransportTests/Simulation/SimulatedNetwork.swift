@@ -39,6 +39,9 @@ struct SimulatedNetwork {
         static func == (one: Entry, other: Entry) -> Bool { one.number == other.number }
     }
 
+    /// Each host has another, by which it is found.
+    private static let firstPort = 7420
+
     var random: SeededGenerator
     private(set) var now = Duration.zero
     private(set) var hosts: [SimulatedHost] = []
@@ -75,7 +78,8 @@ struct SimulatedNetwork {
         for number in 0..<count {
             hosts.append(
                 SimulatedHost(
-                    address: .hostPort(host: "10.0.\(number / 250).\(number % 250)", port: 7420),
+                    address: .hostPort(
+                        host: "10.0.\(number / 250).\(number % 250)", port: SimulatedNetwork.firstPort + number),
                     node: NodeID(rawValue: random.next()), seed: random.next()))
         }
     }
@@ -290,9 +294,8 @@ struct SimulatedNetwork {
     }
 
     private func index(of address: NodeAddress) -> Int? {
-        guard case .hostPort(let host, _) = address else { return nil }
-        let bytes = IPv4.bytes(of: host) ?? [0, 0, 0, 0]
-        return Int(bytes[2]) * 250 + Int(bytes[3])
+        guard case .hostPort(_, let port) = address else { return nil }
+        return port - SimulatedNetwork.firstPort
     }
 
     /// The hello of a dial is at its target, or the connection never gets there.
