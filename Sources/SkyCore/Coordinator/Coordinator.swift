@@ -429,11 +429,13 @@ package distributed actor Coordinator: ClusterActor {
         return Array(unstored[..<count])
     }
 
-    func stored(_ count: Int, repeated: Int, bytes: Int) {
-        if repeated > 0 { logger.error("\(repeated) results came twice and were left out the second time") }
+    func stored(_ count: Int, _ appended: Journal.Appended) {
+        if appended.repeated > 0 {
+            logger.error("\(appended.repeated) results came twice and were left out the second time")
+        }
         change { core in
             core.stored(core.lastStored + UInt64(count))
-            core.journalWorks(bytes: bytes)
+            core.journalWorks(bytes: appended.bytes)
         }
         while let first = storeWaiters.first, first.entry <= core.lastStored {
             storeWaiters.removeFirst().latch.open()

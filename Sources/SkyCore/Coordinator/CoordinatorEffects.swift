@@ -157,9 +157,9 @@ struct CoordinatorEffects: Sendable {
         while !Task.isCancelled, let entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
             while !Task.isCancelled {
                 do {
-                    let (repeated, bytes) = try await journal.append(entries)
-                    await coordinator.whenLocal { $0.stored(entries.count, repeated: repeated, bytes: bytes) }
-                    if entries.contains(where: \.isDeletion) { try? await journal.shrink() }
+                    let appended = try await journal.append(entries)
+                    await coordinator.whenLocal { $0.stored(entries.count, appended) }
+                    if appended.mayShrink { try? await journal.shrink() }
                     break
                 } catch {
                     // The end of this task, not of the journal: `close` stores the rest.

@@ -32,18 +32,17 @@ extension Journal {
         let size = payload.readableBytes
         guard size <= limits.cache else { return }
         // The later one: it was asked for because the earlier was no answer.
-        let statement = try database.cachedStatement(sql: "INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?)")
-        try statement.execute(arguments: [
-            Data(key.digest), Int64(clamping: WallClock.milliseconds), size, Data(buffer: payload),
-        ])
+        try database.run(
+            "INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?)",
+            [Data(key.digest), Int64(clamping: WallClock.milliseconds), size, Data(buffer: payload)])
     }
 
     /// Brings the cache below its limit, and a tenth further so that this is not done for every result; and further still where
     /// the journal holds more than it may: what can be done again goes before jobs do.
     func evict(from database: Database) throws {
-        let total = try Int.fetchOne(database, sql: "SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse") ?? 0
+        let total = try database.number("SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse")
         var excess = total > limits.cache ? total - limits.cache / 10 * 9 : 0
-        let over = try Journal.bytes(database) - limits.bytes
+        let over = try Journal.bytes(database).held - limits.bytes
         if over > 0 { excess = max(excess, over + limits.cache / 10) }
         guard excess > 0, total > 0 else { return }
         var keys: [Data] = []
@@ -52,8 +51,7 @@ extension Journal {
             excess -= row["size"]
             keys.append(row["key"])
         }
-        let delete = try database.cachedStatement(sql: "DELETE FROM cache WHERE key = ?")
-        for key in keys { try delete.execute(arguments: [key]) }
+        for key in keys { try database.run("DELETE FROM cache WHERE key = ?", [key]) }
         counts.withLockedValue { $0.evictions += keys.count }
     }
 
@@ -65,18 +63,18 @@ extension Journal {
                 database,
                 sql: "SELECT count(*) AS results, coalesce(sum(size), 0) AS bytes FROM cache INDEXED BY cacheUse")
             return JournalUsage(
-                bytes: try Journal.bytes(database), limit: limits.bytes,
+                bytes: try Journal.bytes(database).held, limit: limits.bytes,
                 jobs: try Int.fetchOne(database, sql: "SELECT count(*) FROM job") ?? 0,
                 cachedResults: row?["results"] ?? 0, cacheBytes: row?["bytes"] ?? 0, cacheLimit: limits.cache,
                 hits: counts.hits, misses: counts.misses, evictions: counts.evictions)
         }
     }
 
-    /// What the file holds; what was deleted and not yet given back does not count.
-    static func bytes(_ database: Database) throws -> Int {
-        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-        let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-        let size = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0
-        return (pages - free) * size
+    /// What the file holds, and what was deleted and not yet given back, which does not count.
+    static func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
+        let pages = try database.number("PRAGMA page_count")
+        let free = try database.number("PRAGMA freelist_count")
+        let size = try database.number("PRAGMA page_size")
+        return ((pages - free) * size, free * size)
     }
 }

@@ -11,48 +11,45 @@ extension Journal {
     func append(_ entry: JournalEntry, to database: Database) throws -> Bool {
         switch entry {
         case .submitted(let job):
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO job(id, token, request, submitted) VALUES (?, ?, ?, ?)",
-                arguments: [
+            try database.run(
+                "INSERT OR IGNORE INTO job(id, token, request, submitted) VALUES (?, ?, ?, ?)",
+                [
                     Journal.key(job.id), job.token, try JSONEncoder().encode(job.request),
                     Int64(clamping: job.submitted),
                 ])
         case .result(let result):
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT OR IGNORE INTO result
-                    SELECT number * \(Journal.tasksPerJob) + ?, ?, ?, ? FROM job WHERE id = ?
-                    """)
-            try statement.execute(arguments: [
-                result.task.index, result.node, Journal.nanoseconds(result.duration), Data(buffer: result.payload),
-                Journal.key(result.job),
-            ])
+            try database.run(
+                """
+                INSERT OR IGNORE INTO result SELECT number * \(Journal.tasksPerJob) + ?, ?, ?, ? FROM job WHERE id = ?
+                """,
+                [
+                    result.task.index, result.node, Journal.nanoseconds(result.duration), Data(buffer: result.payload),
+                    Journal.key(result.job),
+                ])
             guard database.changesCount > 0 else { return false }
             if let cacheKey = result.cacheKey { try remember(result.payload, as: cacheKey, in: database) }
         case .failed(let job, let task, let reason, let isBadInput):
-            try database.execute(
-                sql:
-                    "INSERT OR IGNORE INTO failure SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
-                arguments: [task.index, reason, isBadInput, Journal.key(job)])
+            try database.run(
+                "INSERT OR IGNORE INTO failure SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
+                [task.index, reason, isBadInput, Journal.key(job)])
             return database.changesCount > 0
         case .ended(let job, let report, let time):
-            try database.execute(
-                sql: "UPDATE job SET report = ?, ended = ? WHERE id = ?",
-                arguments: [try JSONEncoder().encode(report), Int64(clamping: time), Journal.key(job)])
+            try database.run(
+                "UPDATE job SET report = ?, ended = ? WHERE id = ?",
+                [try JSONEncoder().encode(report), Int64(clamping: time), Journal.key(job)])
         case .risked(let job, let risk):
-            try database.execute(
-                sql:
-                    "INSERT OR REPLACE INTO risk SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
-                arguments: [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
+            try database.run(
+                "INSERT OR REPLACE INTO risk SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
+                [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
         case .deleted(let job):
             for table in ["result", "failure", "risk"] {
-                try database.execute(
-                    sql: """
-                        DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                        AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                        """, arguments: ["id": Journal.key(job)])
+                try database.run(
+                    """
+                    DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                    AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                    """, ["id": Journal.key(job)])
             }
-            try database.execute(sql: "DELETE FROM job WHERE id = ?", arguments: [Journal.key(job)])
+            try database.run("DELETE FROM job WHERE id = ?", [Journal.key(job)])
         }
         return true
     }

@@ -66,11 +66,9 @@ package final class Journal: Sendable {
 
     /// Stores entries, all or none, and returns when that is done.
     ///
-    /// - Returns: how many results and failures were left out because their task has one already, which is nobody's
-    ///   intention; and the bytes that the journal holds now.
     /// - Throws: `JournalError`; of kind `full` it may go better later.
     @discardableResult
-    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> (repeated: Int, bytes: Int) {
+    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> Appended {
         try await write { [self] database in
             var repeated = 0
             var mayEvict = false
@@ -79,13 +77,22 @@ package final class Journal: Sendable {
                 if !isNew { repeated += 1 }
                 if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
             }
-            var bytes = try Journal.bytes(database)
+            var (bytes, spare) = try Journal.bytes(database)
             if mayEvict || bytes > limits.bytes {
                 try evict(from: database)
-                bytes = try Journal.bytes(database)
+                (bytes, spare) = try Journal.bytes(database)
             }
-            return (repeated, bytes)
+            return Appended(repeated: repeated, bytes: bytes, mayShrink: spare >= Journal.shrinkStep)
         }
+    }
+
+    package struct Appended: Sendable {
+        /// Results and failures that were left out because their task has one already, which is nobody's intention.
+        package var repeated: Int
+        /// What the journal holds now.
+        package var bytes: Int
+        /// Whether `shrink` would give something back.
+        package var mayShrink: Bool
     }
 
     /// Notes that this life ends in order.
@@ -104,12 +111,16 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Gives room that deleted jobs had back to the file system, 4 MB at a time and none below that: later entries use it.
+    /// Bytes given back at a time; fewer are kept for later entries.
+    private static let shrinkStep = 4_000_000
+
+    /// Gives room that deleted jobs had back to the file system.
     package func shrink() async throws(JournalError) {
         do {
             try await queue.writeWithoutTransaction { database in
-                guard try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0 >= 1000 else { return }
-                try database.execute(sql: "PRAGMA incremental_vacuum(1000)")
+                guard try Journal.bytes(database).spare >= Journal.shrinkStep else { return }
+                let size = try database.number("PRAGMA page_size")
+                try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / max(1, size)))")
             }
         } catch {
             throw Journal.failure(error, path)

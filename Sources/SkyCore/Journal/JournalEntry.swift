@@ -14,8 +14,6 @@ package enum JournalEntry: Sendable {
     /// The job with all that belongs to it.
     case deleted(JobID)
 
-    var isDeletion: Bool { if case .deleted = self { true } else { false } }
-
     /// About what it takes in memory.
     var byteCount: Int {
         switch self {

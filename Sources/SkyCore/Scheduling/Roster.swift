@@ -115,8 +115,8 @@ struct Roster {
         changed.removeAll(keepingCapacity: true)
     }
 
-    /// The node with room that has the smallest part of its slots in use; among equals the fastest, then the first in a
-    /// stable order.
+    /// The node with room that has the smallest part of its slots in use; among equals the fastest, then the local one, which
+    /// has the input at hand and is asked soonest, then the first in a stable order.
     func leastLoaded(now: Duration, halfLife: Duration, except skipped: Set<NodeID>) -> NodeID? {
         if withRoom.count == 1, skipped.isEmpty { return withRoom.first }
         var best: (index: Int, rank: Int)?
@@ -127,7 +127,10 @@ struct Roster {
                 // running / slots, compared without dividing.
                 let load = records[index].running.count * records[current.index].slots
                 let bestLoad = records[current.index].running.count * records[index].slots
-                guard (load, rank, node) < (bestLoad, current.rank, records[current.index].id) else { continue }
+                let other = records[current.index].id
+                let isFirst = node == local || (other != local && node < other)
+                guard (load, rank) < (bestLoad, current.rank) || (load, rank) == (bestLoad, current.rank) && isFirst
+                else { continue }
             }
             best = (index, rank)
         }

@@ -52,6 +52,19 @@ struct SchedulerPlacementTests {
         #expect(story.submit(6).runs.map(\.node) == [east, west, east, east, west, east])
     }
 
+    @Test("of equal nodes takes the local one first, whatever its place in the order")
+    func localFirst() {
+        let before = NodeID(rawValue: 0)
+        for nodes in [[before, local, east], [east, local, before], [local, east, before]] {
+            var story = SchedulerStory()
+            for node in nodes {
+                story.tell(.nodeJoined(node))
+                story.lease(node, 1)
+            }
+            #expect(story.submit(3).runs.map(\.node) == [local, before, east])
+        }
+    }
+
     @Test("among equally loaded nodes takes the faster, and tries a slow one again when the measurement has faded")
     func fasterFirst() {
         var policy = JobScheduler.Policy()
