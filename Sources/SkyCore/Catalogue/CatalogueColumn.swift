@@ -1,6 +1,7 @@
 /// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
 ///
-/// `all` is the only list of columns; every format writes these, in this order.
+/// `all` is the only list of columns; every format writes these, in this order. Of several apertures each has columns of its
+/// own, the second and later with a number behind the name, as SExtractor's text catalogues have them when they are read.
 struct CatalogueColumn: Sendable {
     /// How a number is kept in a FITS table and printed in a CSV file.
     enum Form: Hashable {
@@ -36,24 +37,62 @@ struct CatalogueColumn: Sendable {
     }
 
     /// Every column, in SExtractor's names and units (its manual, "Measurements").
-    static let all: [CatalogueColumn] = [
+    static func all(apertures: Int) -> [CatalogueColumn] {
+        positions + automatic + (0..<apertures).flatMap(aperture) + shape
+    }
+
+    private static let positions: [CatalogueColumn] = [
         .init("NUMBER", "", .integer, "Running number") { Double($0.number) },
         .init("X_IMAGE", "pixel", .position(decimals: 4), "Position along x, first pixel at 1") { $0.source.x },
         .init("Y_IMAGE", "pixel", .position(decimals: 4), "Position along y, first pixel at 1") { $0.source.y },
         .init("ALPHA_J2000", "deg", .position(decimals: 7), "Right ascension") { $0.source.alpha },
         .init("DELTA_J2000", "deg", .position(decimals: 7), "Declination") { $0.source.delta },
+        .init("XWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along x") { $0.source.xWindow },
+        .init("YWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along y") { $0.source.yWindow },
+        .init("ALPHAWIN_J2000", "deg", .position(decimals: 7), "Right ascension of the windowed position") {
+            $0.source.alphaWindow
+        },
+        .init("DELTAWIN_J2000", "deg", .position(decimals: 7), "Declination of the windowed position") {
+            $0.source.deltaWindow
+        },
+    ]
+
+    private static let automatic: [CatalogueColumn] = [
         .init("FLUX_AUTO", "count", .scientific(digits: 7), "Flux in the Kron ellipse") { $0.source.fluxAuto },
         .init("FLUXERR_AUTO", "count", .scientific(digits: 6), "1-sigma error of FLUX_AUTO") {
             $0.source.fluxErrorAuto
         },
-        .init("MAG_AUTO", "mag", .measure(decimals: 4), "Magnitude in the Kron ellipse") { $0.magnitude },
-        .init("MAGERR_AUTO", "mag", .measure(decimals: 4), "1-sigma error of MAG_AUTO") { $0.magnitudeError },
-        .init("FLUX_APER", "count", .scientific(digits: 7), "Flux in the circular aperture") {
-            $0.source.fluxAperture
+        .init("MAG_AUTO", "mag", .measure(decimals: 4), "Magnitude in the Kron ellipse") {
+            $0.magnitude($0.source.fluxAuto)
         },
-        .init("FLUXERR_APER", "count", .scientific(digits: 6), "1-sigma error of FLUX_APER") {
-            $0.source.fluxErrorAperture
+        .init("MAGERR_AUTO", "mag", .measure(decimals: 4), "1-sigma error of MAG_AUTO") {
+            $0.magnitudeError($0.source.fluxAuto, $0.source.fluxErrorAuto)
         },
+    ]
+
+    private static func aperture(_ index: Int) -> [CatalogueColumn] {
+        let suffix = index == 0 ? "" : "_\(index)"
+        @Sendable func pair(_ row: CatalogueRow) -> (flux: Double, error: Double)? {
+            let (fluxes, errors) = (row.source.fluxesAperture, row.source.fluxErrorsAperture)
+            return index < fluxes.count && index < errors.count ? (fluxes[index], errors[index]) : nil
+        }
+        return [
+            .init("FLUX_APER" + suffix, "count", .scientific(digits: 7), "Flux in a circular aperture") {
+                pair($0)?.flux
+            },
+            .init("FLUXERR_APER" + suffix, "count", .scientific(digits: 6), "1-sigma error of FLUX_APER" + suffix) {
+                pair($0)?.error
+            },
+            .init("MAG_APER" + suffix, "mag", .measure(decimals: 4), "Magnitude in a circular aperture") { row in
+                pair(row).flatMap { row.magnitude($0.flux) }
+            },
+            .init("MAGERR_APER" + suffix, "mag", .measure(decimals: 4), "1-sigma error of MAG_APER" + suffix) { row in
+                pair(row).flatMap { row.magnitudeError($0.flux, $0.error) }
+            },
+        ]
+    }
+
+    private static let shape: [CatalogueColumn] = [
         .init("FLUX_ISO", "count", .scientific(digits: 7), "Flux above the threshold") { $0.source.fluxIsophotal },
         .init("FLUX_MAX", "count", .scientific(digits: 7), "Peak above the background") { $0.source.peak },
         .init("FLUX_RADIUS", "pixel", .measure(decimals: 3), "Radius of half of FLUX_AUTO") {
@@ -68,6 +107,15 @@ struct CatalogueColumn: Sendable {
             $0.source.theta
         },
         .init("ELONGATION", "", .measure(decimals: 3), "A_IMAGE / B_IMAGE") { $0.elongation },
+        .init("FWHM_IMAGE", "pixel", .measure(decimals: 3), "Full width at half maximum of the core") {
+            $0.source.fwhm
+        },
+        .init("BACKGROUND", "count", .scientific(digits: 7), "Level of the sky at the centroid") {
+            $0.source.background
+        },
+        .init("THRESHOLD", "count", .scientific(digits: 7), "Detection threshold above BACKGROUND") {
+            $0.source.threshold
+        },
         .init("ISOAREA_IMAGE", "pixel**2", .integer, "Pixels above the threshold") { Double($0.source.area) },
         .init("FLAGS", "", .integer, "1 biased, 2 blend, 4 saturated, 8 at edge, 16 cut") {
             Double($0.source.flags)

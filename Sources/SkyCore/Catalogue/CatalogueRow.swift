@@ -9,13 +9,13 @@ struct CatalogueRow {
     let zeroPoint: Double
 
     /// Pogson's magnitude, zero point - 2.5 log10(flux); `nil` where the flux has no logarithm.
-    var magnitude: Double? {
-        source.fluxAuto > 0 ? zeroPoint - 2.5 * log10(source.fluxAuto) : nil
+    func magnitude(_ flux: Double) -> Double? {
+        flux > 0 ? zeroPoint - 2.5 * log10(flux) : nil
     }
 
     /// Error of the magnitude to first order, 2.5 / ln(10) times the relative error of the flux.
-    var magnitudeError: Double? {
-        source.fluxAuto > 0 ? 2.5 / log(10.0) * source.fluxErrorAuto / source.fluxAuto : nil
+    func magnitudeError(_ flux: Double, _ error: Double) -> Double? {
+        flux > 0 ? 2.5 / log(10.0) * error / flux : nil
     }
 
     var elongation: Double? {

@@ -4,7 +4,7 @@ extension CatalogueTable {
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public func writeFITS(to path: String) throws(SkyError) {
-        let columns = CatalogueColumn.all
+        let columns = columns
         let rows = Array(self.rows)
         try FITSWriter.write(to: path) { writer in
             writer.table(
@@ -43,18 +43,24 @@ extension CatalogueTable {
         return [
             FITSCard("IMAGE", .text(image), "image that was scanned"),
             FITSCard("THRESH", .real(scan.threshold), "[sigma] DETECT_THRESH"),
+            FITSCard("THRUNIT", .text(scan.thresholdUnit.rawValue), "noise of pixels, or of the filtered image"),
+            FITSCard("FILTER", .text(scan.filter.name), "FILTER_NAME"),
+            FITSCard("FILTFWHM", .real(scan.filter.fwhm ?? 0), "[pixel] of a Gaussian filter, 0 for others"),
             FITSCard("MINAREA", .integer(scan.minimumArea), "[pixel] DETECT_MINAREA"),
             FITSCard("NTHRESH", .integer(scan.deblendLevels), "DEBLEND_NTHRESH"),
             FITSCard("MINCONT", .real(scan.deblendContrast), "DEBLEND_MINCONT"),
             FITSCard("CLEAN", .real(scan.cleanParameter ?? 0), "CLEAN_PARAM, 0 for no cleaning"),
             FITSCard("BACKSIZE", .integer(scan.meshSize), "[pixel] BACK_SIZE"),
             FITSCard("BACKFILT", .integer(scan.meshFilterSize), "[mesh] BACK_FILTERSIZE"),
-            FITSCard("APERTURE", .real(scan.apertureDiameter), "[pixel] PHOT_APERTURES, a diameter"),
+            FITSCard("SATURATE", .real(scan.saturation ?? 0), "[adu] SATUR_LEVEL, 0 for none"),
             FITSCard("GAIN", .real(scan.gain), "[electron/adu] GAIN, 0 for none"),
             FITSCard("MAGZERO", .real(scan.zeroPoint), "[mag] MAG_ZEROPOINT"),
             FITSCard("SECTOR", .integer(scan.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image"),
             FITSCard("MARGIN", .integer(scan.margin), "[pixel] rim around a sector"),
         ]
+            + scan.apertureDiameters.enumerated().map {
+                FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
+            }
     }
 }
 

@@ -16,6 +16,8 @@ public struct CatalogueTable: Sendable {
         self.image = image
     }
 
+    var columns: [CatalogueColumn] { CatalogueColumn.all(apertures: configuration.apertureDiameters.count) }
+
     var rows: some Sequence<CatalogueRow> {
         sources.lazy.enumerated().map {
             CatalogueRow(number: $0.offset + 1, source: $0.element, zeroPoint: configuration.zeroPoint)
@@ -25,11 +27,12 @@ public struct CatalogueTable: Sendable {
     /// The catalogue as comma-separated values with a line of SExtractor's column names (RFC 4180, but lines end in a
     /// line feed). A value that does not exist is an empty field.
     public func csv() -> [UInt8] {
-        var bytes = Array(CatalogueColumn.all.map(\.name).joined(separator: ",").utf8)
+        let columns = columns
+        var bytes = Array(columns.map(\.name).joined(separator: ",").utf8)
         bytes.append(UInt8(ascii: "\n"))
-        bytes.reserveCapacity((sources.count + 1) * 256)
+        bytes.reserveCapacity((sources.count + 1) * 320)
         for row in rows {
-            for (index, column) in CatalogueColumn.all.enumerated() {
+            for (index, column) in columns.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 column.append(row, to: &bytes)
             }

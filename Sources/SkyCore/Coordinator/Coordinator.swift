@@ -265,7 +265,7 @@ package distributed actor Coordinator: ClusterActor {
         let page = all[start..<min(all.count, start + Coordinator.pageLength)]
         return CataloguePage(
             info: catalogue.info, sources: Array(page), total: all.count,
-            truncated: catalogue.truncatedSources)
+            truncated: catalogue.truncatedSources, filter: catalogue.filter)
     }
 
     /// Sources in one page; about 4 MB on the wire.

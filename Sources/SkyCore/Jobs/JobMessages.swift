@@ -128,12 +128,14 @@ package struct CataloguePage: Codable, Sendable {
     package var total: Int
     /// Sources cut by the rim of what their sector saw, over the whole image.
     package var truncated: Int
+    /// What they were found with.
+    package var filter: DetectionFilter
 }
 
 extension Catalogue {
     /// A catalogue put together from its pages.
-    package init(info: ImageInfo, sources: [Source], truncated: Int) {
-        self.init(merging: [], info: info)
+    package init(info: ImageInfo, sources: [Source], truncated: Int, filter: DetectionFilter) {
+        self.init(merging: [], info: info, filter: filter)
         self.sources = sources
         truncatedSources = truncated
     }

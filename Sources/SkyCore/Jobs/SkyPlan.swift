@@ -1,47 +1,80 @@
 /// The plan of an image: look at its header, measure the background of every sector, then scan every sector with the
 /// one background stitched from all of them.
 ///
-/// Two rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
-/// sources are those of a whole-image scan.
+/// Rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
+/// sources are those of a whole-image scan. Where the filter is to fit the image's stars, a round in between measures these
+/// in a few sectors.
 struct SkyPlan: JobPlan {
     private enum Phase {
         case inspecting
         case measuring
+        case gauging(BackgroundMap)
         case extracting(BackgroundMap)
+    }
+
+    /// What a task is for: a sector's place in `sectors`, or in `samples`.
+    private enum Role {
+        case header
+        case background(Int)
+        case seeing(Int)
+        case sector(Int)
+        case picture
     }
 
     let request: SkyRequest
     private var phase = Phase.inspecting
     private(set) var info: ImageInfo?
+    /// The configuration with the filter that the image's stars ask for.
+    private(set) var configuration: ScanConfiguration
     private var sectors: [Sector] = []
+    /// The sectors whose stars say how wide the filter is; none where that is known.
+    private var samples: [Int] = []
     private var tiles: [BackgroundTile] = []
+    private var widths: [Int: StarWidths] = [:]
     private var backgroundDigest: [UInt8] = []
     private(set) var results: [SectorResult] = []
     private(set) var preview: ImagePreview?
 
+    /// Sectors whose stars are measured first: enough for some hundred stars of a usual frame.
+    private static let sampleLimit = 4
+
     init(_ request: SkyRequest) {
         self.request = request
+        configuration = request.configuration
     }
 
-    // Tasks are numbered: 0 the header; 1...n the backgrounds; n+1...2n the sectors; 2n+1 the picture.
+    // Tasks are numbered: the header, all backgrounds, the samples, all sectors, the picture.
+
+    private func role(_ number: Int) -> Role? {
+        guard number > 0 else { return number == 0 ? .header : nil }
+        var rest = number - 1
+        for (count, role) in [
+            (sectors.count, Role.background), (samples.count, Role.seeing), (sectors.count, Role.sector),
+        ] {
+            if rest < count { return role(rest) }
+            rest -= count
+        }
+        return rest == 0 && !sectors.isEmpty ? .picture : nil
+    }
 
     func task(_ number: Int) -> ScanTask? {
-        let count = sectors.count
-        let label = label(number) ?? ""
-        if number == 0 { return ScanTask(.inspect(request.image, withContent: usesCache), label: label) }
-        if (1...max(1, count)).contains(number), count > 0 {
-            return ScanTask(.background(image, sectors[number - 1], request.configuration), label: label)
-        }
-        if case .extracting(let background) = phase, (count + 1...2 * count).contains(number) {
-            let sector = sectors[number - count - 1]
-            var task = ScanTask(.extract(image, sector, background, request.configuration), label: label)
-            task.rehearsal.failsFirstAttempt = request.failSector == sector.index
+        guard let role = role(number), let label = label(number) else { return nil }
+        switch (role, phase) {
+        case (.header, _):
+            return ScanTask(.inspect(request.image, withContent: usesCache), label: label)
+        case (.background(let index), _):
+            return ScanTask(.background(image, sectors[index], request.configuration), label: label)
+        case (.seeing(let index), .gauging(let background)):
+            return ScanTask(
+                .seeing(image, sectors[samples[index]], background, request.configuration), label: label)
+        case (.sector(let index), .extracting(let background)):
+            var task = ScanTask(.extract(image, sectors[index], background, configuration), label: label)
+            task.rehearsal.failsFirstAttempt = request.failSector == sectors[index].index
             return task
+        case (.picture, .extracting):
+            return request.pictureSide.map { ScanTask(.preview(image, maximumSide: $0), label: label) }
+        case (.seeing, _), (.sector, _), (.picture, _): return nil
         }
-        if case .extracting = phase, number == 2 * count + 1, let side = request.pictureSide {
-            return ScanTask(.preview(image, maximumSide: side), label: label)
-        }
-        return nil
     }
 
     var needsResults: Bool { true }
@@ -49,19 +82,24 @@ struct SkyPlan: JobPlan {
     private var usesCache: Bool { request.usesCache ?? true }
 
     func cacheKey(_ number: Int) -> CacheKey? {
-        guard usesCache, let content = info?.content, number >= 1 else { return nil }
-        let count = sectors.count
+        guard usesCache, let content = info?.content, let role = role(number) else { return nil }
         var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
-        if number <= count {
+        switch role {
+        case .header: return nil
+        case .background(let index):
             identity.kind = "background"
-            (identity.sector, identity.configuration) = (sectors[number - 1], request.configuration)
-        } else if number <= 2 * count {
-            // It fails once on purpose, which is what somebody wants to see.
-            guard request.failSector != sectors[number - count - 1].index else { return nil }
-            identity.kind = "sector"
-            (identity.sector, identity.configuration) = (sectors[number - count - 1], request.configuration)
+            (identity.sector, identity.configuration) = (sectors[index], request.configuration)
+        case .seeing(let index):
+            identity.kind = "seeing"
+            (identity.sector, identity.configuration) = (sectors[samples[index]], request.configuration)
             identity.background = backgroundDigest
-        } else {
+        case .sector(let index):
+            // It fails once on purpose, which is what somebody wants to see.
+            guard request.failSector != sectors[index].index else { return nil }
+            identity.kind = "sector"
+            (identity.sector, identity.configuration) = (sectors[index], configuration)
+            identity.background = backgroundDigest
+        case .picture:
             guard let side = request.pictureSide else { return nil }
             identity.kind = "picture"
             identity.side = side
@@ -70,11 +108,14 @@ struct SkyPlan: JobPlan {
     }
 
     func label(_ number: Int) -> String? {
-        let count = sectors.count
-        if number == 0 { return "header" }
-        guard count > 0, (1...2 * count + 1).contains(number) else { return nil }
-        if number <= count { return "background \(sectors[number - 1].index + 1)" }
-        return number <= 2 * count ? "sector \(sectors[number - count - 1].index + 1)" : "picture"
+        switch role(number) {
+        case .header: "header"
+        case .background(let index): "background \(sectors[index].index + 1)"
+        case .seeing(let index): "seeing \(sectors[samples[index]].index + 1)"
+        case .sector(let index): "sector \(sectors[index].index + 1)"
+        case .picture: "picture"
+        case nil: nil
+        }
     }
 
     /// The image with the HDU that was found, so that every task means the same one.
@@ -87,15 +128,14 @@ struct SkyPlan: JobPlan {
     }
 
     func accepts(_ task: Int, _ result: TaskResult) -> Bool {
-        let count = sectors.count
-        switch (phase, result) {
-        case (.inspecting, .inspected): return task == 0
-        case (.measuring, .background(let tile)):
-            return task >= 1 && task <= count && tile.sector == sectors[task - 1].index
-        case (.extracting, .extracted(let result)):
-            return task > count && task <= 2 * count && result.sector == sectors[task - count - 1].index
-                && (0...result.sources.count).contains(result.truncatedSources)
-        case (.extracting, .preview): return task == 2 * count + 1
+        guard let role = role(task) else { return false }
+        switch (phase, role, result) {
+        case (.inspecting, .header, .inspected), (.gauging, .seeing, .seeing), (.extracting, .picture, .preview):
+            return true
+        case (.measuring, .background(let index), .background(let tile)):
+            return tile.sector == sectors[index].index
+        case (.extracting, .sector(let index), .extracted(let result)):
+            return result.sector == sectors[index].index && (0...result.sources.count).contains(result.truncatedSources)
         default: return false
         }
     }
@@ -111,6 +151,10 @@ struct SkyPlan: JobPlan {
         case .background(let tile):
             tiles.append(tile)
             return tiles.count == sectors.count ? measured() : PlanStep()
+        case .seeing(let measured):
+            guard case .seeing(let index) = role(task) else { return PlanStep() }
+            widths[index] = measured
+            return widths.count == samples.count ? gauged() : PlanStep()
         case .extracted(let result):
             results.append(result)
             return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
@@ -128,6 +172,11 @@ struct SkyPlan: JobPlan {
             return PlanStep(abort: error)
         }
         phase = .measuring
+        if request.configuration.filter == .seeing {
+            // Spread over the image.
+            let count = min(SkyPlan.sampleLimit, sectors.count)
+            samples = (0..<count).map { (2 * $0 + 1) * sectors.count / (2 * count) }
+        }
         if let fail = request.failSector, fail >= sectors.count {
             return PlanStep(
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
@@ -140,21 +189,39 @@ struct SkyPlan: JobPlan {
         do {
             let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
             tiles = []
-            phase = .extracting(background)
             // Once, and not for every sector: it is large.
             if usesCache { backgroundDigest = try CacheKey.digest(of: background) }
+            guard samples.isEmpty else {
+                phase = .gauging(background)
+                return PlanStep(newTasks: samples.count)
+            }
+            phase = .extracting(background)
         } catch let error as SkyError {
             return PlanStep(abort: error)
         } catch {
             return PlanStep(abort: SkyError(.failed, "the background cannot be encoded: \(error)"))
         }
-        return PlanStep(newTasks: sectors.count + (request.pictureSide == nil ? 0 : 1), isLast: true)
+        return scanning
+    }
+
+    private mutating func gauged() -> PlanStep {
+        guard case .gauging(let background) = phase else { return PlanStep() }
+        configuration.filter = StarWidths(merging: Array(widths.values)).filter
+        phase = .extracting(background)
+        return scanning
+    }
+
+    private var scanning: PlanStep {
+        PlanStep(newTasks: sectors.count + (request.pictureSide == nil ? 0 : 1), isLast: true)
     }
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
-        // Without the header or one background mesh nothing after it can be right; a sector less is a gap that can
-        // be named.
-        guard task <= sectors.count else { return PlanStep() }
+        // Without the header or one background mesh nothing after it can be right, and another filter finds other sources; a
+        // sector less is a gap that can be named.
+        switch role(task) {
+        case .header, .background, .seeing, nil: break
+        case .sector, .picture: return PlanStep()
+        }
         // An engine's own words name the file; those of a scheduler or a dying worker do not.
         let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
         return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, text))
@@ -170,6 +237,6 @@ struct SkyPlan: JobPlan {
 
     /// What the coordinator hands back at the end.
     var catalogue: Catalogue? {
-        info.map { Catalogue(merging: results, info: $0) }
+        info.map { Catalogue(merging: results, info: $0, filter: configuration.filter) }
     }
 }

@@ -89,6 +89,31 @@ public struct BackgroundMap: Hashable, Sendable {
         }
     }
 
+    /// The background at single pixels of `rect`, counted from its corner.
+    ///
+    /// - Returns: as many levels as there are places; 0 for a place outside.
+    func levels(at places: [(x: Int, y: Int)], in rect: PixelRect) -> [Float] {
+        let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
+        guard info.contains(rect) else { return places.map { _ in 0 } }
+        let columns = columnPlaces(rect.x..<rect.x + rect.width)
+        var lines: [Int: (nodes: [Float], slopes: [Float])] = [:]
+        return places.map { place in
+            guard (0..<rect.width).contains(place.x), (0..<rect.height).contains(place.y) else { return 0 }
+            let line = lines[place.y] ?? nodes(atLine: rect.y + place.y)
+            lines[place.y] = line
+            return BackgroundMap.level(columns[place.x], line.nodes, line.slopes)
+        }
+    }
+
+    /// The spline between two nodes.
+    private static func level(_ place: (node: Int, offset: Float), _ nodes: [Float], _ slopes: [Float]) -> Float {
+        guard nodes.count > 1 else { return nodes[0] }
+        let (dx, low) = (place.offset, place.node)
+        let cdx = 1 - dx
+        return cdx * (nodes[low] + (cdx * cdx - 1) * slopes[low])
+            + dx * (nodes[low + 1] + (dx * dx - 1) * slopes[low + 1])
+    }
+
     /// The spline's nodes along one line of pixels, and their second derivatives along x.
     private func nodes(atLine y: Int) -> (nodes: [Float], slopes: [Float]) {
         guard rows > 1 else { return (levels, derivatives) }

@@ -4,13 +4,16 @@ public struct Catalogue: Codable, Sendable {
     public var info: ImageInfo
     /// From the first row up, in a row from the first column: a source's number is its place here, from 1.
     public var sources: [Source]
+    /// The filter that they were found with.
+    public var filter: DetectionFilter
     /// Sources too large for their sector, see `SectorResult`.
     public var truncatedSources: Int
 
     /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
     /// order in which the sectors came; a second result for a sector is left out.
-    public init(merging results: [SectorResult], info: ImageInfo) {
+    public init(merging results: [SectorResult], info: ImageInfo, filter: DetectionFilter = .pyramid) {
         self.info = info
+        self.filter = filter
         var seen: Set<Int> = []
         let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }

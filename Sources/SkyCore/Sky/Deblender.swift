@@ -2,8 +2,8 @@
 ///
 /// SEP gives the faint pixels between blended objects to one or the other by chance, from one series of random
 /// numbers per call: what a blend becomes depends on all blends before it, so on the sector. Here each footprint is
-/// cut out and extracted alone. The cut-out holds the footprint's own pixels and those within two pixels of it, and
-/// zeros elsewhere. Two pixels, because the 3x3 filter reaches one: the pixels that touch the footprint then stay
+/// cut out and extracted alone. The cut-out holds the footprint's own pixels and those within a rim around it, and
+/// zeros elsewhere. The rim is one pixel more than the filter reaches: the pixels that touch the footprint then stay
 /// as far below the threshold as they were, and the footprint has the same outline, pixel for pixel.
 struct Deblender {
     let extraction: SEPExtraction
@@ -13,14 +13,14 @@ struct Deblender {
     let pixels: UnsafePointer<Float>
 
     /// How far the cut-out reaches beyond the footprint.
-    static let rim = 2
+    private var rim: Int { extraction.kernel.radius + 1 }
 
     /// The objects of the footprint, or `nil` where deblending leaves it whole.
     func split(_ parent: Detection, footprint: ArraySlice<Int32>) throws(SkyError) -> DetectionList? {
-        let left = max(0, parent.minX - Self.rim)
-        let top = max(0, parent.minY - Self.rim)
-        let width = min(rect.width, parent.maxX + Self.rim + 1) - left
-        let height = min(rect.height, parent.maxY + Self.rim + 1) - top
+        let left = max(0, parent.minX - rim)
+        let top = max(0, parent.minY - rim)
+        let width = min(rect.width, parent.maxX + rim + 1) - left
+        let height = min(rect.height, parent.maxY + rim + 1) - top
         // SEP reckons the bytes of such a box in 32 bits, at 28 bytes a pixel.
         guard width * height < Int(Int32.max) / 28 else { return nil }
 
@@ -30,8 +30,8 @@ struct Deblender {
             let x = Int(pixel) % rect.width
             let y = Int(pixel) / rect.width
             isOwn[(y - top) * width + x - left] = true
-            let columns = max(left, x - Self.rim)..<min(left + width, x + Self.rim + 1)
-            for line in max(top, y - Self.rim)..<min(top + height, y + Self.rim + 1) {
+            let columns = max(left, x - rim)..<min(left + width, x + rim + 1)
+            for line in max(top, y - rim)..<min(top + height, y + rim + 1) {
                 for column in columns {
                     cutout[(line - top) * width + column - left] = pixels[line * rect.width + column]
                 }

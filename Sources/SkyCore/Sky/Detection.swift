@@ -33,6 +33,9 @@ struct Detection {
     /// Whether the footprint that it was split from lies whole inside the rectangle that was searched.
     var isComplete = true
 
+    /// The pixel that its barycentre lies in.
+    var pixel: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }
+
     static func rounded(_ position: Double) -> Double {
         (position * 1_048_576).rounded() / 1_048_576
     }

@@ -7,19 +7,26 @@ struct FilteredPixels {
     private(set) var values: [Float]
 
     /// Filters the pixels of all `footprints`, in the order of operations of SEP; 0 elsewhere.
-    init(_ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints: [Int32]) {
+    init(
+        _ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints: [Int32], kernel: DetectionKernel
+    ) {
         self.width = width
         self.height = height
         values = [Float](repeating: 0, count: width * height)
-        let kernel = SEPExtraction.kernel.map { $0 / 16 }
+        let (weights, radius, side) = (kernel.normed, kernel.radius, kernel.side)
         values.withUnsafeMutableBufferPointer { values in
-            kernel.withUnsafeBufferPointer { kernel in
+            weights.withUnsafeBufferPointer { weights in
                 for pixel in footprints {
+                    guard !weights.isEmpty else {
+                        values[Int(pixel)] = pixels[Int(pixel)]
+                        continue
+                    }
                     let (x, y) = (Int(pixel) % width, Int(pixel) / width)
                     var sum: Float = 0
-                    for line in max(0, y - 1)...min(height - 1, y + 1) {
-                        for column in max(0, x - 1)...min(width - 1, x + 1) {
-                            sum += kernel[(line - y + 1) * 3 + column - x + 1] * pixels[line * width + column]
+                    for line in max(0, y - radius)...min(height - 1, y + radius) {
+                        let weight = (line - y + radius) * side + radius - x
+                        for column in max(0, x - radius)...min(width - 1, x + radius) {
+                            sum += weights[weight + column] * pixels[line * width + column]
                         }
                     }
                     values[Int(pixel)] = sum

@@ -15,7 +15,7 @@ struct Photometer {
     /// 1-sigma noise of the background, and electrons per unit of the image (0: unknown).
     let noise: Double
     let gain: Double
-    let apertureRadius: Double
+    let apertureRadii: [Double]
 
     /// Measures one source by SExtractor's recipe: the first moment in six times the axes; 2.5 times it, but at least
     /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources left out.
@@ -31,16 +31,36 @@ struct Photometer {
             result.halfLightRadius = halfLightRadius(image, object, ellipse, id, total: result.fluxAuto)
         }
         withImage(segmented: false) { image in
-            var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
-            // Five by five parts of a pixel at the rim, as SExtractor.
-            let status = sep_sum_circle(
-                image, object.x, object.y, apertureRadius, 0, 5, 0, &sum, &error, &area, &flag)
-            if status == 0, sum.isFinite, error.isFinite {
-                (result.fluxAperture, result.fluxErrorAperture) = (sum, error)
-            }
-            if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
+            for radius in apertureRadii { measureCircle(image, object, radius, &result) }
+            result.window = windowedPosition(image, object, halfLightRadius: result.halfLightRadius)
         }
         return result
+    }
+
+    private func measureCircle(
+        _ image: UnsafePointer<sep_image>, _ object: Detection, _ radius: Double, _ result: inout Photometry
+    ) {
+        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
+        // Five by five parts of a pixel at the rim, as SExtractor.
+        let status = sep_sum_circle(image, object.x, object.y, radius, 0, 5, 0, &sum, &error, &area, &flag)
+        let isMeasured = status == 0 && sum.isFinite && error.isFinite
+        result.fluxesAperture.append(isMeasured ? sum : 0)
+        result.fluxErrorsAperture.append(isMeasured ? error : 0)
+        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
+    }
+
+    /// The barycentre where it cannot be had or runs away from the source.
+    private func windowedPosition(
+        _ image: UnsafePointer<sep_image>, _ object: Detection, halfLightRadius: Double
+    ) -> (x: Double, y: Double) {
+        guard halfLightRadius > 0 else { return (object.x, object.y) }
+        var (x, y, rounds, flag) = (0.0, 0.0, Int32(0), Int16(0))
+        // Eleven by eleven parts of a pixel at the rim, as SExtractor.
+        let status = sep_windowed(
+            image, object.x, object.y, Photometry.windowSigma * halfLightRadius, 11, 0, &x, &y, &rounds, &flag)
+        let reach = Photometry.windowReach * halfLightRadius
+        guard status == 0, abs(x - object.x) <= reach, abs(y - object.y) <= reach else { return (object.x, object.y) }
+        return (Detection.rounded(x), Detection.rounded(y))
     }
 
     private func kronMoment(

@@ -4,13 +4,22 @@ import CSEP
 struct Photometry {
     var fluxAuto = 0.0
     var fluxErrorAuto = 0.0
-    var fluxAperture = 0.0
-    var fluxErrorAperture = 0.0
+    /// One for each circular aperture.
+    var fluxesAperture: [Double] = []
+    var fluxErrorsAperture: [Double] = []
     /// In units of the ellipse's axes.
     var kronRadius = Photometry.smallestKronRadius
     /// In pixels.
     var halfLightRadius = 0.0
+    /// Centroid under a Gaussian window as wide as the half-light radius, in pixels of the rectangle.
+    var window = (x: 0.0, y: 0.0)
     var flags: SourceFlags = []
+
+    /// Pixels around the barycentre that decide what was measured.
+    func reach(of object: Detection, _ ellipse: Ellipse) -> Double {
+        let drift = max(abs(window.x - object.x), abs(window.y - object.y))
+        return max(kronRadius * ellipse.a, drift + Photometry.windowReach * halfLightRadius)
+    }
 
     /// SExtractor's `PHOT_AUTOPARAMS`: the Kron factor, and the least radius in units of the axes.
     static let kronFactor = 2.5
@@ -19,6 +28,12 @@ struct Photometry {
     static let momentRadius = 6.0
     /// No light inside the moment's ellipse has a larger mean radius; negative pixels can pretend one.
     static let largestKronRadius = kronFactor * momentRadius
+
+    /// How far the window of the windowed position reaches, in half-light radii: four times its sigma, which is that of a
+    /// Gaussian whose full width at half maximum is twice the half-light radius.
+    static let windowReach = 4 * windowSigma
+    /// 2 / 2.35, as SExtractor and SEP count.
+    static let windowSigma = 2 / 2.35
 }
 
 /// The ellipse of a source, fit for apertures: rounding and single-pixel sources can leave SEP's own without an area.

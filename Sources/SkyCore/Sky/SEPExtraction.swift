@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 
 /// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
 struct SEPExtraction {
+    /// In units of the image's noise.
     let threshold: Double
     let minimumArea: Int
     let deblendContrast: Double
@@ -10,8 +11,7 @@ struct SEPExtraction {
     /// Noise of the image (1 sigma), one number for all of it.
     let noise: Float
 
-    /// SExtractor's `default.conv`: a pyramid, the usual choice for undersampled to well sampled stars.
-    static let kernel: [Float] = [1, 2, 1, 2, 4, 2, 1, 2, 1]
+    let kernel: DetectionKernel
 
     /// SEP keeps the stack's size in bytes in 32 bits, at 28 bytes a pixel.
     private static let pixelStackLimit = 70_000_000
@@ -19,7 +19,8 @@ struct SEPExtraction {
     private static let subObjectLimit = 32_767
 
     init(configuration: ScanConfiguration, noise: Float) {
-        threshold = configuration.threshold
+        kernel = DetectionKernel(configuration.filter)
+        threshold = configuration.threshold * (configuration.thresholdUnit == .filtered ? kernel.noiseFactor : 1)
         minimumArea = configuration.minimumArea
         deblendContrast = configuration.deblendContrast
         gain = configuration.gain
@@ -83,9 +84,12 @@ struct SEPExtraction {
         image.noise_type = Int16(SEP_NOISE_STDDEV)
         image.gain = gain
         // CLEAN is not asked of SEP: it looks at all objects of the call, so it would depend on the sector.
-        return sep_extract(
-            &image, Float(threshold), SEP_THRESH_REL, Int32(minimumArea), Self.kernel, 3, 3, SEP_FILTER_CONV,
-            Int32(levels), deblendContrast, 0, 1, &catalogue)
+        return kernel.values.withUnsafeBufferPointer { values in
+            sep_extract(
+                &image, Float(threshold), SEP_THRESH_REL, Int32(minimumArea), values.isEmpty ? nil : values.baseAddress,
+                Int32(kernel.side), Int32(kernel.side), SEP_FILTER_CONV, Int32(levels), deblendContrast, 0, 1,
+                &catalogue)
+        }
     }
 }
 

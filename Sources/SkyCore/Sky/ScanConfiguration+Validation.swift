@@ -1,4 +1,7 @@
 extension ScanConfiguration {
+    /// Most apertures of one scan.
+    public static let apertureLimit = 32
+
     /// Refuses every value that SEP would crash on, run wild with or silently misread; it checks almost nothing itself.
     ///
     /// - Throws: `.badInput` with one line that names the setting, its value and the values allowed.
@@ -15,8 +18,18 @@ extension ScanConfiguration {
             (1...31).contains(meshFilterSize) && meshFilterSize % 2 == 1,
             "background filter", meshFilterSize, "an odd number from 1 to 31")
         try check(
-            apertureDiameter > 0 && apertureDiameter <= 1000, "aperture diameter", apertureDiameter,
-            "above 0, up to 1000 pixels")
+            (1...ScanConfiguration.apertureLimit).contains(apertureDiameters.count), "number of apertures",
+            apertureDiameters.count, "1 to \(ScanConfiguration.apertureLimit)")
+        for diameter in apertureDiameters {
+            try check(
+                diameter > 0 && diameter <= 1000, "aperture diameter", diameter, "above 0, up to 1000 pixels")
+        }
+        if case .gaussian(let fwhm) = filter {
+            try check(
+                DetectionFilter.widths.contains(fwhm), "FWHM of the filter", fwhm,
+                "\(DetectionFilter.widths.lowerBound) to \(DetectionFilter.widths.upperBound) pixels")
+        }
+        if let saturation { try check(saturation.isFinite, "saturation level", saturation, "a finite value") }
         try check(gain.isFinite && gain >= 0, "gain", gain, "0 (unknown) or more")
         try check(zeroPoint.isFinite, "zero point", zeroPoint, "a finite magnitude")
         if let sectorSize {

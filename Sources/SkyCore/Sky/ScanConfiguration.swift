@@ -2,9 +2,13 @@
 /// same catalogue, whatever machines took part.
 ///
 /// Names and defaults are SExtractor's, which users know (SExtractor's manual, "Configuration file").
-public struct ScanConfiguration: Hashable, Codable, Sendable {
+public struct ScanConfiguration: Hashable, Sendable {
     /// Detection threshold in units of the global background RMS (`DETECT_THRESH`).
     public var threshold = 1.5
+    /// Which RMS the threshold is a multiple of.
+    public var thresholdUnit = ThresholdUnit.pixel
+    /// How the image is smoothed before detection (`FILTER_NAME`).
+    public var filter = DetectionFilter.pyramid
     /// Fewest pixels above the threshold that make a source (`DETECT_MINAREA`).
     public var minimumArea = 5
     /// Number of deblending levels (`DEBLEND_NTHRESH`).
@@ -17,10 +21,12 @@ public struct ScanConfiguration: Hashable, Codable, Sendable {
     public var meshSize = 64
     /// Side of the median filter over the meshes (`BACK_FILTERSIZE`), odd.
     public var meshFilterSize = 3
-    /// Diameter of the circular aperture in pixels (`PHOT_APERTURES`).
-    public var apertureDiameter = 10.0
+    /// Diameters of the circular apertures in pixels (`PHOT_APERTURES`).
+    public var apertureDiameters = [10.0]
     /// Electrons per unit of the image; 0 leaves the sources' own Poisson noise out of the errors (`GAIN`).
     public var gain = 0.0
+    /// Value from which a pixel of the image counts as saturated (`SATUR_LEVEL`); `nil` for none.
+    public var saturation: Double?
     /// Magnitude of one unit of flux (`MAG_ZEROPOINT`).
     public var zeroPoint = 0.0
     /// Side of a sector's core in pixels, a multiple of `meshSize`; `nil` scans the image as one sector.
@@ -31,4 +37,13 @@ public struct ScanConfiguration: Hashable, Codable, Sendable {
     public var hdu: Int?
 
     public init() {}
+}
+
+/// What a threshold is a multiple of.
+public enum ThresholdUnit: String, Hashable, Codable, Sendable, CaseIterable {
+    /// The background's RMS in the image, as in SExtractor.
+    case pixel
+    /// The RMS that independent noise has after the filter: a threshold of 5 is then one of five standard deviations,
+    /// whatever the filter.
+    case filtered
 }

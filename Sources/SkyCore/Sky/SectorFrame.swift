@@ -4,6 +4,14 @@ struct SectorFrame {
     let sector: Sector
     let info: ImageInfo
     let minimumArea: Int
+    /// Pixels around a footprint that decide its outline: what the filter reaches, and one.
+    let rim: Int
+
+    init(rect: PixelRect, sector: Sector, info: ImageInfo, configuration: ScanConfiguration) {
+        (self.rect, self.sector, self.info) = (rect, sector, info)
+        minimumArea = configuration.minimumArea
+        rim = DetectionKernel(configuration.filter).radius + 1
+    }
 
     private var atLeft: Bool { rect.x == 0 }
     private var atTop: Bool { rect.y == 0 }
@@ -22,10 +30,8 @@ struct SectorFrame {
             && (core.y + core.height == info.height || y < Double(core.y + core.height))
     }
 
-    /// Whether the footprint and all pixels that decide its outline were read: two pixels around it, unless the image
-    /// ends there.
+    /// Whether the footprint and all pixels that decide its outline were read, unless the image ends there.
     func isComplete(_ object: Detection) -> Bool {
-        let rim = Deblender.rim
         return (atLeft || object.minX >= rim) && (atRight || object.maxX < rect.width - rim)
             && (atTop || object.minY >= rim) && (atBottom || object.maxY < rect.height - rim)
     }
@@ -40,7 +46,7 @@ struct SectorFrame {
     /// Whether a circle around the object was read, but for what lies outside the image. A strip along the edge of
     /// the rectangle does not count: a footprint cut to less than the minimum area there went unseen.
     func holds(_ object: Detection, radius: Double) -> Bool {
-        let strip = Double(min(minimumArea, 32) + Deblender.rim)
+        let strip = Double(min(minimumArea, 32) + rim)
         let reach = radius + 1.5 + strip
         return (atLeft || object.x - reach >= 0) && (atRight || object.x + reach <= Double(rect.width - 1))
             && (atTop || object.y - reach >= 0) && (atBottom || object.y + reach <= Double(rect.height - 1))
@@ -48,7 +54,8 @@ struct SectorFrame {
 
     /// Whether the apertures that are known before anything is measured were read.
     func holdsApertures(_ object: Detection, _ configuration: ScanConfiguration) -> Bool {
-        holds(object, radius: max(Photometry.momentRadius * Ellipse(object).a, configuration.apertureDiameter / 2))
+        let aperture = configuration.apertureDiameters.max() ?? 0
+        return holds(object, radius: max(Photometry.momentRadius * Ellipse(object).a, aperture / 2))
     }
 
     /// Whether the footprint has pixels in the outermost rows or columns of the image.

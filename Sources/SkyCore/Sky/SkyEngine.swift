@@ -96,6 +96,15 @@ package final class SkyEngine {
         return try SectorScan(image: image, sector: sector, background: background, configuration: configuration).run()
     }
 
+    /// How wide the stars are that a sector owns.
+    package func seeing(
+        path: String, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
+    ) throws(SkyError) -> StarWidths {
+        let found = try extract(
+            path: path, sector: sector, background: background, configuration: StarWidths.search(configuration))
+        return StarWidths(found.sources)
+    }
+
     /// The pixels of a rectangle, row by row, NaN where there is no data.
     package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
         try image(path, hdu).read(rect)

@@ -10,9 +10,16 @@ public struct Source: Hashable, Codable, Sendable {
     /// Flux in the Kron ellipse and its 1-sigma error (`FLUX_AUTO`, `FLUXERR_AUTO`).
     public var fluxAuto: Double
     public var fluxErrorAuto: Double
-    /// Flux in the circular aperture and its 1-sigma error (`FLUX_APER`, `FLUXERR_APER`).
-    public var fluxAperture: Double
-    public var fluxErrorAperture: Double
+    /// Centroid under a Gaussian window as wide as the source: two to three times as precise (`XWIN_IMAGE`, `YWIN_IMAGE`).
+    public var xWindow: Double
+    public var yWindow: Double
+    /// The same in degrees (`ALPHAWIN_J2000`, `DELTAWIN_J2000`); `nil` without a WCS.
+    public var alphaWindow: Double?
+    public var deltaWindow: Double?
+    /// Fluxes in the circular apertures and their 1-sigma errors (`FLUX_APER`, `FLUXERR_APER`), in the order of the
+    /// configuration's diameters.
+    public var fluxesAperture: [Double]
+    public var fluxErrorsAperture: [Double]
     /// Flux of the pixels above the threshold (`FLUX_ISO`).
     public var fluxIsophotal: Double
     /// Highest pixel above the background (`FLUX_MAX`).
@@ -26,6 +33,12 @@ public struct Source: Hashable, Codable, Sendable {
     public var b: Double
     /// Position angle of the major axis, degrees from x towards y (`THETA_IMAGE`).
     public var theta: Double
+    /// Full width at half maximum of the Gaussian that fits the core, in pixels (`FWHM_IMAGE`); 0 where none does.
+    public var fwhm: Double
+    /// Level of the sky at the centroid (`BACKGROUND`).
+    public var background: Double
+    /// Detection threshold above that (`THRESHOLD`).
+    public var threshold: Double
     /// Pixels above the threshold (`ISOAREA_IMAGE`).
     public var area: Int
     /// SExtractor's bits (`FLAGS`): 1 biased by a neighbour or bad pixels, 2 deblended, 4 saturated,
@@ -41,10 +54,14 @@ public struct Source: Hashable, Codable, Sendable {
         self.sector = sector
         alpha = nil
         delta = nil
+        alphaWindow = nil
+        deltaWindow = nil
         fluxAuto = 0
         fluxErrorAuto = 0
-        fluxAperture = 0
-        fluxErrorAperture = 0
+        xWindow = x
+        yWindow = y
+        fluxesAperture = []
+        fluxErrorsAperture = []
         fluxIsophotal = 0
         peak = 0
         halfLightRadius = 0
@@ -52,6 +69,9 @@ public struct Source: Hashable, Codable, Sendable {
         a = 0
         b = 0
         theta = 0
+        fwhm = 0
+        background = 0
+        threshold = 0
         area = 0
         flags = 0
     }

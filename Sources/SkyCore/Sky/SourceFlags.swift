@@ -8,6 +8,8 @@ struct SourceFlags: OptionSet {
     static let biased = SourceFlags(rawValue: 1)
     /// Split from a footprint that it shared.
     static let deblended = SourceFlags(rawValue: 2)
+    /// A pixel of the footprint is saturated.
+    static let saturated = SourceFlags(rawValue: 4)
     /// The footprint touches the image's edge.
     static let truncated = SourceFlags(rawValue: 8)
     /// An aperture reaches beyond the image.

@@ -26,6 +26,8 @@ public struct TruthReport: Hashable, Sendable {
     public private(set) var genuine = 0
     /// Median distance in pixels between truth and catalogue at a signal to noise above 20; `nil` without any.
     public private(set) var positionError: Double?
+    /// The same of the windowed positions.
+    public private(set) var windowedError: Double?
 
     /// Farthest that a match may lie, in pixels.
     public static let radius = 2.0
@@ -42,6 +44,7 @@ public struct TruthReport: Hashable, Sendable {
         let found = PositionIndex(sources.map { ($0.x, $0.y) }, cell: Self.radius)
         var free = [Bool](repeating: true, count: sources.count)
         var errors: [Double] = []
+        var windowed: [Double] = []
         for source in truth.sorted(by: { $0.flux > $1.flux }) {
             let match = found.nearest(x: source.x, y: source.y) { free[$0] }
             let bin = bins.firstIndex { $0.low <= source.signalToNoise && source.signalToNoise < $0.high }
@@ -50,13 +53,16 @@ public struct TruthReport: Hashable, Sendable {
             free[match.index] = false
             matched += 1
             if let bin { bins[bin].found += 1 }
-            if source.signalToNoise > 20 { errors.append(match.distance) }
+            guard source.signalToNoise > 20 else { continue }
+            errors.append(match.distance)
+            let found = sources[match.index]
+            let (dx, dy) = (found.xWindow - source.x, found.yWindow - source.y)
+            windowed.append((dx * dx + dy * dy).squareRoot())
         }
         let believable = truth.filter { $0.signalToNoise >= Self.believable }
         let known = PositionIndex(believable.map { ($0.x, $0.y) }, cell: Self.radius)
         genuine = sources.count { known.nearest(x: $0.x, y: $0.y) { _ in true } != nil }
-        errors.sort()
-        if !errors.isEmpty { positionError = errors[errors.count / 2] }
+        (positionError, windowedError) = (Self.median(errors), Self.median(windowed))
     }
 
     /// Share of the catalogue that is genuine; `nil` for an empty catalogue.
@@ -73,10 +79,16 @@ public struct TruthReport: Hashable, Sendable {
         if purity != nil {
             lines.append("  purity        \(Self.percent(purity))           (\(genuine) of \(detections))")
         }
-        if let positionError {
-            lines.append("  position error \(DecimalText.fixed(positionError, 3)) px  (median, S/N above 20)")
+        if let positionError, let windowedError {
+            lines.append(
+                "  position error \(DecimalText.fixed(positionError, 3)) px, windowed "
+                    + "\(DecimalText.fixed(windowedError, 3)) px  (median, S/N above 20)")
         }
         return lines
+    }
+
+    private static func median(_ values: [Double]) -> Double? {
+        values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 
     private static func percent(_ share: Double?) -> String {

@@ -8,6 +8,8 @@ package struct ScanTask: Codable, Sendable {
         case inspect(ImageReference, withContent: Bool?)
         /// Measure the background meshes of one sector's core.
         case background(ImageReference, Sector, ScanConfiguration)
+        /// Measure how wide the stars of one sector are.
+        case seeing(ImageReference, Sector, BackgroundMap, ScanConfiguration)
         /// Find and measure the sources of one sector.
         case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
         /// Draw the whole image small, for the picture.

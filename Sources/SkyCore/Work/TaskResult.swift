@@ -3,6 +3,7 @@ package enum TaskResult: Codable, Sendable {
     case simulated
     case inspected(ImageInfo)
     case background(BackgroundTile)
+    case seeing(StarWidths)
     case extracted(SectorResult)
     case preview(ImagePreview)
 }

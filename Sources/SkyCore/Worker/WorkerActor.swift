@@ -66,7 +66,8 @@ private final class EngineBox: @unchecked Sendable {
 
     func perform(_ work: ScanTask.Work) throws -> TaskResult {
         switch work {
-        case .background(let image, _, _), .extract(let image, _, _, _), .preview(let image, _):
+        case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
+            .preview(let image, _):
             guard let content = image.content else { return try result(of: work) }
             return try engine.with(content, of: image.path) { try result(of: work) }
         case .simulate, .inspect: return try result(of: work)
@@ -80,6 +81,10 @@ private final class EngineBox: @unchecked Sendable {
             .inspected(try engine.inspect(path: image.path, hdu: image.hdu, withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
             .background(try engine.background(path: image.path, sector: sector, configuration: configuration))
+        case .seeing(let image, let sector, let background, let configuration):
+            .seeing(
+                try engine.seeing(
+                    path: image.path, sector: sector, background: background, configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):
             .extracted(
                 try engine.extract(

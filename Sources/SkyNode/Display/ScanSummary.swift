@@ -23,6 +23,12 @@ struct ScanSummary {
             ["  " + (share.node.isEmpty ? "earlier results" : PrintableText.of(share.node)), "\(share.sectors)"]
         }
         lines += TextTable(rows: rows).lines
+        if plan.configuration.filter == .seeing {
+            lines.append(
+                catalogue.filter.fwhm.map {
+                    "the stars' width is \(DurationText.fixed($0, 2)) pixels, and so is the filter's"
+                } ?? "too few stars to measure their width: the default filter was used")
+        }
         if report.state != .done {
             lines.append("The catalogue has gaps: the scan did not come to its end.")
         } else if report.failed > 0 {

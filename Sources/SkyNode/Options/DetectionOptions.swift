@@ -3,51 +3,152 @@ import SkyCore
 
 /// What decides the catalogue. Names and defaults are SExtractor's where it has them.
 struct DetectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "sextractor: SExtractor's defaults (threshold 1.5, at least 5 pixels, default filter). sensitive: twice as "
+                + "many faint stars (a filter as wide as the image's stars, 5 sigma of the filtered noise, any area). "
+                + "Other flags go on top.",
+            valueName: "name"))
+    var preset = NamedArgument(value: DetectionPreset.sextractor)
+
     @Option(help: ArgumentHelp("Detection threshold in units of the background's RMS.", valueName: "sigma"))
-    var threshold = ScanConfiguration().threshold
+    var threshold: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose RMS that is: of the image's pixel, or of the filtered image.", valueName: "pixel|filtered"))
+    var thresholdUnit: NamedArgument<ThresholdUnit>?
 
     @Option(name: .customLong("min-area"), help: ArgumentHelp("Fewest pixels of a source.", valueName: "pixels"))
-    var minimumArea = ScanConfiguration().minimumArea
+    var minimumArea: Int?
 
-    @Option(help: ArgumentHelp("Diameter of the circular aperture.", valueName: "pixels"))
-    var aperture = ScanConfiguration().apertureDiameter
+    @Option(
+        help: ArgumentHelp(
+            "How the image is smoothed for detection: none, default (3x3 pyramid), seeing (a Gaussian as wide as the "
+                + "image's stars).",
+            valueName: "name"))
+    var filter: FilterArgument?
+
+    @Option(
+        help: ArgumentHelp("Smooth with a Gaussian of this full width at half maximum.", valueName: "pixels"))
+    var fwhm: Double?
+
+    @Option(
+        name: .customLong("deblend-levels"),
+        help: ArgumentHelp("Levels at which blends are looked for; 1 for none.", valueName: "n"))
+    var deblendLevels: Int?
+
+    @Option(
+        name: .customLong("deblend-contrast"),
+        help: ArgumentHelp("Least share of a blend's flux that makes a source.", valueName: "share"))
+    var deblendContrast: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "How much of bright sources' surroundings is cleaned of doubtful ones (0.1 to 10, less cleans more), or off.",
+            valueName: "number"))
+    var clean: CleanArgument?
+
+    @Option(
+        help: ArgumentHelp("Diameters of the circular apertures, with commas in between.", valueName: "pixels,..."))
+    var aperture: AperturesArgument?
 
     @Option(help: ArgumentHelp("Electrons per unit of the image; 0 for unknown.", valueName: "gain"))
-    var gain = ScanConfiguration().gain
+    var gain: Double?
+
+    @Option(
+        help: ArgumentHelp("Flag sources with pixels of this value and above as saturated.", valueName: "value"))
+    var saturation: Double?
 
     @Option(name: .customLong("zero-point"), help: ArgumentHelp("Magnitude of one unit of flux.", valueName: "mag"))
-    var zeroPoint = ScanConfiguration().zeroPoint
+    var zeroPoint: Double?
 
     @Option(help: ArgumentHelp("Side of a background mesh.", valueName: "pixels"))
-    var mesh = ScanConfiguration().meshSize
+    var mesh: Int?
+
+    @Option(
+        name: .customLong("mesh-filter"),
+        help: ArgumentHelp("Side of the median filter over the meshes, odd; 1 for none.", valueName: "meshes"))
+    var meshFilter: Int?
 
     @Option(help: ArgumentHelp("Side of a sector, or `full` for the whole image as one.", valueName: "pixels"))
-    var sector = "1024"
+    var sector: SectorSizeArgument?
 
     @Option(help: ArgumentHelp("Width of the rim that a sector looks at beyond its own.", valueName: "pixels"))
-    var margin = ScanConfiguration().margin
+    var margin: Int?
 
     @Option(help: ArgumentHelp("Which HDU, 0 for the primary. Default: the first with an image.", valueName: "n"))
     var hdu: Int?
 
+    /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
     func configuration() throws -> ScanConfiguration {
-        var configuration = ScanConfiguration()
-        configuration.threshold = threshold
-        configuration.minimumArea = minimumArea
-        configuration.apertureDiameter = aperture
-        configuration.gain = gain
-        configuration.zeroPoint = zeroPoint
-        configuration.meshSize = mesh
-        configuration.margin = margin
+        var configuration = preset.value.configuration
+        if filter != nil, fwhm != nil { throw CommandFailure(.usage, "give --filter or --fwhm, not both") }
+        set(&configuration.threshold, threshold)
+        set(&configuration.thresholdUnit, thresholdUnit?.value)
+        set(&configuration.minimumArea, minimumArea)
+        set(&configuration.filter, filter?.filter)
+        set(&configuration.filter, fwhm.map { .gaussian(fwhm: $0) })
+        set(&configuration.deblendLevels, deblendLevels)
+        set(&configuration.deblendContrast, deblendContrast)
+        set(&configuration.cleanParameter, clean.map(\.parameter))
+        set(&configuration.apertureDiameters, aperture?.diameters)
+        set(&configuration.gain, gain)
+        set(&configuration.saturation, saturation.map(Optional.some))
+        set(&configuration.zeroPoint, zeroPoint)
+        set(&configuration.meshSize, mesh)
+        set(&configuration.meshFilterSize, meshFilter)
+        set(&configuration.sectorSize, sector.map(\.size))
+        set(&configuration.margin, margin)
         configuration.hdu = hdu
-        if sector == "full" {
-            configuration.sectorSize = nil
-        } else if let size = Int(sector) {
-            configuration.sectorSize = size
-        } else {
-            throw CommandFailure(.usage, "--sector takes a number of pixels or `full`")
-        }
         try configuration.validate()
         return configuration
+    }
+
+    private func set<Value>(_ setting: inout Value, _ value: Value?) {
+        if let value { setting = value }
+    }
+}
+
+/// The name of a filter that needs no number.
+struct FilterArgument: ExpressibleByArgument {
+    let filter: DetectionFilter
+
+    init?(argument: String) {
+        guard let filter = [DetectionFilter.none, .pyramid, .seeing].first(where: { $0.name == argument }) else {
+            return nil
+        }
+        self.filter = filter
+    }
+}
+
+/// A number, or `off`.
+struct CleanArgument: ExpressibleByArgument {
+    let parameter: Double?
+
+    init?(argument: String) {
+        guard argument == "off" || Double(argument) != nil else { return nil }
+        parameter = Double(argument)
+    }
+}
+
+/// Numbers with commas in between.
+struct AperturesArgument: ExpressibleByArgument {
+    let diameters: [Double]
+
+    init?(argument: String) {
+        let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        diameters = numbers.compactMap(\.self)
+        guard diameters.count == numbers.count else { return nil }
+    }
+}
+
+/// A number of pixels, or `full`.
+struct SectorSizeArgument: ExpressibleByArgument {
+    let size: Int?
+
+    init?(argument: String) {
+        guard argument == "full" || Int(argument) != nil else { return nil }
+        size = Int(argument)
     }
 }

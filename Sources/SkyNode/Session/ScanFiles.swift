@@ -14,8 +14,9 @@ struct ScanFiles {
     /// - Returns: the paths.
     /// - Throws: `SkyError` naming the file and the reason.
     func write(preview: ImagePreview?) throws(SkyError) -> [String] {
-        let table = CatalogueTable(
-            sources: catalogue.sources, configuration: configuration, image: name)
+        var configuration = configuration
+        configuration.filter = catalogue.filter
+        let table = CatalogueTable(sources: catalogue.sources, configuration: configuration, image: name)
         var files = [stem + ".csv", stem + ".cat.fits", stem + ".reg"]
         try table.writeCSV(to: files[0])
         try table.writeFITS(to: files[1])

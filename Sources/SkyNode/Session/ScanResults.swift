@@ -16,7 +16,8 @@ struct ScanResults {
             let page = try await withDeadline(ScanResults.patience) { try await coordinator.catalogue(request) }
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
-                return Catalogue(info: page.info, sources: sources, truncated: page.truncated)
+                return Catalogue(
+                    info: page.info, sources: sources, truncated: page.truncated, filter: page.filter)
             }
         }
     }

@@ -33,10 +33,22 @@ import Testing
 
     @Test func `the columns are SExtractor's, in its names`() {
         let line =
-            "NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,FLUX_AUTO,FLUXERR_AUTO,MAG_AUTO,MAGERR_AUTO,"
-            + "FLUX_APER,FLUXERR_APER,FLUX_ISO,FLUX_MAX,FLUX_RADIUS,KRON_RADIUS,A_IMAGE,B_IMAGE,THETA_IMAGE,"
-            + "ELONGATION,ISOAREA_IMAGE,FLAGS,SECTOR\n"
+            "NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,XWIN_IMAGE,YWIN_IMAGE,ALPHAWIN_J2000,DELTAWIN_J2000,"
+            + "FLUX_AUTO,FLUXERR_AUTO,MAG_AUTO,MAGERR_AUTO,FLUX_APER,FLUXERR_APER,MAG_APER,MAGERR_APER,FLUX_ISO,"
+            + "FLUX_MAX,FLUX_RADIUS,KRON_RADIUS,A_IMAGE,B_IMAGE,THETA_IMAGE,ELONGATION,FWHM_IMAGE,BACKGROUND,"
+            + "THRESHOLD,ISOAREA_IMAGE,FLAGS,SECTOR\n"
         #expect(String(decoding: table().csv(), as: UTF8.self).hasPrefix(line))
+    }
+
+    @Test func `every aperture has columns of its own`() {
+        var table = table()
+        table.configuration.apertureDiameters = [5, 10]
+        table.sources[0].fluxesAperture = [100, 10_000]
+        table.sources[0].fluxErrorsAperture = [10, 20]
+        let rows = records(table)
+        #expect(rows[0]["FLUX_APER"] == "100" && rows[0]["FLUX_APER_1"] == "10000")
+        #expect(rows[0]["MAG_APER_1"] == "15.0000" && rows[0]["MAGERR_APER"] == "0.1086")
+        #expect(rows[1]["FLUX_APER"] == "" && rows[1]["MAG_APER_1"] == "")
     }
 
     @Test func `a source is one line with fixed precision`() {

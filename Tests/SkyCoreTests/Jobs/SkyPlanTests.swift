@@ -58,6 +58,34 @@ import Testing
         #expect(plan.task(6) == nil && plan.task(-1) == nil)
     }
 
+    @Test func `the width of the filter is measured in a few sectors before all are scanned`() throws {
+        var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
+        request.configuration.filter = .seeing
+        var plan = SkyPlan(request)
+        _ = plan.begin()
+        _ = plan.completed(0, .inspected(info))
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        _ = plan.completed(1, .background(try tile(sectors[0])))
+        let third = plan.completed(2, .background(try tile(sectors[1])))
+        #expect(third.newTasks == 2 && !third.isLast)
+        #expect([3, 4].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
+        #expect(plan.task(5) == nil, "the filter is not known yet")
+        var widths = StarWidths([])
+        widths.values = [2.5, 2.5, 2.5, 2.5, 2.5]
+        #expect(plan.completed(4, .seeing(StarWidths([]))).newTasks == 0)
+        let fourth = plan.completed(3, .seeing(widths))
+        #expect(fourth.newTasks == 2 && fourth.isLast)
+        guard case .extract(_, _, _, let used)? = plan.task(5)?.work else {
+            Issue.record("sectors follow")
+            return
+        }
+        #expect(used.filter == .gaussian(fwhm: 2.5))
+        _ = plan.completed(5, .extracted(SectorResult(sector: 0)))
+        #expect(plan.catalogue?.filter == .gaussian(fwhm: 2.5))
+        #expect(plan.failed(3, "died", isBadInput: false).abort != nil)
+        #expect(plan.failed(5, "died", isBadInput: false).abort == nil)
+    }
+
     @Test func `the results of all sectors make the catalogue, in an order of their own`() throws {
         var plan = try measured(picture: nil)
         #expect(plan.task(5) == nil, "no picture was asked for")

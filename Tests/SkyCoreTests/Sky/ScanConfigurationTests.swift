@@ -10,8 +10,11 @@ import Testing
         { $0.threshold = 0 }, { $0.threshold = .nan }, { $0.threshold = .infinity }, { $0.minimumArea = 0 },
         { $0.minimumArea = .max }, { $0.deblendLevels = 0 }, { $0.deblendLevels = 65 }, { $0.deblendContrast = .nan },
         { $0.deblendContrast = -1 }, { $0.cleanParameter = 0 }, { $0.cleanParameter = .nan }, { $0.meshSize = 0 },
-        { $0.meshSize = -64 }, { $0.meshFilterSize = 2 }, { $0.meshFilterSize = 0 }, { $0.apertureDiameter = 0 },
-        { $0.apertureDiameter = .infinity }, { $0.gain = -1 }, { $0.gain = .nan }, { $0.zeroPoint = .nan },
+        { $0.meshSize = -64 }, { $0.meshFilterSize = 2 }, { $0.meshFilterSize = 0 }, { $0.apertureDiameters = [0] },
+        { $0.apertureDiameters = [5, .infinity] }, { $0.apertureDiameters = [] },
+        { $0.apertureDiameters = Array(repeating: 5, count: 33) }, { $0.filter = .gaussian(fwhm: .nan) },
+        { $0.filter = .gaussian(fwhm: 0) }, { $0.filter = .gaussian(fwhm: 100) }, { $0.saturation = .nan },
+        { $0.gain = -1 }, { $0.gain = .nan }, { $0.zeroPoint = .nan },
         { $0.sectorSize = 100 }, { $0.sectorSize = 0 }, { $0.sectorSize = -64 }, { $0.margin = -1 },
         { $0.margin = .max }, { $0.hdu = -1 },
     ]

@@ -56,6 +56,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [DetectionFilter.none, .gaussian(fwhm: 3.3)])
+    func `with any filter too`(filter: DetectionFilter) throws {
+        let path = folder.write(crowdedFrame().fits())
+        func scanned(_ size: Int?) throws -> [Source] {
+            var configuration = configuration(sector: size)
+            configuration.filter = filter
+            configuration.thresholdUnit = .filtered
+            configuration.threshold = 5
+            configuration.minimumArea = 1
+            configuration.apertureDiameters = [4, 20]
+            configuration.saturation = 3000
+            return withoutSector(try scan(path, configuration).sources)
+        }
+        let whole = try scanned(nil)
+        #expect(whole.count > 80)
+        #expect(try scanned(128) == whole)
+    }
+
     @Test func `a source's position, flux and shape are what was put in`() throws {
         var frame = TestFrame(width: 128, height: 128, seed: 3)
         frame.addStar(x: 60.3, y: 70.6, flux: 50_000)
@@ -63,11 +81,91 @@ import Testing
         let source = try #require(catalogue.sources.max { $0.fluxAuto < $1.fluxAuto })
         #expect(abs(source.x - 61.3) < 0.02 && abs(source.y - 71.6) < 0.02)
         #expect(abs(source.fluxAuto / 50_000 - 1) < 0.03)
-        #expect(abs(source.fluxAperture / 50_000 - 1) < 0.02)
+        #expect(abs(source.fluxesAperture[0] / 50_000 - 1) < 0.02)
         // Half of a Gaussian lies within 1.177 sigma.
         #expect(abs(source.halfLightRadius - 1.177 * 1.4) < 0.1)
         #expect(source.a / source.b < 1.1)
+        #expect(abs(source.xWindow - 61.3) < 0.01 && abs(source.yWindow - 71.6) < 0.01)
+        // 2.355 sigma, a little more for the width of a pixel.
+        #expect(abs(source.fwhm - 2.355 * 1.4) < 0.15)
+        #expect(abs(source.background - (500 + 0.2 * 60 + 0.1 * 71)) < 1)
+        #expect(abs(source.threshold - 1.5 * 5) < 1)
         #expect(source.flags == 0)
+    }
+
+    @Test func `windowed positions are twice as precise`() throws {
+        var frame = TestFrame(width: 400, height: 400, seed: 9)
+        var places: [(x: Double, y: Double)] = []
+        for x in stride(from: 20.0, to: 390, by: 25) {
+            for y in stride(from: 20.0, to: 390, by: 25) {
+                places.append((x + 0.37 * (y / 25).remainder(dividingBy: 1) + x / 1000, y + y / 900))
+                frame.addStar(x: places[places.count - 1].x, y: places[places.count - 1].y, flux: 3000)
+            }
+        }
+        let sources = try scan(folder.write(frame.fits()), configuration(sector: nil)).sources
+        var (plain, windowed, count) = (0.0, 0.0, 0.0)
+        for place in places {
+            guard let source = sources.first(where: { abs($0.x - 1 - place.x) < 1.5 && abs($0.y - 1 - place.y) < 1.5 })
+            else { continue }
+            count += 1
+            plain += (source.x - 1 - place.x) * (source.x - 1 - place.x)
+            windowed += (source.xWindow - 1 - place.x) * (source.xWindow - 1 - place.x)
+        }
+        #expect(count > 200)
+        #expect(windowed < plain / 2)
+    }
+
+    @Test func `pixels at the saturation level and above are flagged, those below are not`() throws {
+        var frame = TestFrame(width: 128, height: 128, seed: 10)
+        frame.addStar(x: 30, y: 30, flux: 25_000)
+        frame.addStar(x: 90, y: 90, flux: 25_000)
+        frame.pixels[30 * 128 + 30] = 3000
+        frame.pixels[90 * 128 + 90] = 2999
+        var configuration = configuration(sector: 64, margin: 16)
+        configuration.saturation = 3000
+        let sources = try scan(folder.write(frame.fits()), configuration).sources
+        let reaching = try #require(sources.first { abs($0.x - 31) < 1 && abs($0.y - 31) < 1 })
+        let below = try #require(sources.first { abs($0.x - 91) < 1 && abs($0.y - 91) < 1 })
+        #expect(reaching.flags & 4 != 0 && below.flags & 4 == 0)
+        configuration.saturation = nil
+        #expect(try scan(folder.write(frame.fits()), configuration).sources.allSatisfy { $0.flags & 4 == 0 })
+    }
+
+    @Test func `every aperture has its flux`() throws {
+        var frame = TestFrame(width: 128, height: 128, seed: 3)
+        frame.addStar(x: 60, y: 70, flux: 50_000)
+        var configuration = configuration(sector: nil)
+        configuration.apertureDiameters = [2.8, 14]
+        let sources = try scan(folder.write(frame.fits()), configuration).sources
+        let source = try #require(sources.max { $0.fluxAuto < $1.fluxAuto })
+        #expect(source.fluxesAperture.count == 2 && source.fluxErrorsAperture.count == 2)
+        // Within a radius of one sigma: 1 - exp(-1/2).
+        #expect(abs(source.fluxesAperture[0] / 50_000 - 0.393) < 0.04)
+        #expect(abs(source.fluxesAperture[1] / 50_000 - 1) < 0.02)
+    }
+
+    @Test func `the seeing is the stars' width, whatever else is in the image`() throws {
+        var frame = TestFrame(width: 512, height: 512, seed: 12)
+        for number in 0..<60 {
+            frame.addStar(
+                x: 30 + Double(number % 8) * 60 + 0.3, y: 30 + Double(number / 8) * 60, flux: 20_000, sigma: 1.8)
+        }
+        for number in 0..<20 {
+            frame.addStar(x: 60 + Double(number) * 20, y: 480, flux: 200_000, sigma: 5, flattening: 0.5)
+            frame.pixels[(250 + number) * 512 + 7 * number + 11] += 4000
+        }
+        let path = folder.write(frame.fits())
+        let engine = SkyEngine()
+        var configuration = configuration(sector: nil)
+        configuration.filter = .seeing
+        let info = try engine.inspect(path: path, hdu: nil)
+        let sector = try #require(try SectorGrid(info: info, configuration: configuration).sectors.first)
+        let tile = try engine.background(path: path, sector: sector, configuration: configuration)
+        let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
+        let widths = try engine.seeing(path: path, sector: sector, background: map, configuration: configuration)
+        let seeing = try #require(widths.seeing)
+        #expect(abs(seeing - 2.355 * 1.8) < 0.15)
+        #expect(widths.filter == .gaussian(fwhm: (seeing * 100).rounded() / 100))
     }
 
     @Test func `only the image's own edge cuts a source, a sector's does not`() throws {
@@ -93,8 +191,8 @@ import Testing
         for frame in [constant, spike, holes, empty] {
             for source in try scan(folder.write(frame.fits()), configuration(sector: 64, margin: 16)).sources {
                 let numbers = [
-                    source.x, source.y, source.fluxAuto, source.fluxErrorAuto, source.fluxAperture,
-                    source.fluxErrorAperture, source.fluxIsophotal, source.peak, source.halfLightRadius,
+                    source.x, source.y, source.fluxAuto, source.fluxErrorAuto, source.fluxesAperture[0],
+                    source.fluxErrorsAperture[0], source.fluxIsophotal, source.peak, source.halfLightRadius,
                     source.kronRadius, source.a, source.b, source.theta,
                 ]
                 let areFinite = numbers.allSatisfy { $0.isFinite }

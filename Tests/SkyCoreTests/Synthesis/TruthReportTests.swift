@@ -50,8 +50,16 @@ import Testing
     @Test func `the position error is the median of the bright matches`() {
         let truth = (1...5).map { star(Double($0) * 10, 10, snr: 40) } + [star(90, 10, snr: 10)]
         let sources = [0.1, 0.2, 0.3, 0.4, 1.5].enumerated().map { source(Double($0 + 1) * 10 + $1, 10) }
-        let report = TruthReport(sources: sources + [source(91.9, 10)], truth: truth)
+        var report = TruthReport(sources: sources + [source(91.9, 10)], truth: truth)
         #expect(abs((report.positionError ?? 0) - 0.3) < 1e-9)
+        #expect(abs((report.windowedError ?? 0) - 0.3) < 1e-9)
+        let windowed = sources.map { source in
+            var source = source
+            source.xWindow -= 0.1
+            return source
+        }
+        report = TruthReport(sources: windowed, truth: truth)
+        #expect(abs((report.windowedError ?? 0) - 0.2) < 1e-9)
     }
 
     @Test func `the lines read well`() {
@@ -63,7 +71,7 @@ import Testing
                 "  S/N 5 to 7      0.0 % complete  (0 of 1)",
                 "  S/N above 20   50.0 % complete  (1 of 2)",
                 "  purity         50.0 %           (1 of 2)",
-                "  position error 0.500 px  (median, S/N above 20)",
+                "  position error 0.500 px, windowed 0.500 px  (median, S/N above 20)",
             ])
         #expect(TruthReport(sources: [], truth: []).lines == ["found 0 of 0 true sources with 0 detections"])
     }

@@ -1,0 +1,68 @@
+import Glibc
+
+/// How the image is smoothed before pixels are compared with the threshold (`FILTER`, `FILTER_NAME`). Measurements are
+/// made on the image as it is.
+public enum DetectionFilter: Hashable, Codable, Sendable {
+    /// Not at all.
+    case none
+    /// SExtractor's `default.conv`: a 3x3 pyramid, the usual choice for undersampled to well sampled stars.
+    case pyramid
+    /// A Gaussian with this full width at half maximum, in pixels: best for faint stars when it is that of the stars.
+    case gaussian(fwhm: Double)
+    /// A Gaussian as wide as the image's own stars, which are measured first.
+    case seeing
+
+    /// In one word.
+    public var name: String {
+        switch self {
+        case .none: "none"
+        case .pyramid: "default"
+        case .gaussian: "gauss"
+        case .seeing: "seeing"
+        }
+    }
+
+    /// Of a Gaussian, in pixels.
+    public var fwhm: Double? { if case .gaussian(let fwhm) = self { fwhm } else { nil } }
+
+    /// Widths that can be had, in pixels.
+    public static let widths = 0.5...15
+}
+
+/// The weights of a filter.
+struct DetectionKernel: Sendable {
+    /// Row by row, as they are handed to SEP, which norms them; empty for no filter.
+    let values: [Float]
+    /// Pixels in a row, odd.
+    let side: Int
+
+    /// What the filter looks at around a pixel.
+    var radius: Int { side / 2 }
+
+    /// - Parameter filter: `seeing` counts as `pyramid`, which is what the stars are looked for with.
+    init(_ filter: DetectionFilter) {
+        switch filter {
+        case .none: (values, side) = ([], 1)
+        case .pyramid, .seeing: (values, side) = ([1, 2, 1, 2, 4, 2, 1, 2, 1], 3)
+        case .gaussian(let fwhm):
+            let radius = max(1, Int(fwhm.rounded()))
+            let columns = -radius...radius
+            // exp(-4 ln 2 (r / fwhm)^2): a half at r = fwhm / 2.
+            values = columns.flatMap { y in
+                columns.map { x in Float(exp(-4 * log(2.0) * Double(x * x + y * y) / (fwhm * fwhm))) }
+            }
+            side = 2 * radius + 1
+        }
+    }
+
+    /// The weights that SEP makes of them, in its order of operations.
+    var normed: [Float] {
+        let sum = values.reduce(0) { $0 + abs($1) }
+        return values.map { $0 / sum }
+    }
+
+    /// What the noise of independent pixels becomes by the filter, a factor of at most 1.
+    var noiseFactor: Double {
+        values.isEmpty ? 1 : normed.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot()
+    }
+}

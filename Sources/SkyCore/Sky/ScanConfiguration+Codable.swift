@@ -1,0 +1,54 @@
+extension ScanConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
+        case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, sectorSize, margin, hdu
+        /// In journals of before there could be several.
+        case apertureDiameter
+    }
+
+    /// Decodes a configuration; what an earlier version did not know has its default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys, _ standard: Value) throws -> Value {
+            try container.decodeIfPresent(Value.self, forKey: key) ?? standard
+        }
+        self.init()
+        threshold = try value(.threshold, threshold)
+        thresholdUnit = try value(.thresholdUnit, thresholdUnit)
+        filter = try value(.filter, filter)
+        minimumArea = try value(.minimumArea, minimumArea)
+        deblendLevels = try value(.deblendLevels, deblendLevels)
+        deblendContrast = try value(.deblendContrast, deblendContrast)
+        cleanParameter = try container.decodeIfPresent(Double.self, forKey: .cleanParameter)
+        meshSize = try value(.meshSize, meshSize)
+        meshFilterSize = try value(.meshFilterSize, meshFilterSize)
+        apertureDiameters = try value(.apertureDiameters, [try value(.apertureDiameter, apertureDiameters[0])])
+        gain = try value(.gain, gain)
+        saturation = try container.decodeIfPresent(Double.self, forKey: .saturation)
+        zeroPoint = try value(.zeroPoint, zeroPoint)
+        sectorSize = try container.decodeIfPresent(Int.self, forKey: .sectorSize)
+        margin = try value(.margin, margin)
+        hdu = try container.decodeIfPresent(Int.self, forKey: .hdu)
+    }
+
+    /// Encodes all settings.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(threshold, forKey: .threshold)
+        try container.encode(thresholdUnit, forKey: .thresholdUnit)
+        try container.encode(filter, forKey: .filter)
+        try container.encode(minimumArea, forKey: .minimumArea)
+        try container.encode(deblendLevels, forKey: .deblendLevels)
+        try container.encode(deblendContrast, forKey: .deblendContrast)
+        try container.encodeIfPresent(cleanParameter, forKey: .cleanParameter)
+        try container.encode(meshSize, forKey: .meshSize)
+        try container.encode(meshFilterSize, forKey: .meshFilterSize)
+        try container.encode(apertureDiameters, forKey: .apertureDiameters)
+        try container.encode(gain, forKey: .gain)
+        try container.encodeIfPresent(saturation, forKey: .saturation)
+        try container.encode(zeroPoint, forKey: .zeroPoint)
+        try container.encodeIfPresent(sectorSize, forKey: .sectorSize)
+        try container.encode(margin, forKey: .margin)
+        try container.encodeIfPresent(hdu, forKey: .hdu)
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+
+/// One of a type's values, by its name.
+struct NamedArgument<Value: RawRepresentable<String> & CaseIterable & Sendable>: ExpressibleByArgument {
+    let value: Value
+
+    init(value: Value) { self.value = value }
+
+    init?(argument: String) {
+        guard let value = Value(rawValue: argument) else { return nil }
+        self.value = value
+    }
+
+    var defaultValueDescription: String { value.rawValue }
+    static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
+}
