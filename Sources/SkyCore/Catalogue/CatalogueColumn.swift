@@ -13,6 +13,8 @@ struct CatalogueColumn: Sendable {
         case measure(decimals: Int)
         /// A measurement of any magnitude, with this many significant digits; 32 bits in FITS.
         case scientific(digits: Int)
+        /// Characters.
+        case text
     }
 
     /// SExtractor's name.
@@ -22,14 +24,17 @@ struct CatalogueColumn: Sendable {
     /// One line of explanation.
     let summary: String
     let form: Form
+    /// What kind of quantity it is (IVOA's list of unified content descriptors); empty where there is no word for it.
+    let ucd: String
     /// The value of a source; `nil` where it has none.
     let value: @Sendable (CatalogueRow) -> Double?
 
     private init(
-        _ name: String, _ unit: String, _ form: Form, _ summary: String,
+        _ name: String, _ unit: String, _ form: Form, _ summary: String, ucd: String = "",
         _ value: @escaping @Sendable (CatalogueRow) -> Double?
     ) {
         self.name = name
+        self.ucd = ucd
         self.unit = unit
         self.summary = summary
         self.form = form
@@ -37,35 +42,63 @@ struct CatalogueColumn: Sendable {
     }
 
     /// Every column, in SExtractor's names and units (its manual, "Measurements").
-    static func all(apertures: Int) -> [CatalogueColumn] {
-        positions + automatic + (0..<apertures).flatMap(aperture) + shape
+    static func all(apertures: Int, withFile: Bool) -> [CatalogueColumn] {
+        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [file] : [])
+    }
+
+    /// The image's name, which is no number.
+    private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.file") { _ in
+        nil
     }
 
     private static let positions: [CatalogueColumn] = [
-        .init("NUMBER", "", .integer, "Running number") { Double($0.number) },
-        .init("X_IMAGE", "pixel", .position(decimals: 4), "Position along x, first pixel at 1") { $0.source.x },
-        .init("Y_IMAGE", "pixel", .position(decimals: 4), "Position along y, first pixel at 1") { $0.source.y },
-        .init("ALPHA_J2000", "deg", .position(decimals: 7), "Right ascension") { $0.source.alpha },
-        .init("DELTA_J2000", "deg", .position(decimals: 7), "Declination") { $0.source.delta },
-        .init("XWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along x") { $0.source.xWindow },
-        .init("YWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along y") { $0.source.yWindow },
-        .init("ALPHAWIN_J2000", "deg", .position(decimals: 7), "Right ascension of the windowed position") {
+        .init("NUMBER", "", .integer, "Running number", ucd: "meta.id") { Double($0.number) },
+        .init(
+            "X_IMAGE", "pixel", .position(decimals: 4), "Position along x, first pixel at 1",
+            ucd: "pos.cartesian.x;instr.det"
+        ) { $0.source.x },
+        .init(
+            "Y_IMAGE", "pixel", .position(decimals: 4), "Position along y, first pixel at 1",
+            ucd: "pos.cartesian.y;instr.det"
+        ) { $0.source.y },
+        .init("ALPHA_J2000", "deg", .position(decimals: 7), "Right ascension", ucd: "pos.eq.ra;meta.main") {
+            $0.source.alpha
+        },
+        .init("DELTA_J2000", "deg", .position(decimals: 7), "Declination", ucd: "pos.eq.dec;meta.main") {
+            $0.source.delta
+        },
+        .init(
+            "XWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along x", ucd: "pos.cartesian.x;instr.det"
+        ) { $0.source.xWindow },
+        .init(
+            "YWIN_IMAGE", "pixel", .position(decimals: 4), "Windowed position along y", ucd: "pos.cartesian.y;instr.det"
+        ) { $0.source.yWindow },
+        .init(
+            "ALPHAWIN_J2000", "deg", .position(decimals: 7), "Right ascension of the windowed position",
+            ucd: "pos.eq.ra"
+        ) {
             $0.source.alphaWindow
         },
-        .init("DELTAWIN_J2000", "deg", .position(decimals: 7), "Declination of the windowed position") {
+        .init(
+            "DELTAWIN_J2000", "deg", .position(decimals: 7), "Declination of the windowed position", ucd: "pos.eq.dec"
+        ) {
             $0.source.deltaWindow
         },
     ]
 
     private static let automatic: [CatalogueColumn] = [
-        .init("FLUX_AUTO", "count", .scientific(digits: 7), "Flux in the Kron ellipse") { $0.source.fluxAuto },
-        .init("FLUXERR_AUTO", "count", .scientific(digits: 6), "1-sigma error of FLUX_AUTO") {
+        .init("FLUX_AUTO", "count", .scientific(digits: 7), "Flux in the Kron ellipse", ucd: "phot.flux") {
+            $0.source.fluxAuto
+        },
+        .init(
+            "FLUXERR_AUTO", "count", .scientific(digits: 6), "1-sigma error of FLUX_AUTO", ucd: "stat.error;phot.flux"
+        ) {
             $0.source.fluxErrorAuto
         },
-        .init("MAG_AUTO", "mag", .measure(decimals: 4), "Magnitude in the Kron ellipse") {
+        .init("MAG_AUTO", "mag", .measure(decimals: 4), "Magnitude in the Kron ellipse", ucd: "phot.mag") {
             $0.magnitude($0.source.fluxAuto)
         },
-        .init("MAGERR_AUTO", "mag", .measure(decimals: 4), "1-sigma error of MAG_AUTO") {
+        .init("MAGERR_AUTO", "mag", .measure(decimals: 4), "1-sigma error of MAG_AUTO", ucd: "stat.error;phot.mag") {
             $0.magnitudeError($0.source.fluxAuto, $0.source.fluxErrorAuto)
         },
     ]
@@ -77,59 +110,106 @@ struct CatalogueColumn: Sendable {
             return index < fluxes.count && index < errors.count ? (fluxes[index], errors[index]) : nil
         }
         return [
-            .init("FLUX_APER" + suffix, "count", .scientific(digits: 7), "Flux in a circular aperture") {
+            .init(
+                "FLUX_APER" + suffix, "count", .scientific(digits: 7), "Flux in a circular aperture", ucd: "phot.flux"
+            ) {
                 pair($0)?.flux
             },
-            .init("FLUXERR_APER" + suffix, "count", .scientific(digits: 6), "1-sigma error of FLUX_APER" + suffix) {
+            .init(
+                "FLUXERR_APER" + suffix, "count", .scientific(digits: 6), "1-sigma error of FLUX_APER" + suffix,
+                ucd: "stat.error;phot.flux"
+            ) {
                 pair($0)?.error
             },
-            .init("MAG_APER" + suffix, "mag", .measure(decimals: 4), "Magnitude in a circular aperture") { row in
+            .init(
+                "MAG_APER" + suffix, "mag", .measure(decimals: 4), "Magnitude in a circular aperture", ucd: "phot.mag"
+            ) { row in
                 pair(row).flatMap { row.magnitude($0.flux) }
             },
-            .init("MAGERR_APER" + suffix, "mag", .measure(decimals: 4), "1-sigma error of MAG_APER" + suffix) { row in
+            .init(
+                "MAGERR_APER" + suffix, "mag", .measure(decimals: 4), "1-sigma error of MAG_APER" + suffix,
+                ucd: "stat.error;phot.mag"
+            ) { row in
                 pair(row).flatMap { row.magnitudeError($0.flux, $0.error) }
             },
         ]
     }
 
     private static let shape: [CatalogueColumn] = [
-        .init("FLUX_ISO", "count", .scientific(digits: 7), "Flux above the threshold") { $0.source.fluxIsophotal },
-        .init("FLUX_MAX", "count", .scientific(digits: 7), "Peak above the background") { $0.source.peak },
-        .init("FLUX_RADIUS", "pixel", .measure(decimals: 3), "Radius of half of FLUX_AUTO") {
+        .init("FLUX_ISO", "count", .scientific(digits: 7), "Flux above the threshold", ucd: "phot.flux") {
+            $0.source.fluxIsophotal
+        },
+        .init("FLUX_MAX", "count", .scientific(digits: 7), "Peak above the background", ucd: "phot.flux;stat.max") {
+            $0.source.peak
+        },
+        .init(
+            "FLUX_RADIUS", "pixel", .measure(decimals: 3), "Radius of half of FLUX_AUTO", ucd: "phys.angSize;phot.flux"
+        ) {
             $0.source.halfLightRadius
         },
-        .init("KRON_RADIUS", "", .measure(decimals: 3), "Kron radius in units of A_IMAGE and B_IMAGE") {
+        .init(
+            "KRON_RADIUS", "", .measure(decimals: 3), "Kron radius in units of A_IMAGE and B_IMAGE", ucd: "phys.angSize"
+        ) {
             $0.source.kronRadius
         },
-        .init("A_IMAGE", "pixel", .measure(decimals: 4), "RMS along the major axis") { $0.source.a },
-        .init("B_IMAGE", "pixel", .measure(decimals: 4), "RMS along the minor axis") { $0.source.b },
-        .init("THETA_IMAGE", "deg", .measure(decimals: 2), "Angle of the major axis, from x towards y") {
+        .init("A_IMAGE", "pixel", .measure(decimals: 4), "RMS along the major axis", ucd: "phys.angSize.smajAxis") {
+            $0.source.a
+        },
+        .init("B_IMAGE", "pixel", .measure(decimals: 4), "RMS along the minor axis", ucd: "phys.angSize.sminAxis") {
+            $0.source.b
+        },
+        .init(
+            "THETA_IMAGE", "deg", .measure(decimals: 2), "Angle of the major axis, from x towards y", ucd: "pos.posAng"
+        ) {
             $0.source.theta
         },
-        .init("ELONGATION", "", .measure(decimals: 3), "A_IMAGE / B_IMAGE") { $0.elongation },
-        .init("FWHM_IMAGE", "pixel", .measure(decimals: 3), "Full width at half maximum of the core") {
+        .init("ELONGATION", "", .measure(decimals: 3), "A_IMAGE / B_IMAGE", ucd: "src.morph") { $0.elongation },
+        .init(
+            "FWHM_IMAGE", "pixel", .measure(decimals: 3), "Full width at half maximum of the core", ucd: "phys.angSize"
+        ) {
             $0.source.fwhm
         },
-        .init("BACKGROUND", "count", .scientific(digits: 7), "Level of the sky at the centroid") {
+        .init("BACKGROUND", "count", .scientific(digits: 7), "Level of the sky at the centroid", ucd: "instr.skyLevel")
+        {
             $0.source.background
         },
-        .init("THRESHOLD", "count", .scientific(digits: 7), "Detection threshold above BACKGROUND") {
+        .init(
+            "THRESHOLD", "count", .scientific(digits: 7), "Detection threshold above BACKGROUND", ucd: "instr.det.noise"
+        ) {
             $0.source.threshold
         },
-        .init("ISOAREA_IMAGE", "pixel**2", .integer, "Pixels above the threshold") { Double($0.source.area) },
-        .init("FLAGS", "", .integer, "1 biased, 2 blend, 4 saturated, 8 at edge, 16 cut") {
+        .init("ISOAREA_IMAGE", "pixel**2", .integer, "Pixels above the threshold", ucd: "phys.area") {
+            Double($0.source.area)
+        },
+        .init("FLAGS", "", .integer, "1 biased, 2 blend, 4 saturated, 8 at edge, 16 cut", ucd: "meta.code") {
             Double($0.source.flags)
         },
         .init("SECTOR", "", .integer, "Sector of the image that owns it") { Double($0.source.sector) },
     ]
 
-    /// Appends the value of `row` as text; nothing where there is none.
+    /// The characters of a column of text.
+    func text(_ row: CatalogueRow) -> String { row.image }
+
+    /// Appends the value of `row` as text, in quotes where a comma or the like is in it; nothing where there is none.
     func append(_ row: CatalogueRow, to bytes: inout [UInt8]) {
+        if form == .text {
+            let text = text(row)
+            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 < 0x20 }) else {
+                bytes += text.utf8
+                return
+            }
+            // RFC 4180: quotes inside are doubled.
+            bytes.append(0x22)
+            for byte in text.utf8 { bytes += byte == 0x22 ? [0x22, 0x22] : [byte] }
+            bytes.append(0x22)
+            return
+        }
         guard let value = value(row) else { return }
         switch form {
         case .integer: DecimalText.appendFixed(value, 0, to: &bytes)
         case .position(let decimals), .measure(let decimals): DecimalText.appendFixed(value, decimals, to: &bytes)
         case .scientific(let digits): DecimalText.appendSignificant(value, digits, to: &bytes)
+        case .text: break
         }
     }
 }

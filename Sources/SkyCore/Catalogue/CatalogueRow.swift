@@ -7,6 +7,8 @@ struct CatalogueRow {
     let source: Source
     /// Magnitude of one unit of flux.
     let zeroPoint: Double
+    /// Name of the image that it is from.
+    let image: String
 
     /// Pogson's magnitude, zero point - 2.5 log10(flux); `nil` where the flux has no logarithm.
     func magnitude(_ flux: Double) -> Double? {

@@ -1,33 +1,37 @@
 extension CatalogueTable {
-    /// The catalogue as a region file for DS9: the Kron ellipses in image coordinates, flagged sources in orange
-    /// (DS9 reference manual, "Regions").
+    /// The catalogue as a region file for DS9, flagged sources in orange (DS9 reference manual, "Regions"): of one image the
+    /// Kron ellipses in image coordinates, of several circles in the sky, without sources that have no place there.
     public func regions() -> [UInt8] {
+        let names = sections.map(\.image).joined(separator: ", ")
+        let count = sections.reduce(0) { $0 + $1.sources.count }
         var bytes = Array(
             """
             # Region file format: DS9 version 4.1
-            # \(image.filter { $0 != "\n" && $0 != "\r\n" && $0 != "\r" }): \(sources.count) sources
+            # \(String(names.map { $0.isNewline ? "?" : $0 })): \(count) sources
             global color=cyan width=1 select=1 highlite=1 edit=1 move=1 delete=1 include=1 source=1
-            image
+            \(sections.count > 1 ? "icrs" : "image")
 
             """.utf8)
-        for source in sources {
-            guard let ellipse = SourceEllipse(source, minimumRadius: 1) else { continue }
-            bytes.append(contentsOf: "ellipse(".utf8)
-            for (index, field) in [
-                (ellipse.x, 4), (ellipse.y, 4), (ellipse.major, 3), (ellipse.minor, 3), (ellipse.degrees, 2),
-            ].enumerated() {
+        for source in sections.lazy.flatMap(\.sources) {
+            let fields: [(Double, Int)]
+            if sections.count > 1 {
+                guard let alpha = source.alpha, let delta = source.delta else { continue }
+                fields = [(alpha, 7), (delta, 7)]
+            } else {
+                guard let ellipse = SourceEllipse(source, minimumRadius: 1) else { continue }
+                fields = [
+                    (ellipse.x, 4), (ellipse.y, 4), (ellipse.major, 3), (ellipse.minor, 3), (ellipse.degrees, 2),
+                ]
+            }
+            bytes += (sections.count > 1 ? "circle(" : "ellipse(").utf8
+            for (index, field) in fields.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 DecimalText.appendFixed(field.0, field.1, to: &bytes)
             }
-            bytes.append(contentsOf: (source.flags == 0 ? ")\n" : ") # color=orange\n").utf8)
+            // Two seconds of arc: a star on most images.
+            if sections.count > 1 { bytes += ",2\"".utf8 }
+            bytes += (source.flags == 0 ? ")\n" : ") # color=orange\n").utf8
         }
         return bytes
-    }
-
-    /// Writes the region file, whole or not at all.
-    ///
-    /// - Throws: `SkyError` naming the file and the reason.
-    public func writeRegions(to path: String) throws(SkyError) {
-        try AtomicFile.write(regions(), to: path)
     }
 }

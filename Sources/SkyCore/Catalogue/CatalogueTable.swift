@@ -1,50 +1,79 @@
-/// A catalogue ready to be written: the sources, and the configuration that found them.
+/// A catalogue ready to be written: the sources of one image or of several, and the configuration that found them.
 ///
 /// Equal catalogues are equal bytes in every format: fixed precision, no date, no name of a machine.
 public struct CatalogueTable: Sendable {
-    /// The sources in the order in which they are numbered.
-    public var sources: [Source]
+    /// The sources of one image.
+    public struct Section: Sendable {
+        /// The image's name as the reader should see it.
+        public var image: String
+        /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
+        public var digest: String?
+        /// The header cards of the image, 80 characters each, for formats that hand them on.
+        public var header: [String]
+        /// What the sources were found with.
+        public var filter: DetectionFilter
+        /// In the order in which they are numbered.
+        public var sources: [Source]
+
+        /// The sources of an image.
+        public init(
+            image: String, digest: String? = nil, header: [String] = [], filter: DetectionFilter = .pyramid,
+            sources: [Source]
+        ) {
+            self.image = image
+            self.digest = digest
+            self.header = header
+            self.filter = filter
+            self.sources = sources
+        }
+    }
+
+    /// One for each image, in the order in which they were named.
+    public var sections: [Section]
     /// What the scan was asked to do; its zero point gives the magnitudes.
     public var configuration: ScanConfiguration
-    /// Name of the image, for the headers.
-    public var image: String
 
-    /// - Parameter image: the image's name as the reader should see it, without the folder.
-    public init(sources: [Source], configuration: ScanConfiguration, image: String) {
-        self.sources = sources
+    /// The catalogue of some images.
+    public init(_ sections: [Section], configuration: ScanConfiguration) {
+        self.sections = sections
         self.configuration = configuration
-        self.image = image
     }
 
-    var columns: [CatalogueColumn] { CatalogueColumn.all(apertures: configuration.apertureDiameters.count) }
-
-    var rows: some Sequence<CatalogueRow> {
-        sources.lazy.enumerated().map {
-            CatalogueRow(number: $0.offset + 1, source: $0.element, zeroPoint: configuration.zeroPoint)
-        }
+    /// Of several images each source says from which it is.
+    var columns: [CatalogueColumn] {
+        CatalogueColumn.all(apertures: configuration.apertureDiameters.count, withFile: sections.count > 1)
     }
 
-    /// The catalogue as comma-separated values with a line of SExtractor's column names (RFC 4180, but lines end in a
-    /// line feed). A value that does not exist is an empty field.
-    public func csv() -> [UInt8] {
-        let columns = columns
-        var bytes = Array(columns.map(\.name).joined(separator: ",").utf8)
-        bytes.append(UInt8(ascii: "\n"))
-        bytes.reserveCapacity((sources.count + 1) * 320)
-        for row in rows {
-            for (index, column) in columns.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                column.append(row, to: &bytes)
+    /// All sources, numbered through.
+    var rows: [CatalogueRow] {
+        var rows: [CatalogueRow] = []
+        rows.reserveCapacity(sections.reduce(0) { $0 + $1.sources.count })
+        for section in sections {
+            for source in section.sources {
+                rows.append(
+                    CatalogueRow(
+                        number: rows.count + 1, source: source, zeroPoint: configuration.zeroPoint,
+                        image: section.image))
             }
-            bytes.append(UInt8(ascii: "\n"))
         }
-        return bytes
+        return rows
     }
 
-    /// Writes the catalogue as CSV, whole or not at all.
+    /// The catalogue of one of its images.
+    func only(_ section: Section) -> CatalogueTable { CatalogueTable([section], configuration: configuration) }
+
+    /// Writes the catalogue, whole or not at all.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
-    public func writeCSV(to path: String) throws(SkyError) {
-        try AtomicFile.write(csv(), to: path)
+    public func write(_ format: CatalogueFormat, to path: String) throws(SkyError) {
+        switch format {
+        case .fits: try writeFITS(to: path)
+        case .ldac: try writeLDAC(to: path)
+        case .csv: try AtomicFile.write(csv(), to: path)
+        case .ecsv: try AtomicFile.write(ecsv(), to: path)
+        case .votable: try AtomicFile.write(votable(), to: path)
+        case .ndjson: try AtomicFile.write(ndjson(), to: path)
+        case .regions: try AtomicFile.write(regions(), to: path)
+        }
     }
 }

@@ -262,14 +262,17 @@ package distributed actor Coordinator: ClusterActor {
         }
         let all = catalogue.sources
         let start = min(max(0, request.from), all.count)
+        var info = catalogue.info
+        // Once is enough.
+        if start > 0 { info.header = nil }
         let page = all[start..<min(all.count, start + Coordinator.pageLength)]
         return CataloguePage(
-            info: catalogue.info, sources: Array(page), total: all.count,
+            info: info, sources: Array(page), total: all.count,
             truncated: catalogue.truncatedSources, filter: catalogue.filter)
     }
 
     /// Sources in one page; about 4 MB on the wire.
-    static let pageLength = 20_000
+    static let pageLength = 12_000
 
     /// The small image drawn for a sky job that has ended; `nil` where there is none.
     ///

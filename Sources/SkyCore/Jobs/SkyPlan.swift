@@ -181,7 +181,9 @@ struct SkyPlan: JobPlan {
             return PlanStep(
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
         }
-        return PlanStep(newTasks: sectors.count, events: [.planned(info, sectors: sectors.count)])
+        var told = info
+        told.header = nil
+        return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 
     private mutating func measured() -> PlanStep {

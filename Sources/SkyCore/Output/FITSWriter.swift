@@ -94,6 +94,17 @@ struct FITSWriter {
         values.withUnsafeBytes { fill(number, TINT, values.count, $0) }
     }
 
+    /// Fills a column, counted from 1, with characters; what its form has no room for is cut off.
+    mutating func column(_ number: Int, _ values: [String]) {
+        guard !values.isEmpty else { return }
+        let (file, count) = (file, Int64(values.count))
+        var status = status
+        Self.withStrings(values) { values in
+            _ = ffpcls(file, Int32(clamping: number), 1, 1, count, values.baseAddress, &status)
+        }
+        self.status = status
+    }
+
     private mutating func fill(_ number: Int, _ type: Int32, _ count: Int, _ bytes: UnsafeRawBufferPointer) {
         guard count > 0 else { return }
         let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)

@@ -48,6 +48,22 @@ package final class FITSImage {
         try checkEnd()
     }
 
+    /// The header's cards but END, 80 characters each, as of an image that is not compressed.
+    package var header: [String] {
+        file.withHeaderText { text, count in
+            let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
+            return (0..<min(Int(count), Self.cardLimit)).compactMap { index in
+                let card = bytes[index * 80..<(index + 1) * 80]
+                // What is no text of FITS's is of no use to whoever reads it.
+                let text = String(decoding: card.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+                return text.hasPrefix("END     ") ? nil : text
+            }
+        } ?? []
+    }
+
+    /// More cards than any real header has; they cross the wire.
+    private static let cardLimit = 10_000
+
     /// The pixels of `rect`, row by row, with BSCALE and BZERO applied. Whatever is no number that can be
     /// computed with (BLANK, NaN, infinities, beyond +-1e30) comes as NaN.
     ///

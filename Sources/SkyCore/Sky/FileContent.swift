@@ -13,7 +13,7 @@ public struct FileContent: Hashable, Codable, Sendable {
     /// Reads the file through.
     ///
     /// - Throws: `SkyError` where it cannot be read.
-    init(of path: String) throws(SkyError) {
+    package init(of path: String) throws(SkyError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileContent.failure(path) }
         defer { close(descriptor) }
@@ -34,6 +34,11 @@ public struct FileContent: Hashable, Codable, Sendable {
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
         digest = Array(hash.finalize())
+    }
+
+    /// The digest in hexadecimal.
+    package var hexadecimal: String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Size and time of modification.

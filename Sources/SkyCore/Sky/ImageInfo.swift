@@ -10,6 +10,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var hdu: Int
     /// Whether a celestial WCS was found, so that sources get `ALPHA_J2000` and `DELTA_J2000`.
     public var hasWCS: Bool
+    /// The header's cards but END, 80 characters each; `nil` where only the rest matters.
+    public var header: [String]?
     /// What the file holds, where that was asked for.
     public var content: FileContent?
 

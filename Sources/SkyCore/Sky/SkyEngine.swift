@@ -25,8 +25,10 @@ package final class SkyEngine {
     ///
     /// - Parameter withContent: whether to read the file through and tell what it holds.
     package func inspect(path: String, hdu: Int?, withContent: Bool = false) throws(SkyError) -> ImageInfo {
-        var info = try image(path, hdu).info
+        let image = try image(path, hdu)
+        var info = image.info
         if withContent { info.content = try FileContent(of: path) }
+        info.header = image.header
         return info
     }
 

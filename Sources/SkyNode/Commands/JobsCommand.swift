@@ -161,24 +161,29 @@ struct JobsResultsCommand: AsyncParsableCommand {
         commandName: "results", abstract: "Write the files of a scan that has ended, as skynode scan does.",
         discussion: "Of a job that was cancelled or failed the catalogue holds the sectors that are done.")
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Folder to write to; made if missing.", valueName: "folder"))
-    var output = "."
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
         try await argument.with { coordinator, job in
+            let place = try output.place()
             guard case .sky(let request) = try await coordinator.details(job.id).request.kind else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }
             let results = ScanResults(coordinator: coordinator, job: job.id)
             let catalogue = try await results.catalogue()
             let preview = try await results.preview()
-            try OutputFolder.prepare(output)
-            let files = try ScanFiles(
-                name: request.image.path, stem: output + "/" + ScanPlan.stem(request.image.path),
-                configuration: request.configuration, catalogue: catalogue
-            ).write(preview: preview)
+            try place.prepare()
+            let name = request.image.path
+            let output = ScanFiles(
+                name: name, stem: place.folder + "/" + ScanPlan.stem(name), formats: place.isFile ? [] : place.formats,
+                configuration: request.configuration, catalogue: catalogue)
+            var files = try output.write(preview: place.isFile ? nil : preview)
+            if case .file(let path, let format) = place {
+                try CatalogueTable([output.section], configuration: request.configuration).write(format, to: path)
+                files.append(path)
+            }
             for file in files { Console.output("wrote \(PrintableText.of(file))") }
         }
     }

@@ -8,15 +8,18 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan", abstract: "Find the sources of FITS images, over all nodes of the cluster.",
         discussion: """
             Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions) and NAME.png (the image with its \
-            sources marked) for every image into the output folder. Every node opens the image by its path, so that \
+            sources marked) for every image into the output folder, and of several images merged.csv and so on with the \
+            sources of all. Every node opens the image by its path, so that \
             with several machines it must lie on a folder they share.
             """)
 
     @Argument(help: ArgumentHelp("FITS images: plain, gzipped or tile-compressed.", valueName: "image"))
     var images: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Folder to write to; made if missing.", valueName: "folder"))
-    var output = "."
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Of several images, write no catalogue of all together.")
+    var noMerge = false
 
     @OptionGroup var detection: DetectionOptions
 

@@ -16,21 +16,48 @@ struct ScanBatch: Sendable {
     /// catalogues in memory.
     static let width = 4
 
+    /// What came of an image.
+    private struct Outcome: Sendable {
+        var status: ExitStatus
+        /// Its place among the images, and its sources, where a catalogue of all is wanted.
+        var section: (place: Int, CatalogueTable.Section)?
+    }
+
     /// The worst status of all images.
     func run() async throws -> ExitStatus {
-        try await withThrowingTaskGroup(of: ExitStatus.self) { group in
+        try await withThrowingTaskGroup(of: Outcome.self) { group in
             var worst = ExitStatus.done
-            var waiting = plan.items[...]
+            var sections: [(place: Int, section: CatalogueTable.Section)] = []
+            var waiting = Array(plan.items.enumerated())[...]
             for _ in 0..<ScanBatch.width {
-                if let item = waiting.popFirst() { group.addTask { try await scan(item) } }
+                if let item = waiting.popFirst() { group.addTask { try await scan(item.element, place: item.offset) } }
             }
-            while let status = try await group.next() {
-                worst = ScanBatch.worse(worst, status)
+            while let outcome = try await group.next() {
+                worst = ScanBatch.worse(worst, outcome.status)
+                if let section = outcome.section { sections.append(section) }
                 if !interrupts.wasInterrupted, let item = waiting.popFirst() {
-                    group.addTask { try await scan(item) }
+                    group.addTask { try await scan(item.element, place: item.offset) }
                 }
             }
+            if plan.merges, !sections.isEmpty {
+                let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
+                worst = ScanBatch.worse(worst, writeMerged(ordered))
+            }
             return interrupts.wasInterrupted ? .cancelled : worst
+        }
+    }
+
+    private func writeMerged(_ sections: [CatalogueTable.Section]) -> ExitStatus {
+        let table = CatalogueTable(sections, configuration: plan.configuration)
+        do {
+            for (path, format) in plan.output.merged(besides: Set(plan.items.map(\.stem))) {
+                try table.write(format, to: path)
+                if self.format == .text { Console.output("wrote \(PrintableText.of(path))") }
+            }
+            return .done
+        } catch {
+            display.say("skynode: \(PrintableText.of(error.message))")
+            return .usage
         }
     }
 
@@ -39,7 +66,7 @@ struct ScanBatch: Sendable {
         left.rawValue >= right.rawValue ? left : right
     }
 
-    private func scan(_ item: ScanPlan.Item) async throws -> ExitStatus {
+    private func scan(_ item: ScanPlan.Item, place: Int) async throws -> Outcome {
         let printer = EventPrinter(
             format: format, isVerbose: isVerbose, display: display, subject: plan.items.count > 1 ? item.name : nil)
         let shares = SectorShares()
@@ -57,20 +84,21 @@ struct ScanBatch: Sendable {
                 let rest = keeps ? "what is done is kept" : "nothing was written"
                 display.say("skynode: \(PrintableText.of(item.name)): cancelled; \(rest)")
             }
-            if !keeps { return status }
+            if !keeps { return Outcome(status: status) }
         }
         let results = ScanResults(coordinator: coordinator, job: job)
-        let catalogue = try await results.catalogue()
-        let preview = try await results.preview()
+        let catalogue = try await results.catalogue(withDigestOf: item.path)
+        let preview = plan.output.isFile ? nil : try await results.preview()
+        let output = ScanFiles(
+            name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
+            configuration: plan.configuration, catalogue: catalogue)
         let files: [String]
         do {
-            files = try ScanFiles(
-                name: item.name, stem: item.stem, configuration: plan.configuration, catalogue: catalogue
-            ).write(preview: preview)
+            files = try output.write(preview: preview)
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
-            return .usage
+            return Outcome(status: .usage)
         }
         if format == .text {
             display.clear()
@@ -78,6 +106,6 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }
         }
-        return status
+        return Outcome(status: status, section: plan.merges ? (place, output.section) : nil)
     }
 }

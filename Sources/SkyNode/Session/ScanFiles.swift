@@ -1,26 +1,36 @@
 import SkyCore
 
-/// Writes the results of one image.
+/// Writes the results of one image, each file beside its place first and then renamed, so that none is ever half-written.
 struct ScanFiles {
-    /// The image, as the tables name it.
-    let name: String
     /// Folder and name of what is written, without an ending.
     let stem: String
+    let formats: [CatalogueFormat]
     let configuration: ScanConfiguration
     let catalogue: Catalogue
+    let section: CatalogueTable.Section
 
-    /// Writes every file, each beside its place first and then renamed, so that none is ever half-written.
-    ///
+    /// - Parameter name: the image, as the tables name it.
+    init(
+        name: String, stem: String, formats: [CatalogueFormat], configuration: ScanConfiguration, catalogue: Catalogue
+    ) {
+        self.stem = stem
+        self.formats = formats
+        self.configuration = configuration
+        self.catalogue = catalogue
+        section = CatalogueTable.Section(
+            image: name, digest: catalogue.info.content?.hexadecimal, header: catalogue.info.header ?? [],
+            filter: catalogue.filter, sources: catalogue.sources)
+    }
+
     /// - Returns: the paths.
     /// - Throws: `SkyError` naming the file and the reason.
     func write(preview: ImagePreview?) throws(SkyError) -> [String] {
-        var configuration = configuration
-        configuration.filter = catalogue.filter
-        let table = CatalogueTable(sources: catalogue.sources, configuration: configuration, image: name)
-        var files = [stem + ".csv", stem + ".cat.fits", stem + ".reg"]
-        try table.writeCSV(to: files[0])
-        try table.writeFITS(to: files[1])
-        try table.writeRegions(to: files[2])
+        let table = CatalogueTable([section], configuration: configuration)
+        var files: [String] = []
+        for format in formats {
+            try table.write(format, to: stem + format.ending)
+            files.append(stem + format.ending)
+        }
         if let preview {
             let sectors = try SectorGrid(info: catalogue.info, configuration: configuration).sectors
             try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : [])

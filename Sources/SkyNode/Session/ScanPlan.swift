@@ -8,6 +8,8 @@ struct ScanPlan: Sendable {
     struct Item: Sendable {
         /// As the user wrote it, for messages.
         var name: String
+        /// Resolved.
+        var path: String
         var request: JobRequest
         /// Folder and name without an ending.
         var stem: String
@@ -16,7 +18,9 @@ struct ScanPlan: Sendable {
     let items: [Item]
     let configuration: ScanConfiguration
     let truth: [TruthSource]?
-    private let output: String
+    let output: OutputPlace
+    /// Whether a catalogue of all images is wanted.
+    let merges: Bool
     private let outputExisted: Bool
 
     /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
@@ -29,6 +33,7 @@ struct ScanPlan: Sendable {
         }
         try command.cluster.check()
         configuration = try command.detection.configuration()
+        output = try command.output.place()
         if command.truth != nil, command.images.count > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
         }
@@ -47,7 +52,7 @@ struct ScanPlan: Sendable {
             let reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
             var request = SkyRequest(image: reference, configuration: configuration)
             request.usesCache = !command.noCache
-            request.pictureSide = command.noPicture ? nil : ScanPlan.pictureSide
+            request.pictureSide = command.noPicture || output.isFile ? nil : ScanPlan.pictureSide
             request.failSector = command.failSector.map { $0 - 1 }
             var job = JobRequest(.sky(request))
             command.flags.apply(to: &job)
@@ -60,12 +65,12 @@ struct ScanPlan: Sendable {
                 unique = "\(stem)-\(number)"
                 number += 1
             }
-            items.append(Item(name: image, request: job, stem: command.output + "/" + unique))
+            items.append(Item(name: image, path: reference.path, request: job, stem: output.folder + "/" + unique))
         }
         self.items = items
-        output = command.output
-        outputExisted = access(output, F_OK) == 0
-        try OutputFolder.prepare(output)
+        merges = output.isFile || (items.count > 1 && !command.noMerge)
+        outputExisted = access(output.folder, F_OK) == 0
+        try output.prepare()
     }
 
     /// The file's name without folder and without the endings FITS files have.
@@ -82,6 +87,6 @@ struct ScanPlan: Sendable {
 
     /// After a failure: a folder that was made for results and got none goes again.
     func removeOutputFolderIfUnused() {
-        if !outputExisted { rmdir(output) }
+        if !outputExisted { rmdir(output.folder) }
     }
 }

@@ -1,3 +1,4 @@
+import NIOPosix
 import SkyCore
 import Transport
 
@@ -11,15 +12,27 @@ struct ScanResults {
 
     func catalogue() async throws -> Catalogue {
         var sources: [Source] = []
+        var first: ImageInfo?
         while true {
             let request = CatalogueRequest(job: job, from: sources.count)
             let page = try await withDeadline(ScanResults.patience) { try await coordinator.catalogue(request) }
+            first = first ?? page.info
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
                 return Catalogue(
-                    info: page.info, sources: sources, truncated: page.truncated, filter: page.filter)
+                    info: first ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter)
             }
         }
+    }
+
+    /// The catalogue with what its file held, where no node had to read it through.
+    func catalogue(withDigestOf path: String) async throws -> Catalogue {
+        var catalogue = try await catalogue()
+        if catalogue.info.content == nil {
+            // A file that is gone by now has none.
+            catalogue.info.content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+        }
+        return catalogue
     }
 
     func preview() async throws -> ImagePreview? {

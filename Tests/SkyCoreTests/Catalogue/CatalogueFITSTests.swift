@@ -35,7 +35,7 @@ import Testing
         }
         var configuration = ScanConfiguration()
         configuration.zeroPoint = 30
-        try CatalogueTable(sources: sources, configuration: configuration, image: "a").writeFITS(to: path)
+        try CatalogueTable([.init(image: "a", sources: sources)], configuration: configuration).writeFITS(to: path)
         #expect(column("NUMBER", in: path) == (1...500).map(Double.init))
         #expect(column("X_IMAGE", in: path) == sources.map { $0.x })
         #expect(column("ALPHA_J2000", in: path) == sources.map { $0.alpha ?? 0 })
@@ -51,7 +51,8 @@ import Testing
         let folder = ScratchFolder()
         var configuration = ScanConfiguration()
         configuration.threshold = 2.5
-        let table = CatalogueTable(sources: [], configuration: configuration, image: "n\u{e4}chtlich 'x'")
+        let table = CatalogueTable(
+            [.init(image: "n\u{e4}chtlich 'x'", sources: [])], configuration: configuration)
         try table.writeFITS(to: folder.file("a.cat.fits"))
         let text = folder.text("a.cat.fits")
         #expect(text.contains("TTYPE2  = 'X_IMAGE '"))
@@ -67,7 +68,7 @@ import Testing
         var source = Source(x: 1, y: 1, sector: .max)
         source.area = .min
         source.fluxAuto = 1e300
-        try CatalogueTable(sources: [source], configuration: ScanConfiguration(), image: "")
+        try CatalogueTable([.init(image: "", sources: [source])], configuration: ScanConfiguration())
             .writeFITS(to: folder.file("a.fits"))
         #expect(column("SECTOR", in: folder.file("a.fits")) == [Double(Int32.max)])
         #expect(column("ISOAREA_IMAGE", in: folder.file("a.fits")) == [Double(Int32.min)])

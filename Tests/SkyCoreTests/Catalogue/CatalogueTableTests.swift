@@ -21,7 +21,8 @@ import Testing
         second.kronRadius = 3.5
         var configuration = ScanConfiguration()
         configuration.zeroPoint = 25
-        return CatalogueTable(sources: [first, second], configuration: configuration, image: "field.fits")
+        return CatalogueTable(
+            [.init(image: "field.fits", sources: [first, second])], configuration: configuration)
     }
 
     private func records(_ table: CatalogueTable) -> [[String: String]] {
@@ -43,8 +44,8 @@ import Testing
     @Test func `every aperture has columns of its own`() {
         var table = table()
         table.configuration.apertureDiameters = [5, 10]
-        table.sources[0].fluxesAperture = [100, 10_000]
-        table.sources[0].fluxErrorsAperture = [10, 20]
+        table.sections[0].sources[0].fluxesAperture = [100, 10_000]
+        table.sections[0].sources[0].fluxErrorsAperture = [10, 20]
         let rows = records(table)
         #expect(rows[0]["FLUX_APER"] == "100" && rows[0]["FLUX_APER_1"] == "10000")
         #expect(rows[0]["MAG_APER_1"] == "15.0000" && rows[0]["MAGERR_APER"] == "0.1086")
@@ -72,7 +73,7 @@ import Testing
 
     @Test func `a catalogue without sources is a header`() throws {
         let folder = ScratchFolder()
-        let empty = CatalogueTable(sources: [], configuration: ScanConfiguration(), image: "")
+        let empty = CatalogueTable([.init(image: "", sources: [])], configuration: ScanConfiguration())
         #expect(empty.csv().count { $0 == UInt8(ascii: "\n") } == 1)
         try empty.writeFITS(to: folder.file("a.cat.fits"))
         #expect(folder.bytes("a.cat.fits").count % 2880 == 0)
@@ -88,7 +89,7 @@ import Testing
 
     @Test func `a name cannot smuggle a region in`() {
         var table = table()
-        table.image = "a\nimage; circle(1,1,1)"
+        table.sections[0].image = "a\nimage; circle(1,1,1)"
         let lines = String(decoding: table.regions(), as: UTF8.self).split(separator: "\n")
         #expect(!lines.contains { $0.hasPrefix("image;") })
     }
@@ -96,22 +97,20 @@ import Testing
     @Test func `equal catalogues are equal bytes in every format`() throws {
         let folder = ScratchFolder()
         for name in ["a", "b"] {
-            try table().writeCSV(to: folder.file(name + ".csv"))
-            try table().writeRegions(to: folder.file(name + ".reg"))
-            try table().writeFITS(to: folder.file(name + ".cat.fits"))
+            for format in CatalogueFormat.allCases { try table().write(format, to: folder.file(name + format.ending)) }
         }
-        for ending in [".csv", ".reg", ".cat.fits"] {
+        for ending in CatalogueFormat.allCases.map(\.ending) {
             #expect(folder.bytes("a" + ending) == folder.bytes("b" + ending))
             #expect(!folder.bytes("a" + ending).isEmpty)
         }
-        #expect(folder.names.count == 6)
+        #expect(folder.names.count == 2 * CatalogueFormat.allCases.count)
     }
 
     @Test func `nothing is written where a folder is in the way`() {
         let folder = ScratchFolder()
-        for write in [CatalogueTable.writeCSV, CatalogueTable.writeFITS, CatalogueTable.writeRegions] {
-            #expect(throws: SkyError.self) { try write(table())(folder.path) }
-            #expect(throws: SkyError.self) { try write(table())(folder.file("no/a")) }
+        for format in CatalogueFormat.allCases {
+            #expect(throws: SkyError.self) { try table().write(format, to: folder.path) }
+            #expect(throws: SkyError.self) { try table().write(format, to: folder.file("no/a")) }
         }
         #expect(folder.names == [])
     }
