@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test fuzz tsan simulation job-simulation kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test peers fuzz tsan simulation job-simulation kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -37,6 +37,11 @@ test: setup
 	@$(TEST) --filter '$(COMPUTING)'
 	@# Whole processes, with times that matter: alone and one after the other.
 	@$(TEST) --no-parallel --filter '^ClusterTests\.'
+
+# Catalogues against SExtractor and SEP, and whether astropy, fitsverify and DS9's parsers read them; installs these.
+peers: release
+	@Tests/Peers/setup.sh
+	@.build/peers/bin/python -B -m pytest -q -p no:cacheprovider Tests/Peers $(OPTIONS)
 
 # What peers send, made up by libFuzzer, a minute for each of six targets; or make fuzz RUNS=10000000
 fuzz: setup

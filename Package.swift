@@ -87,6 +87,7 @@ let package = Package(
             name: "SkyNode",
             dependencies: [
                 "Transport", "SkyCore",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -47,7 +47,8 @@ struct CatalogueColumn: Sendable {
     }
 
     /// The image's name, which is no number.
-    private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.file") { _ in
+    private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.id;meta.file")
+    { _ in
         nil
     }
 

@@ -56,10 +56,12 @@ extension FITSCard {
         }
     }
 
-    /// The comment's unit, in brackets in front of it, and the rest.
+    /// The comment's unit, in brackets in front of it, and the rest; without what is no unit to others (VOUnits 1.0).
     var unitAndMeaning: (unit: String, meaning: String) {
         guard comment.hasPrefix("["), let end = comment.firstIndex(of: "]") else { return ("", comment) }
+        let unit = String(comment[comment.index(after: comment.startIndex)..<end])
+        guard ["pixel", "mag", "adu"].contains(unit) else { return ("", comment) }
         let meaning = comment[comment.index(after: end)...].drop { $0 == " " }
-        return (String(comment[comment.index(after: comment.startIndex)..<end]), String(meaning))
+        return (unit, String(meaning))
     }
 }

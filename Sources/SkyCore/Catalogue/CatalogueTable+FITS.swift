@@ -15,13 +15,13 @@ extension CatalogueTable {
         try FITSWriter.write(to: path) { writer in
             for section in sections {
                 // SCAMP looks for the end of the header.
-                let cards = section.header + ["END"]
-                let text = cards.map(Self.padded).joined()
+                let cards = (section.header + ["END"]).map(Self.padded)
                 writer.table(
-                    rows: 1, names: ["Field Header Card"], forms: ["\(text.utf8.count)A"], units: [""],
+                    rows: 1, names: ["Field Header Card"], forms: ["\(80 * cards.count)A"], units: [""],
                     name: "LDAC_IMHEAD")
                 writer.card(FITSCard("TDIM1", .text("(80, \(cards.count))"), ""))
-                writer.column(1, [text])
+                // To cfitsio a cell with dimensions is so many strings.
+                writer.column(1, cards)
                 only(section).append(to: &writer, name: "LDAC_OBJECTS")
             }
         }

@@ -1,11 +1,11 @@
 extension CatalogueTable {
-    /// A VOTable 1.3 with its rows in TABLEDATA (IVOA recommendation of 2013). A value that does not exist is NaN, or 0 in
+    /// A VOTable 1.4 with its rows in TABLEDATA (IVOA recommendation of 2019, which has the schema of 1.3). A value that does not exist is NaN, or 0 in
     /// a column of integers.
     public func votable() -> [UInt8] {
         let columns = columns
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <VOTABLE version="1.3" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">
+            <VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">
             <RESOURCE type="results">
             <TABLE name="CATALOG">
 

@@ -5,8 +5,7 @@ import CSEP
 /// The pointers are the caller's, who keeps them alive.
 struct Photometer {
     let pixels: UnsafePointer<Float>
-    /// 1 where there is no data. SEP corrects a flux for the part of an aperture that other sources hide only where
-    /// there is a mask, even one that masks nothing.
+    /// 1 where there is no data.
     let mask: UnsafePointer<UInt8>
     /// Which source a pixel belongs to, from 1; 0 for the sky.
     let segments: UnsafeMutableBufferPointer<Int32>
@@ -18,31 +17,84 @@ struct Photometer {
     let apertureRadii: [Double]
 
     /// Measures one source by SExtractor's recipe: the first moment in six times the axes; 2.5 times it, but at least
-    /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources left out.
+    /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources replaced by those opposite.
     ///
     /// Every number is finite; what cannot be measured is 0.
     func measure(_ object: Detection, _ ellipse: Ellipse, id: Int32) -> Photometry {
         var result = Photometry()
-        withImage(segmented: true) { image in
-            let moment = kronMoment(image, object, ellipse, id)
-            result.kronRadius = min(
-                max(Photometry.kronFactor * moment, Photometry.smallestKronRadius), Photometry.largestKronRadius)
-            measureAuto(image, object, ellipse, id, &result)
-            result.halfLightRadius = halfLightRadius(image, object, ellipse, id, total: result.fluxAuto)
+        var radius = max(Photometry.momentRadius * ellipse.a, apertureRadii.max() ?? 0)
+        var surroundings = Surroundings(self, object, id: id, radius: radius)
+        func reach(_ wanted: Double) {
+            guard wanted > radius else { return }
+            radius = wanted
+            surroundings = Surroundings(self, object, id: id, radius: radius)
         }
-        withImage(segmented: false) { image in
-            for radius in apertureRadii { measureCircle(image, object, radius, &result) }
-            result.window = windowedPosition(image, object, halfLightRadius: result.halfLightRadius)
+        let moment = kronMoment(object, ellipse, id)
+        result.kronRadius = min(
+            max(Photometry.kronFactor * moment, Photometry.smallestKronRadius), Photometry.largestKronRadius)
+        reach(result.kronRadius * ellipse.a)
+        withImage(surroundings, object) { image, x, y in
+            measureAuto(image, x, y, ellipse, &result)
+            result.halfLightRadius = halfLightRadius(image, x, y, ellipse, total: result.fluxAuto)
+            for radius in apertureRadii { measureCircle(image, x, y, radius, &result) }
         }
+        if surroundings.hasNeighbours,
+            hiddenShare(object, ellipse, radius: result.kronRadius, id) > SourceFlags.biasedShare
+        {
+            result.flags.insert(.biased)
+        }
+        reach(Photometry.windowReach * result.halfLightRadius)
+        result.window = windowedPosition(surroundings, object, halfLightRadius: result.halfLightRadius)
         return result
     }
 
+    /// Neighbours are passed over here and not replaced, as in SExtractor.
+    private func kronMoment(_ object: Detection, _ ellipse: Ellipse, _ id: Int32) -> Double {
+        var image = image(pixels, width, height)
+        image.mask = UnsafeRawPointer(mask)
+        image.mdtype = SEP_TBYTE
+        image.segmap = UnsafeRawPointer(segments.baseAddress)
+        image.sdtype = SEP_TINT
+        var (moment, flag) = (0.0, Int16(0))
+        let status = sep_kron_radius(
+            &image, object.x, object.y, ellipse.cxx, ellipse.cyy, ellipse.cxy, Photometry.momentRadius, id, &moment,
+            &flag)
+        return status == 0 && moment.isFinite ? moment : 0
+    }
+
+    private func measureAuto(
+        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, _ result: inout Photometry
+    ) {
+        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
+        let status = sep_sum_ellipse(
+            image, x, y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, 0, 1, 0, &sum, &error, &area, &flag)
+        if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
+        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
+    }
+
+    private func halfLightRadius(
+        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, total: Double
+    ) -> Double {
+        guard total > 0 else { return 0 }
+        // Almost always the half lies close by. Looking six axes far at once, as SExtractor does, would take half of
+        // the time of the whole scan.
+        for reach in [2.5, Photometry.momentRadius] {
+            let limit = reach * ellipse.a
+            var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
+            let status = sep_flux_radius(image, x, y, limit, 0, 5, 0, &total, &half, 1, &radius, &flag)
+            guard status == 0, radius.isFinite else { return 0 }
+            // SEP returns the limit itself where the half was not reached.
+            if radius < limit || reach == Photometry.momentRadius { return radius }
+        }
+        return 0
+    }
+
     private func measureCircle(
-        _ image: UnsafePointer<sep_image>, _ object: Detection, _ radius: Double, _ result: inout Photometry
+        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ radius: Double, _ result: inout Photometry
     ) {
         var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
         // Five by five parts of a pixel at the rim, as SExtractor.
-        let status = sep_sum_circle(image, object.x, object.y, radius, 0, 5, 0, &sum, &error, &area, &flag)
+        let status = sep_sum_circle(image, x, y, radius, 0, 5, 0, &sum, &error, &area, &flag)
         let isMeasured = status == 0 && sum.isFinite && error.isFinite
         result.fluxesAperture.append(isMeasured ? sum : 0)
         result.fluxErrorsAperture.append(isMeasured ? error : 0)
@@ -51,61 +103,21 @@ struct Photometer {
 
     /// The barycentre where it cannot be had or runs away from the source.
     private func windowedPosition(
-        _ image: UnsafePointer<sep_image>, _ object: Detection, halfLightRadius: Double
+        _ surroundings: Surroundings, _ object: Detection, halfLightRadius: Double
     ) -> (x: Double, y: Double) {
         guard halfLightRadius > 0 else { return (object.x, object.y) }
         var (x, y, rounds, flag) = (0.0, 0.0, Int32(0), Int16(0))
         // Eleven by eleven parts of a pixel at the rim, as SExtractor.
-        let status = sep_windowed(
-            image, object.x, object.y, Photometry.windowSigma * halfLightRadius, 11, 0, &x, &y, &rounds, &flag)
+        let status = withImage(surroundings, object) { image, startX, startY in
+            sep_windowed(
+                image, startX, startY, Photometry.windowSigma * halfLightRadius, 11, 0, &x, &y, &rounds, &flag)
+        }
         let reach = Photometry.windowReach * halfLightRadius
-        guard status == 0, abs(x - object.x) <= reach, abs(y - object.y) <= reach else { return (object.x, object.y) }
-        return (Detection.rounded(x), Detection.rounded(y))
-    }
-
-    private func kronMoment(
-        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32
-    ) -> Double {
-        var (moment, flag) = (0.0, Int16(0))
-        let status = sep_kron_radius(
-            image, object.x, object.y, ellipse.cxx, ellipse.cyy, ellipse.cxy, Photometry.momentRadius, id, &moment,
-            &flag)
-        return status == 0 && moment.isFinite ? moment : 0
-    }
-
-    private func measureAuto(
-        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32,
-        _ result: inout Photometry
-    ) {
-        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
-        let status = sep_sum_ellipse(
-            image, object.x, object.y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, id, 1, 0, &sum, &error,
-            &area, &flag)
-        if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
-        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
-        if flag & Int16(SEP_APER_HASMASKED) != 0,
-            hiddenShare(object, ellipse, radius: result.kronRadius, id) > SourceFlags.biasedShare
-        {
-            result.flags.insert(.biased)
+        let place = surroundings.inRectangle(x, y)
+        guard status == 0, abs(place.x - object.x) <= reach, abs(place.y - object.y) <= reach else {
+            return (object.x, object.y)
         }
-    }
-
-    private func halfLightRadius(
-        _ image: UnsafePointer<sep_image>, _ object: Detection, _ ellipse: Ellipse, _ id: Int32, total: Double
-    ) -> Double {
-        guard total > 0 else { return 0 }
-        // Almost always the half lies close by. Looking six axes far at once, as SExtractor does, would take half of
-        // the time of the whole scan.
-        for reach in [2.5, Photometry.momentRadius] {
-            let limit = reach * ellipse.a
-            var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
-            let status = sep_flux_radius(
-                image, object.x, object.y, limit, id, 5, 0, &total, &half, 1, &radius, &flag)
-            guard status == 0, radius.isFinite else { return 0 }
-            // SEP returns the limit itself where the half was not reached.
-            if radius < limit || reach == Photometry.momentRadius { return radius }
-        }
-        return 0
+        return (Detection.rounded(place.x), Detection.rounded(place.y))
     }
 
     /// The part of the ellipse's pixels that other sources hold or that have no data.
@@ -129,21 +141,25 @@ struct Photometer {
         return all > 0 ? Double(hidden) / Double(all) : 0
     }
 
-    private func withImage<Result>(segmented: Bool, _ body: (UnsafePointer<sep_image>) -> Result) -> Result {
+    /// Calls `body` with the source's surroundings as SEP's image, and the source's place in it.
+    private func withImage<Result>(
+        _ surroundings: Surroundings, _ object: Detection,
+        _ body: (UnsafePointer<sep_image>, _ x: Double, _ y: Double) -> Result
+    ) -> Result {
+        surroundings.withPixels(around: (object.x, object.y)) { pixels, width, height, x, y in
+            withUnsafePointer(to: image(pixels, width, height)) { body($0, x, y) }
+        }
+    }
+
+    private func image(_ pixels: UnsafePointer<Float>, _ width: Int, _ height: Int) -> sep_image {
         var image = sep_image()
         image.data = UnsafeRawPointer(pixels)
         image.dtype = SEP_TFLOAT
-        image.mask = UnsafeRawPointer(mask)
-        image.mdtype = SEP_TBYTE
         image.w = Int32(width)
         image.h = Int32(height)
         image.noiseval = noise
         image.noise_type = Int16(SEP_NOISE_STDDEV)
         image.gain = gain
-        if segmented {
-            image.segmap = UnsafeRawPointer(segments.baseAddress)
-            image.sdtype = SEP_TINT
-        }
-        return withUnsafePointer(to: image, body)
+        return image
     }
 }

@@ -11,21 +11,26 @@ struct DetectionOptions: ParsableArguments {
             valueName: "name"))
     var preset = NamedArgument(value: DetectionPreset.sextractor)
 
-    @Option(help: ArgumentHelp("Detection threshold in units of the background's RMS.", valueName: "sigma"))
+    @Option(
+        help: ArgumentHelp(
+            "Detection threshold in units of the background's RMS. Default: 1.5, or the preset's.", valueName: "sigma"))
     var threshold: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Whose RMS that is: of the image's pixel, or of the filtered image.", valueName: "pixel|filtered"))
+            "Whose RMS that is: the image's, or the filtered image's. Default: pixel, or the preset's.",
+            valueName: "pixel|filtered"))
     var thresholdUnit: NamedArgument<ThresholdUnit>?
 
-    @Option(name: .customLong("min-area"), help: ArgumentHelp("Fewest pixels of a source.", valueName: "pixels"))
+    @Option(
+        name: .customLong("min-area"),
+        help: ArgumentHelp("Fewest pixels of a source. Default: 5, or the preset's.", valueName: "pixels"))
     var minimumArea: Int?
 
     @Option(
         help: ArgumentHelp(
             "How the image is smoothed for detection: none, default (3x3 pyramid), seeing (a Gaussian as wide as the "
-                + "image's stars).",
+                + "image's stars). Default: default, or the preset's.",
             valueName: "name"))
     var filter: FilterArgument?
 
@@ -35,46 +40,54 @@ struct DetectionOptions: ParsableArguments {
 
     @Option(
         name: .customLong("deblend-levels"),
-        help: ArgumentHelp("Levels at which blends are looked for; 1 for none.", valueName: "n"))
+        help: ArgumentHelp("Levels at which blends are looked for; 1 for none. Default: 32.", valueName: "n"))
     var deblendLevels: Int?
 
     @Option(
         name: .customLong("deblend-contrast"),
-        help: ArgumentHelp("Least share of a blend's flux that makes a source.", valueName: "share"))
+        help: ArgumentHelp("Least share of a blend's flux that makes a source. Default: 0.005.", valueName: "share"))
     var deblendContrast: Double?
 
     @Option(
         help: ArgumentHelp(
-            "How much of bright sources' surroundings is cleaned of doubtful ones (0.1 to 10, less cleans more), or off.",
+            "How much of bright sources' surroundings is cleaned of doubtful ones (0.1 to 10, less cleans more), or off. "
+                + "Default: 1.",
             valueName: "number"))
     var clean: CleanArgument?
 
     @Option(
-        help: ArgumentHelp("Diameters of the circular apertures, with commas in between.", valueName: "pixels,..."))
+        help: ArgumentHelp(
+            "Diameters of the circular apertures, with commas in between. Default: 10.", valueName: "pixels,..."))
     var aperture: AperturesArgument?
 
-    @Option(help: ArgumentHelp("Electrons per unit of the image; 0 for unknown.", valueName: "gain"))
+    @Option(help: ArgumentHelp("Electrons per unit of the image. Default: 0, for unknown.", valueName: "gain"))
     var gain: Double?
 
     @Option(
         help: ArgumentHelp("Flag sources with pixels of this value and above as saturated.", valueName: "value"))
     var saturation: Double?
 
-    @Option(name: .customLong("zero-point"), help: ArgumentHelp("Magnitude of one unit of flux.", valueName: "mag"))
+    @Option(
+        name: .customLong("zero-point"),
+        help: ArgumentHelp("Magnitude of one unit of flux. Default: 0.", valueName: "mag"))
     var zeroPoint: Double?
 
-    @Option(help: ArgumentHelp("Side of a background mesh.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("Side of a background mesh. Default: 64.", valueName: "pixels"))
     var mesh: Int?
 
     @Option(
         name: .customLong("mesh-filter"),
-        help: ArgumentHelp("Side of the median filter over the meshes, odd; 1 for none.", valueName: "meshes"))
+        help: ArgumentHelp(
+            "Side of the median filter over the meshes, odd; 1 for none. Default: 3.", valueName: "meshes"))
     var meshFilter: Int?
 
-    @Option(help: ArgumentHelp("Side of a sector, or `full` for the whole image as one.", valueName: "pixels"))
+    @Option(
+        help: ArgumentHelp(
+            "Side of a sector, or `full` for the whole image as one. Default: 1024.", valueName: "pixels"))
     var sector: SectorSizeArgument?
 
-    @Option(help: ArgumentHelp("Width of the rim that a sector looks at beyond its own.", valueName: "pixels"))
+    @Option(
+        help: ArgumentHelp("Width of the rim that a sector looks at beyond its own. Default: 64.", valueName: "pixels"))
     var margin: Int?
 
     @Option(help: ArgumentHelp("Which HDU, 0 for the primary. Default: the first with an image.", valueName: "n"))

@@ -14,7 +14,8 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .customLong("format-catalogue"),
         help: ArgumentHelp(
-            "Formats of the catalogues, with commas in between: \(OutputOptions.names).", valueName: "format,..."))
+            "Formats of the catalogues, with commas in between: \(OutputOptions.names). Default: csv,fits,reg.",
+            valueName: "format,..."))
     var formats: FormatsArgument?
 
     private static let names = CatalogueFormat.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,0 +1,63 @@
+/// The pixels around one source, without its neighbours: what belongs to another source, or has no data, is replaced by the
+/// pixel on the opposite side of the source, and by the sky where that is no better (SExtractor's `MASK_TYPE CORRECT`).
+///
+/// A source without neighbours is measured where it is: then there is nothing to copy.
+struct Surroundings {
+    /// The copy, `width` pixels a row; empty where there are no neighbours.
+    private var copy: [Float] = []
+    /// Corner of the copy in the rectangle.
+    private var corner = (x: 0, y: 0)
+    private var size: (width: Int, height: Int)
+    private let rectangle: UnsafePointer<Float>
+    /// Whether anything had to be replaced.
+    var hasNeighbours: Bool { !copy.isEmpty }
+
+    /// - Parameter radius: how far from the centroid pixels are asked for.
+    init(_ photometer: Photometer, _ object: Detection, id: Int32, radius: Double) {
+        let (width, height) = (photometer.width, photometer.height)
+        (rectangle, size) = (photometer.pixels, (width, height))
+        let reach = radius + 2
+        let columns = max(0, Int(object.x - reach))..<max(0, min(width, Int(object.x + reach) + 2))
+        let lines = max(0, Int(object.y - reach))..<max(0, min(height, Int(object.y + reach) + 2))
+        let (mask, segments) = (photometer.mask, photometer.segments)
+        func isForeign(_ index: Int) -> Bool {
+            mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
+        }
+        guard lines.contains(where: { y in columns.contains { isForeign(y * width + $0) } }) else { return }
+        corner = (columns.lowerBound, lines.lowerBound)
+        size = (columns.count, lines.count)
+        copy.reserveCapacity(columns.count * lines.count)
+        for y in lines {
+            for x in columns {
+                let index = y * width + x
+                guard isForeign(index) else {
+                    copy.append(rectangle[index])
+                    continue
+                }
+                // The rounding is SExtractor's.
+                let opposite = (x: Int(2 * object.x + 0.49999) - x, y: Int(2 * object.y + 0.49999) - y)
+                let isInside = (0..<width).contains(opposite.x) && (0..<height).contains(opposite.y)
+                let other = opposite.y * width + opposite.x
+                copy.append(isInside && !isForeign(other) ? rectangle[other] : 0)
+            }
+        }
+    }
+
+    /// Calls `body` with the pixels and the place of a point of the rectangle among them.
+    func withPixels<Result>(
+        around point: (x: Double, y: Double),
+        _ body: (_ pixels: UnsafePointer<Float>, _ width: Int, _ height: Int, _ x: Double, _ y: Double) -> Result
+    ) -> Result {
+        guard hasNeighbours else { return body(rectangle, size.width, size.height, point.x, point.y) }
+        return copy.withUnsafeBufferPointer { copy in
+            body(
+                copy.baseAddress ?? rectangle, size.width, size.height, point.x - Double(corner.x),
+                point.y - Double(corner.y))
+        }
+    }
+
+    /// A place among the pixels as one of the rectangle.
+    func inRectangle(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+        (x + Double(corner.x), y + Double(corner.y))
+    }
+}

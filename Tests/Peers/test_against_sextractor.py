@@ -1,0 +1,82 @@
+"""The same numbers as SExtractor 2.25 with the same settings, as far as it measures the same."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.table import Table
+
+from conftest import SHARED, Frame, pairs, scan
+
+COLUMNS = (
+    "NUMBER X_IMAGE Y_IMAGE XWIN_IMAGE YWIN_IMAGE ALPHA_J2000 DELTA_J2000 FLUX_AUTO FLUXERR_AUTO FLUX_APER(1) "
+    "FLUX_RADIUS KRON_RADIUS A_IMAGE B_IMAGE THETA_IMAGE FWHM_IMAGE THRESHOLD ISOAREA_IMAGE FLAGS"
+)
+
+
+def extracted(image: Path, folder: Path) -> Table:
+    (folder / "columns").write_text(COLUMNS.replace(" ", "\n") + "\n")
+    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
+    settings = {
+        "CATALOG_NAME": folder / "sex.fits",
+        "CATALOG_TYPE": "FITS_1.0",
+        "PARAMETERS_NAME": folder / "columns",
+        "FILTER_NAME": folder / "default.conv",
+        "PHOT_APERTURES": 10,
+        "GAIN": 0,
+        "GAIN_KEY": "NONE",
+        "SATUR_KEY": "NONE",
+        "SATUR_LEVEL": "1e9",
+        "VERBOSE_TYPE": "QUIET",
+    }
+    words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
+    subprocess.run(["source-extractor", image, *words], check=True, capture_output=True, cwd=folder)
+    return Table.read(folder / "sex.fits", hdu=1)
+
+
+@pytest.mark.parametrize("name", ["frame", "dense"])
+def test_synthetic_frames(name: str, request: pytest.FixtureRequest, tmp_path: Path):
+    image: Frame = request.getfixturevalue(name)
+    theirs, ours = extracted(image.path, tmp_path), scan(image, tmp_path)
+    print(f"{name}: SExtractor {len(theirs)}, ours {len(ours)}")
+    assert abs(len(ours) - len(theirs)) <= 0.002 * len(theirs)
+    one, two = pairs(theirs, ours, 1)
+    one, two = theirs[one], ours[two]
+    assert len(one) >= 0.995 * len(theirs)
+
+    distance = np.hypot(one["X_IMAGE"] - two["X_IMAGE"], one["Y_IMAGE"] - two["Y_IMAGE"])
+    print(f"positions: 99 % within {np.percentile(distance, 99):.5f} pixel")
+    assert np.percentile(distance, 99) <= 0.001
+    alone = np.asarray(one["FLAGS"]) == 0
+    flux = np.abs(two["FLUX_AUTO"] / one["FLUX_AUTO"] - 1)[alone]
+    print(f"FLUX_AUTO of FLAGS=0: 95 % within {np.percentile(flux, 95):.5f}")
+    assert np.percentile(flux, 95) <= 0.005
+
+    # Of these most agree to the last digit that either writes.
+    np.testing.assert_allclose(two["THRESHOLD"], one["THRESHOLD"], rtol=1e-5)
+    for column, error in [("FWHM_IMAGE", 1e-3), ("A_IMAGE", 1e-4), ("B_IMAGE", 1e-4), ("KRON_RADIUS", 1e-2)]:
+        difference = np.abs(np.asarray(two[column], float) - np.asarray(one[column], float))[alone]
+        assert np.percentile(difference, 95) <= error, column
+    aperture = np.abs(two["FLUX_APER"] / np.asarray(one["FLUX_APER"]).reshape(len(one)) - 1)[alone]
+    assert np.percentile(aperture, 95) <= 0.001
+    # SExtractor's window runs on over neighbours.
+    window = np.hypot(one["XWIN_IMAGE"] - two["XWIN_IMAGE"], one["YWIN_IMAGE"] - two["YWIN_IMAGE"])[alone]
+    assert np.median(window) <= 0.001
+    for bit in (2, 8):
+        both = ((np.asarray(one["FLAGS"]) ^ np.asarray(two["FLAGS"])) & bit) == 0
+        assert np.mean(both) >= 0.99, bit
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real frames are not beside the project")
+@pytest.mark.parametrize("name", ["legacypipe_c4d_170316_ooi_z.fits", "sep_image.fits", "ntf_m13real.fits"])
+def test_real_frames(name: str, tmp_path: Path):
+    path = SHARED / name
+    if not path.is_file():
+        pytest.skip(f"{name} is not here")
+    theirs = extracted(path, tmp_path)
+    ours = scan(Frame(path, path), tmp_path)
+    print(f"{name}: SExtractor {len(theirs)}, ours {len(ours)}")
+    assert abs(len(ours) - len(theirs)) <= max(2, 0.02 * len(theirs))
+    one, _ = pairs(theirs, ours, 1)
+    assert len(one) >= 0.97 * len(theirs)
