@@ -48,6 +48,9 @@ package distributed actor Coordinator: ClusterActor {
         Method("preview", "$s7SkyCore11CoordinatorC7previewyAA12ImagePreviewVSgAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
         },
+        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySayAA9SectorRunVGAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
+        },
         Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
             (coordinator: isolated Coordinator) in
             await coordinator.nodes()
@@ -281,6 +284,13 @@ package distributed actor Coordinator: ClusterActor {
         try await results(of: job).preview
     }
 
+    /// Who scanned which sector of a sky job that has ended.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
+        try await results(of: job).runs
+    }
+
     /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {
         await NodeReport.collect(from: actorSystem, speeds: core.scheduler.speeds(now: now))
@@ -325,7 +335,7 @@ package distributed actor Coordinator: ClusterActor {
             try await journal.replay(record.stored)
         }
         guard core.jobs[job] != nil else { throw unknown(job) }
-        return fetched.insert(job, replay.plan)
+        return fetched.insert(job, replay)
     }
 
     // MARK: - Doing what the core says

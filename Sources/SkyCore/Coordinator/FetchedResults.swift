@@ -5,6 +5,7 @@ struct FetchedResults {
     struct Entry {
         var catalogue: Catalogue?
         var preview: ImagePreview?
+        var runs: [SectorRun]
     }
 
     private var entries: [(job: JobID, entry: Entry)] = []
@@ -14,9 +15,9 @@ struct FetchedResults {
 
     subscript(job: JobID) -> Entry? { entries.first { $0.job == job }?.entry }
 
-    mutating func insert(_ job: JobID, _ plan: any JobPlan) -> Entry {
-        let plan = plan as? SkyPlan
-        let entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview)
+    mutating func insert(_ job: JobID, _ replay: JobReplay) -> Entry {
+        let plan = replay.plan as? SkyPlan
+        let entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
         forget(job)
         entries.append((job, entry))
         if entries.count > FetchedResults.limit { entries.removeFirst() }

@@ -13,6 +13,8 @@ struct JobReplay: Sendable {
     var risks: [TaskRisk] = []
     /// Whether that may happen again, so that it is to be noted which tasks run there.
     var isRisky = false
+    /// Of a scan, its sectors that are done.
+    private(set) var runs: [SectorRun] = []
     private var completedTasks: [Int] = []
     private var failedTasks: [Int] = []
 
@@ -32,6 +34,11 @@ struct JobReplay: Sendable {
         guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
             abort = SkyError(.failed, "a stored result of it cannot be read")
             return
+        }
+        if case .extracted(let found) = value {
+            runs.append(
+                SectorRun(
+                    sector: found.sector, node: result.node, duration: result.duration, sources: found.sources.count))
         }
         follow(plan.completed(result.task.index, value))
     }

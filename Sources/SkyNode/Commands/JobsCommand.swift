@@ -168,7 +168,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
     func run() async throws {
         try await argument.with { coordinator, job in
             let place = try output.place()
-            guard case .sky(let request) = try await coordinator.details(job.id).request.kind else {
+            let details = try await coordinator.details(job.id)
+            guard case .sky(let request) = details.request.kind else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }
             let results = ScanResults(coordinator: coordinator, job: job.id)
@@ -179,7 +180,9 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let output = ScanFiles(
                 name: name, stem: place.folder + "/" + ScanPlan.stem(name), formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue)
-            var files = try output.write(preview: place.isFile ? nil : preview)
+            let runs = preview == nil ? [] : try await results.runs()
+            var files = try output.write(
+                preview: place.isFile ? nil : preview, runs: runs, facts: [])
             if case .file(let path, let format) = place {
                 try CatalogueTable([output.section], configuration: request.configuration).write(format, to: path)
                 files.append(path)

@@ -7,8 +7,8 @@ struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Find the sources of FITS images, over all nodes of the cluster.",
         discussion: """
-            Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions) and NAME.png (the image with its \
-            sources marked) for every image into the output folder, and of several images merged.csv and so on with the \
+            Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions), NAME.png (the image with its sources \
+            marked), NAME.sectors.png (who scanned what) and NAME.html (all of it on a page) for every image into the output folder, and of several images merged.csv and so on with the \
             sources of all. Every node opens the image by its path, so that \
             with several machines it must lie on a folder they share.
             """)
@@ -28,7 +28,7 @@ struct ScanCommand: AsyncParsableCommand {
             "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
     var truth: String?
 
-    @Flag(name: .customLong("no-picture"), help: "Write no picture.")
+    @Flag(name: .customLong("no-picture"), help: "Write no pictures and no report.")
     var noPicture = false
 
     @Option(

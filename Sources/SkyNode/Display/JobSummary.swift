@@ -31,6 +31,18 @@ struct JobSummary {
         if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }
     }
 
+    /// What a scan's report says of its job.
+    static func facts(_ report: JobReport) -> [(name: String, value: String)] {
+        var facts = [
+            ("time", "\(DurationText.fixed(report.duration.inSeconds, 2)) s"),
+            ("tasks", "\(report.completed) completed, \(report.retries) retried, \(report.failed) failed"),
+        ]
+        if report.state != .done || report.failed > 0 {
+            facts.append(("gaps", report.reason ?? "the catalogue has gaps: tasks failed"))
+        }
+        return facts
+    }
+
     /// The exit code that goes with it.
     static func status(_ report: JobReport) -> ExitStatus {
         switch report.state {

@@ -89,12 +89,13 @@ struct ScanBatch: Sendable {
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
         let preview = plan.output.isFile ? nil : try await results.preview()
+        let runs = preview == nil ? [] : try await results.runs()
         let output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
             configuration: plan.configuration, catalogue: catalogue)
         let files: [String]
         do {
-            files = try output.write(preview: preview)
+            files = try output.write(preview: preview, runs: runs, facts: JobSummary.facts(report))
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")

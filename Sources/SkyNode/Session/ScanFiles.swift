@@ -22,20 +22,30 @@ struct ScanFiles {
             filter: catalogue.filter, sources: catalogue.sources)
     }
 
+    /// - Parameters:
+    ///   - preview: the image drawn small; `nil` for no pictures and no report.
+    ///   - runs: who scanned which sector.
+    ///   - facts: what the report says beside what is in the catalogue.
     /// - Returns: the paths.
     /// - Throws: `SkyError` naming the file and the reason.
-    func write(preview: ImagePreview?) throws(SkyError) -> [String] {
+    func write(
+        preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)]
+    ) throws(SkyError) -> [String] {
         let table = CatalogueTable([section], configuration: configuration)
         var files: [String] = []
         for format in formats {
             try table.write(format, to: stem + format.ending)
             files.append(stem + format.ending)
         }
-        if let preview {
-            let sectors = try SectorGrid(info: catalogue.info, configuration: configuration).sectors
-            try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : [])
-                .write(to: stem + ".png")
-            files.append(stem + ".png")
+        guard let preview else { return files }
+        let grid = try SectorGrid(info: catalogue.info, configuration: configuration)
+        let sectors = grid.sectors
+        let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
+        let map = try SectorMap(grid, runs: runs).png()
+        let report = ScanReport(catalogue, table: table, runs: runs, facts: facts).html(picture: picture, map: map)
+        for (ending, bytes) in [(".png", picture), (".sectors.png", map), (".html", report)] {
+            try AtomicFile.write(bytes, to: stem + ending)
+            files.append(stem + ending)
         }
         return files
     }

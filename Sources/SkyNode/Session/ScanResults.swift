@@ -35,6 +35,10 @@ struct ScanResults {
         return catalogue
     }
 
+    func runs() async throws -> [SectorRun] {
+        try await withDeadline(ScanResults.patience) { try await coordinator.sectorRuns(job) }
+    }
+
     func preview() async throws -> ImagePreview? {
         try await withDeadline(ScanResults.patience) { try await coordinator.preview(job) }
     }

@@ -1,0 +1,126 @@
+import Foundation
+
+/// What came of the scan of one image, as a page that needs no other file: what was found, in pictures and numbers, and who
+/// did it. Equal scans by other nodes differ in the part about nodes alone.
+public struct ScanReport: Sendable {
+    private let catalogue: Catalogue
+    private let table: CatalogueTable
+    private let runs: [SectorRun]
+    private let facts: [(name: String, value: String)]
+
+    /// - Parameters:
+    ///   - table: the image's catalogue with what decided it.
+    ///   - facts: what else the reader should know, a line each.
+    public init(
+        _ catalogue: Catalogue, table: CatalogueTable, runs: [SectorRun], facts: [(name: String, value: String)] = []
+    ) {
+        self.catalogue = catalogue
+        self.table = table
+        self.runs = runs
+        self.facts = facts
+    }
+
+    /// The page, in HTML 5 and UTF-8.
+    ///
+    /// - Parameters:
+    ///   - picture: the image with its sources, PNG.
+    ///   - map: the sectors, PNG.
+    public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
+        let title = table.sections.map(\.image).joined(separator: ", ")
+        var page = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <title>\(Self.escaped(title))</title>
+            <style>
+            body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
+            h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }
+            th, td { text-align: left; padding: 0.15em 1em 0.15em 0; vertical-align: top; overflow-wrap: anywhere; }
+            td.number { text-align: right; font-variant-numeric: tabular-nums; }
+            img { max-width: 100%; height: auto; } svg { max-width: 100%; height: auto; }
+            .swatch { display: inline-block; width: 1em; height: 1em; vertical-align: middle; border: 1px solid #333; }
+            </style>
+            </head>
+            <body>
+            <h1>\(Self.escaped(title))</h1>
+
+            """
+        page += rows(summary)
+        if let picture {
+            page += "<h2>The image</h2>\n" + Self.image(picture, "the image with its sources")
+            page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n"
+        }
+        page += "<h2>Magnitudes</h2>\n" + (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n")
+        page += "<h2>Flags</h2>\n" + rows(flags)
+        page += "<h2>Sectors</h2>\n"
+        if let map {
+            page += Self.image(map, "the sectors")
+            page += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n"
+        }
+        page += nodes + "<h2>Parameters</h2>\n"
+        page += rows(
+            table.parameters.map { card in
+                (card.keyword, card.text + (card.comment.isEmpty ? "" : " · " + card.comment))
+            }
+        )
+        page += "</body>\n</html>\n"
+        return Array(page.utf8)
+    }
+
+    private var summary: [(String, String)] {
+        let info = catalogue.info
+        var lines = [
+            ("sources", "\(catalogue.sources.count)"), ("image", "\(info.width) x \(info.height) pixels"),
+        ]
+        let widths = StarWidths(catalogue.sources)
+        if let seeing = widths.seeing {
+            lines.append(("stars' full width at half maximum", "\(DecimalText.fixed(seeing, 2)) pixels"))
+        }
+        if catalogue.truncatedSources > 0 {
+            lines.append(("sources larger than what a sector may read", "\(catalogue.truncatedSources)"))
+        }
+        return lines + facts.map { ($0.name, $0.value) }
+    }
+
+    private var flags: [(String, String)] {
+        let names = [
+            (1, "biased by neighbours or bad pixels"), (2, "deblended"), (4, "saturated"), (8, "at the image's edge"),
+            (16, "aperture incomplete"),
+        ]
+        let sources = catalogue.sources
+        return [("none", "\(sources.count { $0.flags == 0 })")]
+            + names.map { bit, name in ("\(bit) · \(name)", "\(sources.count { $0.flags & bit != 0 })") }
+    }
+
+    private var nodes: String {
+        let names = SectorMap.nodes(of: runs)
+        let all = names + (runs.contains { $0.node.isEmpty } ? [""] : [])
+        guard !all.isEmpty else { return "<p>No sector is done.</p>\n" }
+        var text = "<table>\n<tr><th>node</th><th>sectors</th><th>sources</th><th>mean time</th></tr>\n"
+        for name in all {
+            let own = runs.filter { $0.node == name }
+            let mean = own.reduce(Duration.zero) { $0 + $1.duration } / max(1, own.count)
+            let (seconds, attoseconds) = mean.components
+            let time = Double(seconds) + Double(attoseconds) * 1e-18
+            text += "<tr><td><span class=\"swatch\" style=\"background: \(SectorMap.css(name, among: names))\"></span> "
+            text += name.isEmpty ? "earlier results" : Self.escaped(name)
+            text += "</td><td class=\"number\">\(own.count)</td>"
+            text += "<td class=\"number\">\(own.reduce(0) { $0 + $1.sources })</td>"
+            text += "<td class=\"number\">\(name.isEmpty ? "" : DecimalText.fixed(time, 3) + " s")</td></tr>\n"
+        }
+        return text + "</table>\n"
+    }
+
+    private func rows(_ lines: [(String, String)]) -> String {
+        let cells = lines.map { "<tr><th>\(Self.escaped($0.0))</th><td>\(Self.escaped($0.1))</td></tr>\n" }
+        return "<table>\n" + cells.joined() + "</table>\n"
+    }
+
+    private static func image(_ png: [UInt8], _ description: String) -> String {
+        "<p><img alt=\"\(description)\" src=\"data:image/png;base64,\(Data(png).base64EncodedString())\"></p>\n"
+    }
+
+    /// HTML needs what XML needs.
+    private static func escaped(_ text: String) -> String { CatalogueTable.escaped(text) }
+}
