@@ -214,7 +214,82 @@ import Testing
         #expect(ended.errors.contains { $0.contains("cut.fits: truncated") })
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).sorted() == [
-                "sky.cat.fits", "sky.csv", "sky.reg",
+                "merged.cat.fits", "merged.csv", "merged.reg", "sky.cat.fits", "sky.csv", "sky.reg",
             ])
+        let merged = String(decoding: try folder.contents("out/merged.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(merged[0].hasSuffix(",FILE") && merged.dropFirst().allSatisfy { $0.hasSuffix("sky.fits") })
+    }
+
+    /// Puts the frame of a file with one image twice into extensions of one.
+    private func twice(_ file: String, to path: String) throws {
+        let whole = try Data(contentsOf: URL(fileURLWithPath: file))
+        let cards = (0..<whole.count / 80).lazy.map { String(decoding: whole[$0 * 80..<$0 * 80 + 80], as: UTF8.self) }
+        let header = Array(cards.prefix { !$0.hasPrefix("END ") })
+        let start = ((header.count + 1) * 80 + 2879) / 2880 * 2880
+        func block(_ cards: [String]) -> Data {
+            let text = (cards + ["END"]).map { $0.padding(toLength: 80, withPad: " ", startingAt: 0) }.joined()
+            let size = (text.utf8.count + 2879) / 2880 * 2880
+            return Data(text.padding(toLength: size, withPad: " ", startingAt: 0).utf8)
+        }
+        func number(_ key: String, _ value: String) -> String {
+            key.padding(toLength: 8, withPad: " ", startingAt: 0) + "= "
+                + String(repeating: " ", count: 20 - value.count) + value
+        }
+        var file = block([number("SIMPLE", "T"), number("BITPIX", "8"), number("NAXIS", "0"), number("EXTEND", "T")])
+        for _ in 0..<2 {
+            let axes = header.filter { $0.hasPrefix("BITPIX") || $0.hasPrefix("NAXIS") }
+            let rest = header.filter { card in
+                !["SIMPLE", "BITPIX", "NAXIS", "EXTEND"].contains { card.hasPrefix($0) }
+            }
+            let counts = [number("PCOUNT", "0"), number("GCOUNT", "1")]
+            file += block(["XTENSION= 'IMAGE   '"] + axes + counts + rest) + whole[start...]
+        }
+        try file.write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func `folders are scanned, every image of a file, and all are in one catalogue too`() async throws {
+        let folder = try ScratchFolder()
+        let single = try await sky(in: folder, size: 256, seed: 3)
+        try FileManager.default.createDirectory(atPath: folder.file("in"), withIntermediateDirectories: true)
+        try twice(single, to: folder.file("in/two.fits"))
+        try FileManager.default.copyItem(atPath: single, toPath: folder.file("in/one.fits"))
+        let scan = try await Skynode.run(
+            "scan", folder.file("in"), "-o", folder.file("out"), "--no-picture", "--slots", "2", "--no-multicast",
+            "--format-catalogue", "csv,votable")
+        #expect(scan.status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).sorted()
+        #expect(
+            names
+                == ["one", "two-hdu1", "two-hdu2"].flatMap { ["\($0).csv", "\($0).vot"] }.sorted().reduce(
+                    into: ["merged.csv", "merged.vot"]) { $0.append($1) }.sorted())
+        let one = try positions(folder, "out/one.csv")
+        #expect(one.count > 5)
+        for name in ["two-hdu1", "two-hdu2"] {
+            #expect(try positions(folder, "out/\(name).csv").map(\.x) == one.map(\.x))
+        }
+        let merged = String(decoding: try folder.contents("out/merged.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(merged.count == 1 + 3 * one.count)
+        #expect(merged[1].hasSuffix("/in/one.fits") && merged[merged.count - 1].hasSuffix("/in/two.fits[2]"))
+    }
+
+    @Test func `the output's name chooses the format, and what does not fit is refused before any work`() async throws {
+        let folder = try ScratchFolder()
+        let image = try await sky(in: folder, size: 256, seed: 3)
+        let scan = try await Skynode.run(
+            "scan", image, "-o", folder.file("new/cat.ecsv"), "--slots", "1", "--no-multicast", "--preset", "sensitive")
+        #expect(scan.status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")) == ["cat.ecsv"])
+        #expect(String(decoding: try folder.contents("new/cat.ecsv"), as: UTF8.self).hasPrefix("# %ECSV 1.0\n"))
+        for (arguments, word) in [
+            (["-o", folder.file("a.csv"), "--format-catalogue", "csv,fits"], "one format"),
+            (["--format-catalogue", "xlsx"], "xlsx"), (["--filter", "seeing", "--fwhm", "3"], "not both"),
+            (["--aperture", "5,0"], "aperture diameter"), (["--fwhm", "99"], "FWHM"), (["--preset", "best"], "best"),
+        ] {
+            let refused = try await Skynode.run(["scan", image] + arguments)
+            #expect(refused.status == 2, "\(arguments)")
+            #expect(refused.errors.joined().contains(word), "\(arguments): \(refused.errors)")
+        }
+        let empty = try await Skynode.run("scan", folder.file("none*"))
+        #expect(empty.status == 2 && empty.errors.joined().contains("no file has such a name"))
     }
 }

@@ -9,12 +9,12 @@ extension CatalogueTable {
             # Region file format: DS9 version 4.1
             # \(String(names.map { $0.isNewline ? "?" : $0 })): \(count) sources
             global color=cyan width=1 select=1 highlite=1 edit=1 move=1 delete=1 include=1 source=1
-            \(sections.count > 1 ? "icrs" : "image")
+            \(namesImages ? "icrs" : "image")
 
             """.utf8)
         for source in sections.lazy.flatMap(\.sources) {
             let fields: [(Double, Int)]
-            if sections.count > 1 {
+            if namesImages {
                 guard let alpha = source.alpha, let delta = source.delta else { continue }
                 fields = [(alpha, 7), (delta, 7)]
             } else {
@@ -23,13 +23,13 @@ extension CatalogueTable {
                     (ellipse.x, 4), (ellipse.y, 4), (ellipse.major, 3), (ellipse.minor, 3), (ellipse.degrees, 2),
                 ]
             }
-            bytes += (sections.count > 1 ? "circle(" : "ellipse(").utf8
+            bytes += (namesImages ? "circle(" : "ellipse(").utf8
             for (index, field) in fields.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 DecimalText.appendFixed(field.0, field.1, to: &bytes)
             }
             // Two seconds of arc: a star on most images.
-            if sections.count > 1 { bytes += ",2\"".utf8 }
+            if namesImages { bytes += ",2\"".utf8 }
             bytes += (source.flags == 0 ? ")\n" : ") # color=orange\n").utf8
         }
         return bytes

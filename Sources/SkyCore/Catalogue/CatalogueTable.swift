@@ -33,15 +33,20 @@ public struct CatalogueTable: Sendable {
     /// What the scan was asked to do; its zero point gives the magnitudes.
     public var configuration: ScanConfiguration
 
+    /// Whether each source says from which image it is.
+    public var namesImages: Bool
+
     /// The catalogue of some images.
-    public init(_ sections: [Section], configuration: ScanConfiguration) {
+    ///
+    /// - Parameter namesImages: `nil` where that depends on there being several.
+    public init(_ sections: [Section], configuration: ScanConfiguration, namesImages: Bool? = nil) {
         self.sections = sections
         self.configuration = configuration
+        self.namesImages = namesImages ?? (sections.count > 1)
     }
 
-    /// Of several images each source says from which it is.
     var columns: [CatalogueColumn] {
-        CatalogueColumn.all(apertures: configuration.apertureDiameters.count, withFile: sections.count > 1)
+        CatalogueColumn.all(apertures: configuration.apertureDiameters.count, withFile: namesImages)
     }
 
     /// All sources, numbered through.
@@ -60,7 +65,9 @@ public struct CatalogueTable: Sendable {
     }
 
     /// The catalogue of one of its images.
-    func only(_ section: Section) -> CatalogueTable { CatalogueTable([section], configuration: configuration) }
+    func only(_ section: Section) -> CatalogueTable {
+        CatalogueTable([section], configuration: configuration, namesImages: namesImages)
+    }
 
     /// Writes the catalogue, whole or not at all.
     ///

@@ -182,7 +182,7 @@ struct SkyPlan: JobPlan {
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
         }
         var told = info
-        told.header = nil
+        (told.header, told.images, told.auxiliaries) = (nil, nil, nil)
         return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 

@@ -81,6 +81,46 @@ final class FITSFile {
         throw SkyError(.badInput, "\(name): no image in its first \(Self.hduLimit) HDUs")
     }
 
+    /// All HDUs that hold 2-D images, with their names, from the current one on; the file is left where it was.
+    ///
+    /// A damaged HDU ends the list: what is behind it cannot be reached.
+    func laterImages(from first: Int) -> [(hdu: Int, name: String)] {
+        var images: [(hdu: Int, name: String)] = []
+        for hdu in first..<min(first + Self.listLimit, Self.hduLimit) {
+            guard let content = try? move(hdu: hdu) else { break }
+            if case .image = content { images.append((hdu, extensionName)) }
+        }
+        _ = try? move(hdu: first)
+        return images
+    }
+
+    /// HDUs that are looked at for further images: more than any camera's detectors.
+    private static let listLimit = 1000
+
+    private var extensionName: String {
+        // cfitsio writes at most 68 characters and a zero (FLEN_VALUE).
+        var text = [CChar](repeating: 0, count: 128)
+        var status: Int32 = 0
+        ffgkys(pointer, "EXTNAME", &text, nil, &status)
+        ffcmsg()
+        guard status == 0 else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS standard
+    /// 4.0, "Inheritance"). The file is left at `hdu`.
+    func withPrimaryHeader<Result>(
+        hdu: Int, _ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?
+    ) -> Result? {
+        guard hdu > 0, case .other("empty")? = try? move(hdu: 0) else {
+            _ = try? move(hdu: hdu)
+            return nil
+        }
+        let result = withHeaderText(body)
+        _ = try? move(hdu: hdu)
+        return result
+    }
+
     private enum Content {
         case image(Shape)
         case other(String)

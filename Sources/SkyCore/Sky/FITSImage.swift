@@ -38,7 +38,9 @@ package final class FITSImage {
                 "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(Self.pixelLimit) that can be"
                     + " scanned; cut the image up first")
         }
-        let wcs = file.withHeaderText { WCSTransform(header: $0, cards: $1) }
+        let wcs =
+            file.withHeaderText { WCSTransform(header: $0, cards: $1) }
+            ?? file.withPrimaryHeader(hdu: shape.hdu) { WCSTransform(header: $0, cards: $1) }
         self.path = path
         self.file = file
         self.axes = shape.axes
@@ -46,6 +48,33 @@ package final class FITSImage {
         info = ImageInfo(
             width: shape.width, height: shape.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
         try checkEnd()
+    }
+
+    /// The images of the file from this one on, by HDU, and those among them that are no pictures of the sky: weights, errors
+    /// and masks go by their names.
+    package func images() -> (sky: [Int], others: [String]) {
+        var sky: [Int] = []
+        var others: [String] = []
+        for image in file.laterImages(from: info.hdu) {
+            if image.hdu == info.hdu || !Self.isAuxiliary(image.name) {
+                sky.append(image.hdu)
+            } else {
+                others.append("HDU \(image.hdu) (\(image.name))")
+            }
+        }
+        return (sky, others)
+    }
+
+    /// Names that pipelines give to planes which belong to an image (HST and JWST data handbooks, LSST, the Legacy Surveys).
+    private static func isAuxiliary(_ name: String) -> Bool {
+        let name = name.uppercased()
+        let names: Set = [
+            "ERR", "ERROR", "ERRORS", "DQ", "QUALITY", "FLAG", "FLAGS", "MASK", "BPM", "BADPIX", "CON", "CONTEXT",
+            "WHT",
+            "WEIGHT", "WEIGHTS", "EXP", "EXPTIME", "EXPOSURE", "RMS", "IVAR", "INVVAR", "VAR", "VARIANCE", "UNC",
+            "UNCERT", "UNCERTAINTY", "AREA", "SAMP", "TIME", "NSAMP", "BKG", "BACKGROUND", "WAVELENGTH", "OOD", "OOW",
+        ]
+        return names.contains(name) || name.hasPrefix("VAR_") || name.hasPrefix("ERR_") || name.hasPrefix("DQ_")
     }
 
     /// The header's cards but END, 80 characters each, as of an image that is not compressed.

@@ -12,6 +12,10 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var hasWCS: Bool
     /// The header's cards but END, 80 characters each; `nil` where only the rest matters.
     public var header: [String]?
+    /// Images of the sky in the file, by HDU, from this one on; `nil` where only this one matters.
+    public var images: [Int]?
+    /// Images in it that are taken for weights, errors and the like, in words.
+    public var auxiliaries: [String]?
     /// What the file holds, where that was asked for.
     public var content: FileContent?
 

@@ -29,6 +29,11 @@ package final class SkyEngine {
         var info = image.info
         if withContent { info.content = try FileContent(of: path) }
         info.header = image.header
+        if hdu == nil {
+            let (sky, others) = image.images()
+            info.images = sky
+            if !others.isEmpty { info.auxiliaries = others }
+        }
         return info
     }
 

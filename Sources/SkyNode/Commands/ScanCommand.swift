@@ -13,7 +13,9 @@ struct ScanCommand: AsyncParsableCommand {
             with several machines it must lie on a folder they share.
             """)
 
-    @Argument(help: ArgumentHelp("FITS images: plain, gzipped or tile-compressed.", valueName: "image"))
+    @Argument(
+        help: ArgumentHelp(
+            "FITS images: plain, gzipped or tile-compressed; folders of them; patterns in quotes.", valueName: "image"))
     var images: [String] = []
 
     @OptionGroup var output: OutputOptions
@@ -47,7 +49,10 @@ struct ScanCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Job options") var flags: JobFlags
 
-    @Flag(help: "Do not wait: print the jobs' ids. `skynode jobs results` writes the files later.")
+    @Flag(
+        help: ArgumentHelp(
+            "Do not wait: print the jobs' ids. `skynode jobs results` writes the files later. Of a file with several images "
+                + "the first is scanned, or the one that --hdu names."))
     var detach = false
 
     @OptionGroup var cluster: ClusterOptions

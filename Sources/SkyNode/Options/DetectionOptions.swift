@@ -90,7 +90,11 @@ struct DetectionOptions: ParsableArguments {
         help: ArgumentHelp("Width of the rim that a sector looks at beyond its own. Default: 64.", valueName: "pixels"))
     var margin: Int?
 
-    @Option(help: ArgumentHelp("Which HDU, 0 for the primary. Default: the first with an image.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Scan only this HDU, 0 for the primary. Default: all images in a file, without those that are called weights, "
+                + "errors, masks and the like.",
+            valueName: "n"))
     var hdu: Int?
 
     /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.

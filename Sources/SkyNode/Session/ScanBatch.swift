@@ -1,3 +1,4 @@
+import DequeModule
 import SkyCore
 import Transport
 
@@ -19,8 +20,17 @@ struct ScanBatch: Sendable {
     /// What came of an image.
     private struct Outcome: Sendable {
         var status: ExitStatus
+        var place = 0
         /// Its place among the images, and its sources, where a catalogue of all is wanted.
         var section: (place: Int, CatalogueTable.Section)?
+        /// Further images that were found in its file.
+        var others: [ScanPlan.Item] = []
+    }
+
+    /// An image, and its place among all: that of its file, then its HDU.
+    private struct Turn {
+        var item: ScanPlan.Item
+        var place: Int
     }
 
     /// The worst status of all images.
@@ -28,18 +38,25 @@ struct ScanBatch: Sendable {
         try await withThrowingTaskGroup(of: Outcome.self) { group in
             var worst = ExitStatus.done
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
-            var waiting = Array(plan.items.enumerated())[...]
+            // A file's images keep together in the catalogue of all.
+            var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << 16) })
             for _ in 0..<ScanBatch.width {
-                if let item = waiting.popFirst() { group.addTask { try await scan(item.element, place: item.offset) } }
+                if let turn = waiting.popFirst() { group.addTask { try await scan(turn.item, place: turn.place) } }
             }
+            var running = min(ScanBatch.width, plan.items.count)
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
+                running -= 1
                 if let section = outcome.section { sections.append(section) }
-                if !interrupts.wasInterrupted, let item = waiting.popFirst() {
-                    group.addTask { try await scan(item.element, place: item.offset) }
+                for item in outcome.others.reversed() {
+                    waiting.prepend(Turn(item: item, place: outcome.place + (item.hdu ?? 0)))
+                }
+                while running < ScanBatch.width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
+                    running += 1
+                    group.addTask { try await scan(turn.item, place: turn.place) }
                 }
             }
-            if plan.merges, !sections.isEmpty {
+            if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty {
                 let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
                 worst = ScanBatch.worse(worst, writeMerged(ordered))
             }
@@ -48,7 +65,8 @@ struct ScanBatch: Sendable {
     }
 
     private func writeMerged(_ sections: [CatalogueTable.Section]) -> ExitStatus {
-        let table = CatalogueTable(sections, configuration: plan.configuration)
+        let table = CatalogueTable(
+            sections, configuration: plan.configuration, namesImages: plan.items.count > 1 || sections.count > 1)
         do {
             for (path, format) in plan.output.merged(besides: Set(plan.items.map(\.stem))) {
                 try table.write(format, to: path)
@@ -67,8 +85,10 @@ struct ScanBatch: Sendable {
     }
 
     private func scan(_ item: ScanPlan.Item, place: Int) async throws -> Outcome {
+        var item = item
+        let isOneOfMany = plan.items.count > 1 || item.hdu != nil
         let printer = EventPrinter(
-            format: format, isVerbose: isVerbose, display: display, subject: plan.items.count > 1 ? item.name : nil)
+            format: format, isVerbose: isVerbose, display: display, subject: isOneOfMany ? item.name : nil)
         let shares = SectorShares()
         let (job, report) = try await JobWatch(coordinator: coordinator)
             .run(Submission(item.request), interrupts: interrupts) { batch in
@@ -88,6 +108,13 @@ struct ScanBatch: Sendable {
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
+        let images = catalogue.info.images ?? []
+        let others = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0) } : []
+        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu) }
+        if let auxiliaries = catalogue.info.auxiliaries, format == .text {
+            let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
+            display.say("\(PrintableText.of(item.path)): \(names) left out; --hdu scans one all the same")
+        }
         let preview = plan.output.isFile ? nil : try await results.preview()
         let runs = preview == nil ? [] : try await results.runs()
         let output = ScanFiles(
@@ -107,6 +134,8 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }
         }
-        return Outcome(status: status, section: plan.merges ? (place, output.section) : nil)
+        return Outcome(
+            status: status, place: place, section: plan.merges || !others.isEmpty ? (place, output.section) : nil,
+            others: others)
     }
 }

@@ -13,6 +13,28 @@ struct ScanPlan: Sendable {
         var request: JobRequest
         /// Folder and name without an ending.
         var stem: String
+        /// Of a file with several images, which this is.
+        var hdu: Int?
+
+        /// Another image of the same file.
+        func of(hdu: Int) -> Item {
+            var item = named(hdu: hdu)
+            if case .sky(var request) = item.request.kind {
+                request.image.hdu = hdu
+                request.configuration.hdu = hdu
+                item.request.kind = .sky(request)
+            }
+            return item
+        }
+
+        /// As one of several images.
+        func named(hdu: Int) -> Item {
+            var item = self
+            item.hdu = hdu
+            item.name += "[\(hdu)]"
+            item.stem += "-hdu\(hdu)"
+            return item
+        }
     }
 
     let items: [Item]
@@ -21,6 +43,8 @@ struct ScanPlan: Sendable {
     let output: OutputPlace
     /// Whether a catalogue of all images is wanted.
     let merges: Bool
+    /// Whether one is wanted of a file that turns out to hold several.
+    let mergesImagesOfOne: Bool
     private let outputExisted: Bool
 
     /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
@@ -34,7 +58,7 @@ struct ScanPlan: Sendable {
         try command.cluster.check()
         configuration = try command.detection.configuration()
         output = try command.output.place()
-        if command.truth != nil, command.images.count > 1 {
+        if command.truth != nil, try ImageList.expand(command.images).count > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
         }
         if let sector = command.failSector, sector < 1 {
@@ -43,7 +67,7 @@ struct ScanPlan: Sendable {
         truth = try command.truth.map { try TruthCatalogue.read($0) }
         var items: [Item] = []
         var stems: Set<String> = []
-        for image in command.images {
+        for image in try ImageList.expand(command.images) {
             try FITSSniff.check(path: image)
             guard let path = realpath(image, nil) else {
                 throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
@@ -69,6 +93,7 @@ struct ScanPlan: Sendable {
         }
         self.items = items
         merges = output.isFile || (items.count > 1 && !command.noMerge)
+        mergesImagesOfOne = !command.noMerge
         outputExisted = access(output.folder, F_OK) == 0
         try output.prepare()
     }

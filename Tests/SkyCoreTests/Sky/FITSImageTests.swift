@@ -118,4 +118,58 @@ import Testing
             #expect(throws: SkyError.self) { try image.read(rect) }
         }
     }
+
+    /// A file with an empty primary HDU and an extension for each name, all with the pixels of a frame.
+    private func extensions(_ names: [String], primary: [String], of frame: TestFrame) -> [UInt8] {
+        let whole = frame.fits()
+        let data = whole.dropFirst(2880)
+        return names.reduce(FITSBytes.header(["BITPIX  = 8", "NAXIS   = 0", "EXTEND  = T"] + primary)) { bytes, name in
+            let header = FITSBytes.header(
+                [
+                    "BITPIX  = -32", "NAXIS   = 2", "NAXIS1  = \(frame.width)", "NAXIS2  = \(frame.height)",
+                    "PCOUNT  = 0", "GCOUNT  = 1", "EXTNAME = '\(name)'",
+                ], first: "XTENSION= 'IMAGE   '")
+            return bytes + header + data
+        }
+    }
+
+    @Test func `all images of a file are found, and what are weights and errors by their names`() throws {
+        let frame = TestFrame(width: 16, height: 12, seed: 2)
+        let path = folder.write(extensions(["CCD1", "ERR", "CCD2", "wht", "VAR_POISSON", ""], primary: [], of: frame))
+        let images = try FITSImage(path: path, hdu: nil).images()
+        #expect(images.sky == [1, 3, 6])
+        #expect(images.others == ["HDU 2 (ERR)", "HDU 4 (wht)", "HDU 5 (VAR_POISSON)"])
+        let info = try SkyEngine().inspect(path: path, hdu: nil)
+        #expect(info.hdu == 1 && info.images == [1, 3, 6])
+        #expect(try SkyEngine().inspect(path: path, hdu: 3).images == nil, "one was asked for")
+        // The pixels are read after the search as before it.
+        #expect(try FITSImage(path: path, hdu: nil).read(frame.rect) == frame.pixels)
+        // A first image is one whatever its name.
+        #expect(
+            try FITSImage(path: folder.write(extensions(["ERR"], primary: [], of: frame)), hdu: nil).images().sky == [1]
+        )
+    }
+
+    @Test func `an extension without coordinates has those of the primary header`() throws {
+        let frame = TestFrame(width: 16, height: 12, seed: 2)
+        let wcs = [
+            "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 150.0", "CRVAL2  = 2.0", "CRPIX1  = 1.0",
+            "CRPIX2  = 1.0", "CD1_1   = -0.0001", "CD1_2   = 0.0", "CD2_1   = 0.0", "CD2_2   = 0.0001",
+        ]
+        let path = folder.write(extensions(["A", "B"], primary: wcs, of: frame))
+        for hdu in 1...2 {
+            let image = try FITSImage(path: path, hdu: hdu)
+            let place = try #require(image.wcs?.sky(x: 1, y: 1))
+            #expect(abs(place.alpha - 150) < 1e-9 && abs(place.delta - 2) < 1e-9)
+            #expect(try image.read(frame.rect) == frame.pixels, "the file is at its own image again")
+        }
+        // A primary with an image of its own is another image.
+        let other = folder.write(
+            TestFrame(width: 8, height: 8, seed: 1).fits(cards: wcs)
+                + extensions(
+                    ["A"], primary: [], of: frame
+                ).dropFirst(2880))
+        #expect(try FITSImage(path: other, hdu: 1).wcs == nil)
+        #expect(try FITSImage(path: other, hdu: 0).wcs != nil)
+    }
 }
