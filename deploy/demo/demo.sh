@@ -93,7 +93,7 @@ echo "== the scan (the first try of sector 1 is made to fail)"
 "$skynode" scan "$image" --node "$address" -o "$output" --fail-sector 1 "${arguments[@]}" | tee "$logs/summary"
 grep -q ' 1 retried, 0 failed' "$logs/summary" || fail "the summary does not tell of the one retry"
 while read -r file; do [ -s "$file" ] || fail "$file is missing or empty"; done < <(sed -n 's/^wrote //p' "$logs/summary")
-[ "$(grep -c '^wrote ' "$logs/summary")" = 4 ] || fail "four files were expected"
+[ "$(grep -c '^wrote ' "$logs/summary")" = 6 ] || fail "six files were expected"
 
 echo "== stopping the nodes"
 pids=("${nodes[@]}")
