@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("missing.fits", "no such file"), ("folder.fits", "a directory"), ("empty.fits", "empty"),
+        ("missing.fits", "no such file"), ("folder.fits", "a folder without FITS images"), ("empty.fits", "empty"),
         ("text.fits", "not a FITS file"), ("cut.fits", "truncated"), ("noimage.fits", "no image"),
     ])
     func `a file that cannot be scanned is named, with what is wrong`(name: String, words: String) async throws {
@@ -46,7 +46,15 @@ import Testing
         let made = try await Skynode.run("synthesize", folder.file("sky.fits"), "--width", "64", "--height", "64")
         #expect(made.status == 0)
         try await expectRefusal(["scan", folder.file("sky.fits"), "-o", "/proc/nothing"], saying: "cannot be written")
+        // The image itself, and another.
+        let before = try folder.contents("sky.fits")
         try await expectRefusal(["scan", folder.file("sky.fits"), "-o", folder.file("sky.fits")], saying: "is a file")
+        try FileManager.default.copyItem(atPath: folder.file("sky.fits"), toPath: folder.file("other.fits"))
+        try await expectRefusal(
+            ["scan", folder.file("sky.fits"), "-o", folder.file("other.fits")], saying: "is a file")
+        #expect(try folder.contents("sky.fits") == before && folder.contents("other.fits") == before)
+        try await expectRefusal(
+            ["scan", folder.file("sky.fits"), "-o", folder.file("sky_truth.csv/x")], saying: "file")
     }
 
     @Test(arguments: [

@@ -270,6 +270,21 @@ import Testing
         let merged = String(decoding: try folder.contents("out/merged.csv"), as: UTF8.self).split(separator: "\n")
         #expect(merged.count == 1 + 3 * one.count)
         #expect(merged[1].hasSuffix("/in/one.fits") && merged[merged.count - 1].hasSuffix("/in/two.fits[2]"))
+
+        // Of one file with several images too; and of one image of it there is one catalogue.
+        for (arguments, files) in [
+            ([], ["merged.csv", "two-hdu1.csv", "two-hdu2.csv"]), (["--no-merge"], ["two-hdu1.csv", "two-hdu2.csv"]),
+            (["--hdu", "2"], ["two.csv"]),
+        ] as [([String], [String])] {
+            let output = folder.file("out\(files.count)")
+            let scan = try await Skynode.run(
+                ["scan", folder.file("in/two.fits"), "-o", output, "--no-picture", "--slots", "2", "--no-multicast"]
+                    + ["--format-catalogue", "csv"] + arguments)
+            #expect(scan.status == 0)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: output).sorted() == files)
+        }
+        let all = String(decoding: try folder.contents("out3/merged.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(all.count == 1 + 2 * one.count)
     }
 
     @Test func `the output's name chooses the format, and what does not fit is refused before any work`() async throws {
@@ -280,6 +295,11 @@ import Testing
         #expect(scan.status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")) == ["cat.ecsv"])
         #expect(String(decoding: try folder.contents("new/cat.ecsv"), as: UTF8.self).hasPrefix("# %ECSV 1.0\n"))
+        for _ in 0..<2 {
+            let again = try await Skynode.run(
+                "scan", image, "-o", folder.file("cat.fits"), "--slots", "1", "--no-multicast")
+            #expect(again.status == 0, "a catalogue takes an older one's place: \(again.errors)")
+        }
         for (arguments, word) in [
             (["-o", folder.file("a.csv"), "--format-catalogue", "csv,fits"], "one format"),
             (["--format-catalogue", "xlsx"], "xlsx"), (["--filter", "seeing", "--fwhm", "3"], "not both"),

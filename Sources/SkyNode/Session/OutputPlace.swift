@@ -44,7 +44,23 @@ enum OutputPlace: Sendable {
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
                 throw SkyError(.badInput, "\(path): is a folder; name a file, or end the folder's name with a slash")
             }
+            guard !OutputPlace.isForeign(path) else {
+                throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
+            }
         }
         try OutputFolder.prepare(folder)
+    }
+
+    /// Whether a FITS file is there that holds something else than a catalogue: an image, and perhaps the one to be scanned.
+    private static func isForeign(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // A catalogue begins with an empty primary header of a block and the header of its table, some blocks long.
+        var bytes = [UInt8](repeating: 0, count: 20 * 2880)
+        let count = max(0, read(descriptor, &bytes, bytes.count))
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        let isFITS = text.hasPrefix("SIMPLE  =") || bytes.starts(with: [0x1F, 0x8B])
+        return isFITS && !["CATALOG ", "LDAC_IMHEAD"].contains { text.contains("EXTNAME = '" + $0) }
     }
 }

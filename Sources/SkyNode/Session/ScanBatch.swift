@@ -109,8 +109,9 @@ struct ScanBatch: Sendable {
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
         let images = catalogue.info.images ?? []
-        let others = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0) } : []
-        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu) }
+        let stems = Set(plan.items.map(\.stem))
+        let others = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
+        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: stems) }
         if let auxiliaries = catalogue.info.auxiliaries, format == .text {
             let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
             display.say("\(PrintableText.of(item.path)): \(names) left out; --hdu scans one all the same")
@@ -135,7 +136,7 @@ struct ScanBatch: Sendable {
             ).lines { Console.output(line) }
         }
         return Outcome(
-            status: status, place: place, section: plan.merges || !others.isEmpty ? (place, output.section) : nil,
+            status: status, place: place, section: plan.merges || item.hdu != nil ? (place, output.section) : nil,
             others: others)
     }
 }

@@ -17,8 +17,8 @@ struct ScanPlan: Sendable {
         var hdu: Int?
 
         /// Another image of the same file.
-        func of(hdu: Int) -> Item {
-            var item = named(hdu: hdu)
+        func of(hdu: Int, besides stems: Set<String>) -> Item {
+            var item = named(hdu: hdu, besides: stems)
             if case .sky(var request) = item.request.kind {
                 request.image.hdu = hdu
                 request.configuration.hdu = hdu
@@ -28,11 +28,13 @@ struct ScanPlan: Sendable {
         }
 
         /// As one of several images.
-        func named(hdu: Int) -> Item {
+        ///
+        /// - Parameter stems: those of all files, which this must not overwrite.
+        func named(hdu: Int, besides stems: Set<String>) -> Item {
             var item = self
             item.hdu = hdu
             item.name += "[\(hdu)]"
-            item.stem += "-hdu\(hdu)"
+            repeat { item.stem += "-hdu\(hdu)" } while stems.contains(item.stem)
             return item
         }
     }
