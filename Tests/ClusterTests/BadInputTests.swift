@@ -53,6 +53,12 @@ import Testing
         try await expectRefusal(
             ["scan", folder.file("sky.fits"), "-o", folder.file("other.fits")], saying: "is a file")
         #expect(try folder.contents("sky.fits") == before && folder.contents("other.fits") == before)
+        // One that has the name of another's catalogue.
+        try FileManager.default.copyItem(atPath: folder.file("sky.fits"), toPath: folder.file("sky.cat.fits"))
+        try await expectRefusal(
+            ["scan", folder.file("sky.fits"), folder.file("sky.cat.fits"), "-o", folder.path], saying: "overwritten")
+        #expect(try folder.contents("sky.cat.fits") == before)
+        unlink(folder.file("sky.cat.fits"))
         try await expectRefusal(
             ["scan", folder.file("sky.fits"), "-o", folder.file("sky_truth.csv/x")], saying: "file")
     }

@@ -52,7 +52,8 @@ extension FITSCard {
         case .text(let text): text
         case .integer(let number): "\(number)"
         case .unsigned(let number): "\(number)"
-        case .real(let number): "\(number)"
+        // With a point, without which 5e-05 is no number to YAML 1.1.
+        case .real(let number): "\(number)".contains(".") ? "\(number)" : "\(number)".replacing("e", with: ".0e")
         }
     }
 

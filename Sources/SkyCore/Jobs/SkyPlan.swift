@@ -130,8 +130,10 @@ struct SkyPlan: JobPlan {
     func accepts(_ task: Int, _ result: TaskResult) -> Bool {
         guard let role = role(task) else { return false }
         switch (phase, role, result) {
-        case (.inspecting, .header, .inspected), (.gauging, .seeing, .seeing), (.extracting, .picture, .preview):
+        case (.inspecting, .header, .inspected), (.extracting, .picture, .preview):
             return true
+        case (.gauging, .seeing, .seeing(let widths)):
+            return widths.isSound
         case (.measuring, .background(let index), .background(let tile)):
             return tile.sector == sectors[index].index
         case (.extracting, .sector(let index), .extracted(let result)):

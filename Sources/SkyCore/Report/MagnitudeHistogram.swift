@@ -14,6 +14,7 @@ struct MagnitudeHistogram {
         let values = table.rows.compactMap { $0.magnitude($0.source.fluxAuto) }.filter(\.isFinite).sorted()
         guard let brightest = values.first, let faintest = values.last else { return nil }
         let start = (brightest / Self.width).rounded(.down)
+        guard brightest > -1e6, faintest < 1e6 else { return nil }
         let bars = min((faintest / Self.width).rounded(.down) - start + 1, Double(Self.mostBars))
         first = start * Self.width
         var counts = [Int](repeating: 0, count: Int(bars))

@@ -83,15 +83,21 @@ final class FITSFile {
 
     /// All HDUs that hold 2-D images, with their names, from the current one on; the file is left where it was.
     ///
-    /// A damaged HDU ends the list: what is behind it cannot be reached.
-    func laterImages(from first: Int) -> [(hdu: Int, name: String)] {
+    /// - Returns: the images, and the first HDU that is damaged: what is behind it cannot be reached.
+    func laterImages(from first: Int) -> (images: [(hdu: Int, name: String)], damaged: Int?) {
         var images: [(hdu: Int, name: String)] = []
+        var damaged: Int?
         for hdu in first..<min(first + Self.listLimit, Self.hduLimit) {
-            guard let content = try? move(hdu: hdu) else { break }
-            if case .image = content { images.append((hdu, extensionName)) }
+            do throws(SkyError) {
+                guard let content = try move(hdu: hdu) else { break }
+                if case .image = content { images.append((hdu, extensionName)) }
+            } catch {
+                damaged = hdu
+                break
+            }
         }
         _ = try? move(hdu: first)
-        return images
+        return (images, damaged)
     }
 
     /// HDUs that are looked at for further images: more than any camera's detectors.

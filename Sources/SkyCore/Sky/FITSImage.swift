@@ -55,13 +55,15 @@ package final class FITSImage {
     package func images() -> (sky: [Int], others: [String]) {
         var sky: [Int] = []
         var others: [String] = []
-        for image in file.laterImages(from: info.hdu) {
+        let (images, damaged) = file.laterImages(from: info.hdu)
+        for image in images {
             if image.hdu == info.hdu || !Self.isAuxiliary(image.name) {
                 sky.append(image.hdu)
             } else {
                 others.append("HDU \(image.hdu) (\(image.name))")
             }
         }
+        if let damaged { others.append("HDU \(damaged) and what follows it (its header is damaged)") }
         return (sky, others)
     }
 

@@ -36,6 +36,11 @@ package struct StarWidths: Hashable, Codable, Sendable {
         values = parts.flatMap(\.values).sorted()
     }
 
+    /// Whether a worker can have measured these.
+    var isSound: Bool {
+        values.count <= Self.mostStars && values.allSatisfy { $0.isFinite && $0 > 0 }
+    }
+
     /// The width that is most frequent: stars agree, galaxies and cosmic rays do not. `nil` where there are too few stars.
     var seeing: Double? {
         guard values.count >= Self.leastStars else { return nil }

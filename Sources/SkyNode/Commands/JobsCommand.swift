@@ -175,8 +175,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let results = ScanResults(coordinator: coordinator, job: job.id)
             let catalogue = try await results.catalogue()
             let preview = try await results.preview()
-            try place.prepare()
             let name = request.image.path
+            try place.prepare(stems: [place.folder + "/" + ScanPlan.stem(name)])
             let output = ScanFiles(
                 name: name, stem: place.folder + "/" + ScanPlan.stem(name), formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue)

@@ -13,9 +13,15 @@ enum ImageList {
         var images: [String] = []
         var seen: Set<String> = []
         for argument in arguments {
-            for image in try expand(argument) where seen.insert(image).inserted { images.append(image) }
+            for image in try expand(argument) where seen.insert(resolved(image)).inserted { images.append(image) }
         }
         return images
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let whole = realpath(path, nil) else { return path }
+        defer { free(whole) }
+        return String(cString: whole)
     }
 
     private static func expand(_ argument: String) throws -> [String] {
@@ -29,7 +35,7 @@ enum ImageList {
             return found
         }
         guard argument.contains(where: { "*?[".contains($0) }) else { return [argument] }
-        let found = matches(argument)
+        let found = matches(argument).filter { !OutputPlace.isCatalogue($0) }
         guard !found.isEmpty else {
             throw CommandFailure(.usage, "\(PrintableText.of(argument)): no file has such a name")
         }
@@ -46,13 +52,10 @@ enum ImageList {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             let lower = name.lowercased()
-            guard !name.hasPrefix("."), endings.contains(where: lower.hasSuffix), !lower.hasSuffix(".cat.fits") else {
-                continue
-            }
-            names.append(name)
+            if !name.hasPrefix("."), endings.contains(where: lower.hasSuffix) { names.append(name) }
         }
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        return names.sorted().map { prefix + $0 }
+        return names.sorted().map { prefix + $0 }.filter { !OutputPlace.isCatalogue($0) }
     }
 
     private static func matches(_ pattern: String) -> [String] {

@@ -37,8 +37,15 @@ enum OutputPlace: Sendable {
         }
     }
 
-    /// - Throws: `SkyError` where nothing can be written there.
-    func prepare() throws(SkyError) {
+    /// - Parameter stems: folder and name of each image's results.
+    /// - Throws: `SkyError` where nothing can be written there, or an image would be overwritten.
+    func prepare(stems: Set<String> = []) throws(SkyError) {
+        if case .folder(_, let formats) = self {
+            let own = stems.flatMap { stem in formats.map { stem + $0.ending } }
+            for path in own.sorted() + merged(besides: stems).map(\.path) where OutputPlace.isForeign(path) {
+                throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
+            }
+        }
         if case .file(let path, _) = self {
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -52,15 +59,25 @@ enum OutputPlace: Sendable {
     }
 
     /// Whether a FITS file is there that holds something else than a catalogue: an image, and perhaps the one to be scanned.
-    private static func isForeign(_ path: String) -> Bool {
+    static func isForeign(_ path: String) -> Bool { kind(of: path) == .other }
+
+    /// Whether a FITS file is there that holds a catalogue of this program.
+    static func isCatalogue(_ path: String) -> Bool { kind(of: path) == .catalogue }
+
+    private enum Kind {
+        case catalogue, other, noFITS
+    }
+
+    private static func kind(of path: String) -> Kind {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return .noFITS }
         defer { close(descriptor) }
         // A catalogue begins with an empty primary header of a block and the header of its table, some blocks long.
         var bytes = [UInt8](repeating: 0, count: 20 * 2880)
         let count = max(0, read(descriptor, &bytes, bytes.count))
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         let isFITS = text.hasPrefix("SIMPLE  =") || bytes.starts(with: [0x1F, 0x8B])
-        return isFITS && !["CATALOG ", "LDAC_IMHEAD"].contains { text.contains("EXTNAME = '" + $0) }
+        guard isFITS else { return .noFITS }
+        return ["CATALOG ", "LDAC_IMHEAD"].contains { text.contains("EXTNAME = '" + $0) } ? .catalogue : .other
     }
 }

@@ -108,7 +108,8 @@ struct ScanBatch: Sendable {
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
-        let images = catalogue.info.images ?? []
+        // No file has more HDUs.
+        let images = (catalogue.info.images ?? []).filter { (0..<10_000).contains($0) }
         let stems = Set(plan.items.map(\.stem))
         let others = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
         if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: stems) }
@@ -121,13 +122,14 @@ struct ScanBatch: Sendable {
         let output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
             configuration: plan.configuration, catalogue: catalogue)
+        let section = plan.merges || item.hdu != nil ? (place, output.section) : nil
         let files: [String]
         do {
             files = try output.write(preview: preview, runs: runs, facts: JobSummary.facts(report))
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
-            return Outcome(status: .usage)
+            return Outcome(status: .usage, place: place, section: section, others: others)
         }
         if format == .text {
             display.clear()
@@ -135,8 +137,6 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }
         }
-        return Outcome(
-            status: status, place: place, section: plan.merges || item.hdu != nil ? (place, output.section) : nil,
-            others: others)
+        return Outcome(status: status, place: place, section: section, others: others)
     }
 }

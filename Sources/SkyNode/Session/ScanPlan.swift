@@ -97,7 +97,7 @@ struct ScanPlan: Sendable {
         merges = output.isFile || (items.count > 1 && !command.noMerge)
         mergesImagesOfOne = !command.noMerge
         outputExisted = access(output.folder, F_OK) == 0
-        try output.prepare()
+        try output.prepare(stems: Set(items.map(\.stem)))
     }
 
     /// The file's name without folder and without the endings FITS files have.

@@ -55,6 +55,13 @@ import Testing
         ] { #expect(text.contains(line), "\(line)") }
     }
 
+    @Test func `a small number has a point, which YAML wants`() {
+        var table = table(section("a", 0))
+        table.configuration.deblendContrast = 5e-5
+        let text = String(decoding: table.ecsv(), as: UTF8.self)
+        #expect(text.contains("# - MINCONT: 5.0e-05\n"))
+    }
+
     @Test func `a line of NDJSON is an object with every column`() throws {
         var table = table(section("a\tb\u{7}.fits", 1), section("c", 0))
         table.sections[0].sources[0].alpha = nil

@@ -71,6 +71,8 @@ import Testing
         #expect([3, 4].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
         #expect(plan.task(5) == nil, "the filter is not known yet")
         var widths = StarWidths([])
+        widths.values = [2.5, .nan, 2.5, 2.5, 2.5]
+        #expect(!plan.accepts(3, .seeing(widths)))
         widths.values = [2.5, 2.5, 2.5, 2.5, 2.5]
         #expect(plan.completed(4, .seeing(StarWidths([]))).newTasks == 0)
         let fourth = plan.completed(3, .seeing(widths))

@@ -144,6 +144,12 @@ import Testing
         #expect(try SkyEngine().inspect(path: path, hdu: 3).images == nil, "one was asked for")
         // The pixels are read after the search as before it.
         #expect(try FITSImage(path: path, hdu: nil).read(frame.rect) == frame.pixels)
+        // What cannot be reached is told.
+        let broken =
+            extensions(["A", "B"], primary: [], of: frame)
+            + FITSBytes.padded(Array("XTENSION= 'IMAGE   '".utf8), with: 0x20)
+        let rest = try FITSImage(path: folder.write(broken), hdu: nil).images()
+        #expect(rest.sky == [1, 2] && rest.others == ["HDU 3 and what follows it (its header is damaged)"])
         // A first image is one whatever its name.
         #expect(
             try FITSImage(path: folder.write(extensions(["ERR"], primary: [], of: frame)), hdu: nil).images().sky == [1]
