@@ -6,7 +6,15 @@ extension CatalogueTable {
         let columns = columns
         var bytes = Array(columns.map(\.name).joined(separator: ",").utf8)
         bytes.append(UInt8(ascii: "\n"))
-        appendLines(of: columns, to: &bytes)
+        let rows = rows
+        bytes.reserveCapacity(bytes.count + rows.count * 320)
+        for row in rows {
+            for (index, column) in columns.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                column.append(row, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "\n"))
+        }
         return bytes
     }
 
@@ -57,18 +65,6 @@ extension CatalogueTable {
             bytes += "}\n".utf8
         }
         return bytes
-    }
-
-    private func appendLines(of columns: [CatalogueColumn], to bytes: inout [UInt8]) {
-        let rows = rows
-        bytes.reserveCapacity(bytes.count + rows.count * 320)
-        for row in rows {
-            for (index, column) in columns.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                column.append(row, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "\n"))
-        }
     }
 
     /// A string of JSON, which is one of YAML too (YAML 1.2, section 1.3).

@@ -40,20 +40,15 @@ enum OutputPlace: Sendable {
     /// - Parameter stems: folder and name of each image's results.
     /// - Throws: `SkyError` where nothing can be written there, or an image would be overwritten.
     func prepare(stems: Set<String> = []) throws(SkyError) {
-        if case .folder(_, let formats) = self {
-            let own = stems.flatMap { stem in formats.map { stem + $0.ending } }
-            for path in own.sorted() + merged(besides: stems).map(\.path) where OutputPlace.isForeign(path) {
-                throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
-            }
-        }
         if case .file(let path, _) = self {
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
                 throw SkyError(.badInput, "\(path): is a folder; name a file, or end the folder's name with a slash")
             }
-            guard !OutputPlace.isForeign(path) else {
-                throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
-            }
+        }
+        let own = isFile ? [] : stems.sorted().flatMap { stem in formats.map { stem + $0.ending } }
+        for path in own + merged(besides: stems).map(\.path) where OutputPlace.isForeign(path) {
+            throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
         }
         try OutputFolder.prepare(folder)
     }
