@@ -11,6 +11,14 @@ extension CatalogueTable {
             if let digest = section.digest {
                 cards.append(FITSCard("SHA" + number, .text(digest), "SHA-256 of its file"))
             }
+            for companion in section.companions where sections.count == 1 {
+                cards.append(FITSCard(companion.keyword, .text(companion.path), "what the pixels are worth"))
+                if let digest = companion.digest {
+                    cards.append(
+                        FITSCard(
+                            companion.keyword == "MASK" ? "MASKSHA" : "NOISESHA", .text(digest), "SHA-256 of its file"))
+                }
+            }
             cards.append(FITSCard("FILT" + number, .text(section.filter.name), "FILTER_NAME"))
             if let fwhm = section.filter.fwhm {
                 cards.append(FITSCard("FWHM" + number, .real(fwhm), "[pixel] of the Gaussian filter"))

@@ -8,6 +8,8 @@ public struct CatalogueTable: Sendable {
         public var image: String
         /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
         public var digest: String?
+        /// Which weights and which mask the scan used, with the SHA-256 of each.
+        public var companions: [CompanionFile] = []
         /// The header cards of the image, 80 characters each, for formats that hand them on.
         public var header: [String]
         /// What the sources were found with.
@@ -26,6 +28,15 @@ public struct CatalogueTable: Sendable {
             self.filter = filter
             self.sources = sources
         }
+    }
+
+    /// A file that says what an image's pixels are worth.
+    public struct CompanionFile: Sendable {
+        /// FITS keyword: WEIGHT, RMS, VARIANCE or MASK.
+        public var keyword: String
+        public var path: String
+        /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
+        public var digest: String?
     }
 
     /// One for each image, in the order in which they were named.

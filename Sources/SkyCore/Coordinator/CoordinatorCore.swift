@@ -446,6 +446,7 @@ extension CoordinatorCore {
 
     private mutating func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
         let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
+        let reason = jobs[job]?.plan.loss(task.index).map { "\(reason); \($0)" } ?? reason
         guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
         store(.failed(job, task, reason: reason, isBadInput: isBadInput))
         jobs[job]?.decided.failed += 1

@@ -20,6 +20,11 @@ package struct CacheKey: Hashable, Sendable {
         var hdu: Int?
         var kind = ""
         var sector: Sector?
+        var union: SectorUnion?
+        /// Digests of the files of weights and mask, their HDUs, and what the weights are.
+        var companions: [[UInt8]]?
+        var companionHDUs: [Int?]?
+        var noiseKind: Companions.NoiseKind?
         var configuration: ScanConfiguration?
         /// Digest of the image's background.
         var background: [UInt8]?
@@ -36,7 +41,7 @@ package struct CacheKey: Hashable, Sendable {
     static func digest(of value: some Encodable) throws -> [UInt8] {
         var hash = SHA256()
         // Any release may measure differently.
-        hash.update(data: Array("SkyNet \(SkyNetVersion.current) result 2\n".utf8))
+        hash.update(data: Array("SkyNet \(SkyNetVersion.current) result 3\n".utf8))
         hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
         return Array(hash.finalize())
     }

@@ -11,6 +11,8 @@ protocol JobPlan: Sendable {
     func task(_ number: Int) -> ScanTask?
     /// What people see of a task: "sector 9".
     func label(_ number: Int) -> String?
+    /// What the job lacks where the task fails for good.
+    func loss(_ number: Int) -> String?
     /// Whether a result answers the question that the task is.
     func accepts(_ number: Int, _ result: TaskResult) -> Bool
     /// What decides a task's result, where an earlier one may answer in its place.
@@ -25,6 +27,8 @@ extension JobPlan {
     func accepts(_ number: Int, _ result: TaskResult) -> Bool { true }
 
     func cacheKey(_ number: Int) -> CacheKey? { nil }
+
+    func loss(_ number: Int) -> String? { nil }
 }
 
 /// What follows.

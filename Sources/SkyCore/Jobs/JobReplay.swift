@@ -1,6 +1,6 @@
 import Transport
 
-/// A job's plan brought to where it was, from what is stored: results in the order of tasks, then failures.
+/// A job's plan brought to where it was, from what is stored: results and failures in the order of tasks.
 struct JobReplay: Sendable {
     private(set) var plan: any JobPlan
     private(set) var tasks = 0

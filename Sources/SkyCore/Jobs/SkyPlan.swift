@@ -3,7 +3,7 @@
 ///
 /// Rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
 /// sources are those of a whole-image scan. Where the filter is to fit the image's stars, a round in between measures these
-/// in a few sectors.
+/// in a few sectors. Where objects turn out larger than sectors, a last round looks at the unions of those.
 struct SkyPlan: JobPlan {
     private enum Phase {
         case inspecting
@@ -19,6 +19,7 @@ struct SkyPlan: JobPlan {
         case seeing(Int)
         case sector(Int)
         case picture
+        case union(Int)
     }
 
     let request: SkyRequest
@@ -29,10 +30,16 @@ struct SkyPlan: JobPlan {
     private var sectors: [Sector] = []
     /// The sectors whose stars say how wide the filter is; none where that is known.
     private var samples: [Int] = []
+    /// The sectors in the order of their tasks: the dense ones first, so that no node begins a long one when all else is done.
+    private var order: [Int] = []
     private var tiles: [BackgroundTile] = []
     private var widths: [Int: StarWidths] = [:]
     private var backgroundDigest: [UInt8] = []
     private(set) var results: [SectorResult] = []
+    private var failedSectors = 0
+    /// What is left to look at when all sectors are done.
+    private var unions: [SectorUnion] = []
+    private var joined: [JoinedObjects] = []
     private(set) var preview: ImagePreview?
 
     /// Sectors whose stars are measured first: enough for some hundred stars of a usual frame.
@@ -43,19 +50,23 @@ struct SkyPlan: JobPlan {
         configuration = request.configuration
     }
 
-    // Tasks are numbered: the header, all backgrounds, the samples, all sectors, the picture.
+    // Tasks are numbered: the header, all backgrounds, the samples, all sectors, the picture, the unions.
 
     private func role(_ number: Int) -> Role? {
         guard number > 0 else { return number == 0 ? .header : nil }
         var rest = number - 1
         for (count, role) in [
-            (sectors.count, Role.background), (samples.count, Role.seeing), (sectors.count, Role.sector),
+            (sectors.count, Role.background), (samples.count, Role.seeing),
+            (sectors.count, { Role.sector(order.isEmpty ? $0 : order[$0]) }), (pictures, { _ in Role.picture }),
+            (unions.count, Role.union),
         ] {
             if rest < count { return role(rest) }
             rest -= count
         }
-        return rest == 0 && !sectors.isEmpty ? .picture : nil
+        return nil
     }
+
+    private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
 
     func task(_ number: Int) -> ScanTask? {
         guard let role = role(number), let label = label(number) else { return nil }
@@ -73,7 +84,9 @@ struct SkyPlan: JobPlan {
             return task
         case (.picture, .extracting):
             return request.pictureSide.map { ScanTask(.preview(image, maximumSide: $0), label: label) }
-        case (.seeing, _), (.sector, _), (.picture, _): return nil
+        case (.union(let index), .extracting(let background)):
+            return ScanTask(.join(image, unions[index], background, configuration), label: label)
+        case (.seeing, _), (.sector, _), (.picture, _), (.union, _): return nil
         }
     }
 
@@ -84,6 +97,11 @@ struct SkyPlan: JobPlan {
     func cacheKey(_ number: Int) -> CacheKey? {
         guard usesCache, let content = info?.content, let role = role(number) else { return nil }
         var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
+        if let companions = image.companions {
+            identity.companions = [companions.noise, companions.mask].map { $0?.content?.digest ?? [] }
+            identity.noiseKind = companions.noise == nil ? nil : companions.kind
+            identity.companionHDUs = [companions.noise?.hdu, companions.mask?.hdu]
+        }
         switch role {
         case .header: return nil
         case .background(let index):
@@ -98,6 +116,10 @@ struct SkyPlan: JobPlan {
             guard request.failSector != sectors[index].index else { return nil }
             identity.kind = "sector"
             (identity.sector, identity.configuration) = (sectors[index], configuration)
+            identity.background = backgroundDigest
+        case .union(let index):
+            identity.kind = "union"
+            (identity.union, identity.configuration) = (unions[index], configuration)
             identity.background = backgroundDigest
         case .picture:
             guard let side = request.pictureSide else { return nil }
@@ -114,13 +136,36 @@ struct SkyPlan: JobPlan {
         case .seeing(let index): "seeing \(sectors[samples[index]].index + 1)"
         case .sector(let index): "sector \(sectors[index].index + 1)"
         case .picture: "picture"
+        case .union(let index): "large objects \(index + 1)"
         case nil: nil
+        }
+    }
+
+    func loss(_ number: Int) -> String? {
+        switch role(number) {
+        case .sector(let index):
+            let core = sectors[index].core
+            return "the catalogue lacks columns \(core.x + 1) to \(core.right), rows \(core.y + 1) to \(core.bottom)"
+        case .union(let index):
+            let rect = unions[index].rect
+            return
+                "objects in columns \(rect.x + 1) to \(rect.right), rows \(rect.y + 1) to \(rect.bottom) are in pieces"
+        default: return nil
         }
     }
 
     /// The image with the HDU that was found, so that every task means the same one.
     private var image: ImageReference {
-        ImageReference(path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
+        var image = ImageReference(
+            path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
+        image.companions = request.image.companions
+        if let info, image.companions != nil {
+            image.companions?.noise?.content = info.noiseContent
+            image.companions?.noise?.hdu = info.noiseHDU
+            image.companions?.mask?.content = info.maskContent
+            image.companions?.mask?.hdu = info.maskHDU
+        }
+        return image
     }
 
     mutating func begin() -> PlanStep {
@@ -137,10 +182,22 @@ struct SkyPlan: JobPlan {
         case (.measuring, .background(let index), .background(let tile)):
             return tile.sector == sectors[index].index
         case (.extracting, .sector(let index), .extracted(let result)):
-            return result.sector == sectors[index].index && (0...result.sources.count).contains(result.truncatedSources)
+            return result.sector == sectors[index].index && isSound(result)
+        case (.extracting, .union(let index), .joined(let result)):
+            return result.rect == unions[index].rect && isSound(result.found)
         default: return false
         }
     }
+
+    /// Whether a result's rectangles and counts can be reckoned with.
+    private func isSound(_ result: SectorResult) -> Bool {
+        guard let info, (0...result.sources.count).contains(result.truncatedSources) else { return false }
+        let rects = (result.fragments ?? []).map(\.outline) + (result.scanned ?? []).flatMap { [$0.core, $0.rect] }
+        return rects.count <= SkyPlan.rectangleLimit && rects.allSatisfy(info.contains)
+    }
+
+    /// More pieces of objects than any sector can have that are too large for it, in rectangles.
+    private static let rectangleLimit = 100_000
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
         guard accepts(task, result) else {
@@ -159,7 +216,12 @@ struct SkyPlan: JobPlan {
             return widths.count == samples.count ? gauged() : PlanStep()
         case .extracted(let result):
             results.append(result)
-            return PlanStep(events: [.sectorDone(sector: result.sector, sources: result.sources.count)])
+            var step = sectorSettled()
+            step.events = [.sectorDone(sector: result.sector, sources: result.sources.count)]
+            return step
+        case .joined(let objects):
+            joined.append(objects)
+            return PlanStep()
         case .preview(let preview):
             self.preview = preview
             return PlanStep()
@@ -192,6 +254,10 @@ struct SkyPlan: JobPlan {
         guard let info else { return PlanStep() }
         do {
             let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
+            let density = Dictionary(tiles.map { ($0.sector, $0.brightPixels ?? 0) }) { one, _ in one }
+            order = sectors.indices.sorted {
+                (-(density[sectors[$0].index] ?? 0), $0) < (-(density[sectors[$1].index] ?? 0), $1)
+            }
             tiles = []
             // Once, and not for every sector: it is large.
             if usesCache { backgroundDigest = try CacheKey.digest(of: background) }
@@ -216,7 +282,14 @@ struct SkyPlan: JobPlan {
     }
 
     private var scanning: PlanStep {
-        PlanStep(newTasks: sectors.count + (request.pictureSide == nil ? 0 : 1), isLast: true)
+        PlanStep(newTasks: sectors.count + pictures)
+    }
+
+    /// The last round, when every sector is done or given up.
+    private mutating func sectorSettled() -> PlanStep {
+        guard results.count + failedSectors == sectors.count, let info else { return PlanStep() }
+        unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
+        return PlanStep(newTasks: unions.count, isLast: true)
     }
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
@@ -224,7 +297,10 @@ struct SkyPlan: JobPlan {
         // sector less is a gap that can be named.
         switch role(task) {
         case .header, .background, .seeing, nil: break
-        case .sector, .picture: return PlanStep()
+        case .sector:
+            failedSectors += 1
+            return sectorSettled()
+        case .picture, .union: return PlanStep()
         }
         // An engine's own words name the file; those of a scheduler or a dying worker do not.
         let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
@@ -234,6 +310,7 @@ struct SkyPlan: JobPlan {
     /// Lets go of what only the merge needed.
     mutating func release() {
         results = []
+        (unions, joined) = ([], [])
         tiles = []
         preview = nil
         phase = .measuring
@@ -241,6 +318,6 @@ struct SkyPlan: JobPlan {
 
     /// What the coordinator hands back at the end.
     var catalogue: Catalogue? {
-        info.map { Catalogue(merging: results, info: $0, filter: configuration.filter) }
+        info.map { Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter) }
     }
 }

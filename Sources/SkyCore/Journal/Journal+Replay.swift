@@ -7,14 +7,19 @@ extension Journal {
         var replay = JobReplay(job.request)
         let page = replay.plan.needsResults ? 16 : Journal.page
         var next = 0
+        // In the order of tasks, as a plan's later tasks follow from what became of the earlier ones.
+        var failures = try await failures(of: job.id).sorted { $0.task < $1.task }[...]
         while true {
             let results = try await results(
                 of: job.id, from: next, count: page, withPayloads: replay.plan.needsResults)
-            for result in results { replay.take(result) }
+            for result in results {
+                while let failure = failures.first, failure.task < result.task { replay.take(failures.removeFirst()) }
+                replay.take(result)
+            }
             guard let last = results.last, results.count == page else { break }
             next = last.task.index + 1
         }
-        for failure in try await failures(of: job.id) { replay.take(failure) }
+        for failure in failures { replay.take(failure) }
         replay.risks = try await risks(of: job.id)
         replay.isRisky = !wasClosed
         return replay

@@ -13,6 +13,8 @@ public struct BackgroundMap: Hashable, Sendable {
     public let globalLevel: Float
     /// Median noise (1 sigma) of the meshes: what detection thresholds are multiples of.
     public let globalRMS: Float
+    /// What the sigmas of an image of weights are to be multiplied with; 1 where they are in units of the image.
+    public let noiseScale: Float
 
     /// Filtered levels at the nodes, row by row.
     let levels: [Float]
@@ -36,16 +38,29 @@ public struct BackgroundMap: Hashable, Sendable {
         mesh.filter(side: configuration.meshFilterSize)
         self.init(
             width: info.width, height: info.height, meshSize: configuration.meshSize, levels: mesh.levels,
-            globalLevel: BackgroundMesh.median(mesh.levels), globalRMS: mesh.globalRMS)
+            globalLevel: BackgroundMesh.median(mesh.levels), globalRMS: mesh.globalRMS,
+            noiseScale: Self.noiseScale(tiles))
     }
 
-    private init(width: Int, height: Int, meshSize: Int, levels: [Float], globalLevel: Float, globalRMS: Float) {
+    /// The median ratio of the noise that was measured to that of the weights, as in SExtractor.
+    private static func noiseScale(_ tiles: [BackgroundTile]) -> Float {
+        let ratios = tiles.flatMap { tile in
+            zip(tile.sigmas.values, tile.variances?.values ?? []).map { $0 / $1.squareRoot() }
+        }.filter { $0 > 0 && $0.isFinite }
+        return ratios.isEmpty ? 1 : BackgroundMesh.median(ratios)
+    }
+
+    private init(
+        width: Int, height: Int, meshSize: Int, levels: [Float], globalLevel: Float, globalRMS: Float,
+        noiseScale: Float
+    ) {
         self.width = width
         self.height = height
         self.meshSize = meshSize
         self.levels = levels
         self.globalLevel = globalLevel
         self.globalRMS = globalRMS
+        self.noiseScale = noiseScale
         let columns = (width - 1) / meshSize + 1
         let rows = levels.count / columns
         var derivatives = [Float](repeating: 0, count: levels.count)
@@ -169,7 +184,7 @@ public struct BackgroundMap: Hashable, Sendable {
 
 extension BackgroundMap: Codable {
     private enum CodingKeys: String, CodingKey {
-        case width, height, meshSize, globalLevel, globalRMS, levels
+        case width, height, meshSize, globalLevel, globalRMS, levels, noiseScale
     }
 
     /// Decodes a map and refuses one that fits no image, so that nothing behind it has to check again.
@@ -182,8 +197,9 @@ extension BackgroundMap: Codable {
         let level = try container.decode(Float.self, forKey: .globalLevel)
         let rms = try container.decode(Float.self, forKey: .globalRMS)
         let sizes = 1...Int(Int32.max)
+        let scale = try container.decodeIfPresent(Float.self, forKey: .noiseScale) ?? 1
         guard
-            sizes.contains(width), sizes.contains(height), sizes.contains(meshSize),
+            scale.isFinite, scale > 0, sizes.contains(width), sizes.contains(height), sizes.contains(meshSize),
             levels.count == ((width - 1) / meshSize + 1) * ((height - 1) / meshSize + 1),
             levels.allSatisfy(\.isFinite), level.isFinite, rms.isFinite, rms > 0
         else {
@@ -191,7 +207,8 @@ extension BackgroundMap: Codable {
                 forKey: .levels, in: container, debugDescription: "a background map that fits no image")
         }
         self.init(
-            width: width, height: height, meshSize: meshSize, levels: levels, globalLevel: level, globalRMS: rms)
+            width: width, height: height, meshSize: meshSize, levels: levels, globalLevel: level, globalRMS: rms,
+            noiseScale: scale)
     }
 
     /// Encodes what the rest is computed from.
@@ -202,6 +219,7 @@ extension BackgroundMap: Codable {
         try container.encode(meshSize, forKey: .meshSize)
         try container.encode(globalLevel, forKey: .globalLevel)
         try container.encode(globalRMS, forKey: .globalRMS)
+        if noiseScale != 1 { try container.encode(noiseScale, forKey: .noiseScale) }
         try container.encode(PackedFloats(levels), forKey: .levels)
     }
 }

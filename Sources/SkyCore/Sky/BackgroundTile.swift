@@ -20,14 +20,21 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
     public var levels: PackedFloats
     /// Background noise (1 sigma) of each mesh; NaN where the mesh is bad.
     public var sigmas: PackedFloats
+    /// Pixels that stand out from the sky: about how much work the sector will be. `nil` in results of older versions.
+    public var brightPixels: Int?
+    /// Mean of what the weights say of each mesh's variance; `nil` without weights.
+    public var variances: PackedFloats?
 
     /// Measures the meshes of `core`.
     ///
     /// - Parameters:
     ///   - pixels: The core's pixels row by row, NaN where there is none.
+    ///   - sigmas: What weights say of each pixel's noise.
     ///   - sector: A sector whose core begins at a multiple of the mesh.
     /// - Throws: `.failed` where SEP has no memory, `.badInput` where the core is not aligned.
-    init(pixels: [Float], sector: Sector, configuration: ScanConfiguration) throws(SkyError) {
+    init(
+        pixels: [Float], sigmas weights: [Float]? = nil, sector: Sector, configuration: ScanConfiguration
+    ) throws(SkyError) {
         let core = sector.core
         let mesh = configuration.meshSize
         guard core.x % mesh == 0, core.y % mesh == 0, pixels.count == core.width * core.height, !pixels.isEmpty else {
@@ -44,6 +51,11 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         for index in usable.indices where !usable[index] || !levels[index].isFinite || !sigmas[index].isFinite {
             levels[index] = .nan
             sigmas[index] = .nan
+        }
+        brightPixels = Self.brightPixels(
+            pixels, width: core.width, mesh: mesh, limits: zip(levels, sigmas).map { $0 + 3 * $1 })
+        variances = weights.map {
+            PackedFloats(Self.meanSquares($0, of: pixels, width: core.width, mesh: mesh))
         }
         self.levels = PackedFloats(levels)
         self.sigmas = PackedFloats(sigmas)
@@ -77,6 +89,36 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
             Array(UnsafeBufferPointer(start: map.pointee.back, count: count)),
             Array(UnsafeBufferPointer(start: map.pointee.sigma, count: count))
         )
+    }
+
+    /// The mean of the squares of `sigmas` in each mesh, where there are pixels; NaN where there is none.
+    private static func meanSquares(_ sigmas: [Float], of pixels: [Float], width: Int, mesh: Int) -> [Float] {
+        let columns = (width - 1) / mesh + 1
+        var sums = [Double](repeating: 0, count: columns * ((pixels.count / width - 1) / mesh + 1))
+        var counts = sums
+        for index in pixels.indices where !pixels[index].isNaN {
+            let place = index / width / mesh * columns + index % width / mesh
+            sums[place] += Double(sigmas[index]) * Double(sigmas[index])
+            counts[place] += 1
+        }
+        return zip(sums, counts).map { Float($0 / $1) }
+    }
+
+    /// How many pixels are above the limit of their mesh.
+    private static func brightPixels(_ pixels: [Float], width: Int, mesh: Int, limits: [Float]) -> Int {
+        let columns = (width - 1) / mesh + 1
+        var count = 0
+        pixels.withUnsafeBufferPointer { pixels in
+            for start in stride(from: 0, to: pixels.count, by: width) {
+                let line = start / width / mesh * columns
+                for column in 0..<columns {
+                    let limit = limits[line + column]
+                    for index in start + column * mesh..<start + min(width, (column + 1) * mesh)
+                    where pixels[index] > limit { count += 1 }
+                }
+            }
+        }
+        return count
     }
 
     /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them

@@ -11,11 +11,18 @@ public struct Catalogue: Codable, Sendable {
 
     /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
     /// order in which the sectors came; a second result for a sector is left out.
-    public init(merging results: [SectorResult], info: ImageInfo, filter: DetectionFilter = .pyramid) {
+    ///
+    /// - Parameter joined: Objects larger than their sectors; they take the place of what the sectors saw of them.
+    public init(
+        merging results: [SectorResult], joined: [JoinedObjects] = [], info: ImageInfo,
+        filter: DetectionFilter = .pyramid
+    ) {
         self.info = info
         self.filter = filter
         var seen: Set<Int> = []
-        let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
+        var results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
+        for index in results.indices { results[index].takeInFragments(except: joined.map(\.rect)) }
+        results += joined.sorted { ($0.rect.y, $0.rect.x) < ($1.rect.y, $1.rect.x) }.map(\.found)
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
         sources = Self.cleaned(results).sorted {
             ($0.y, $0.x, $0.fluxIsophotal, $0.area) < ($1.y, $1.x, $1.fluxIsophotal, $1.area)

@@ -15,14 +15,23 @@ struct Deblender {
     /// How far the cut-out reaches beyond the footprint.
     private var rim: Int { extraction.kernel.radius + 1 }
 
-    /// The objects of the footprint, or `nil` where deblending leaves it whole.
-    func split(_ parent: Detection, footprint: ArraySlice<Int32>) throws(SkyError) -> DetectionList? {
+    /// What a footprint turns out to be.
+    enum Split {
+        case children(DetectionList)
+        /// One object.
+        case single
+        /// More branches than SEP can tell apart, or than there is memory for.
+        case overflow
+    }
+
+    /// The objects of the footprint.
+    func split(_ parent: Detection, footprint: ArraySlice<Int32>) throws(SkyError) -> Split {
         let left = max(0, parent.minX - rim)
         let top = max(0, parent.minY - rim)
         let width = min(rect.width, parent.maxX + rim + 1) - left
         let height = min(rect.height, parent.maxY + rim + 1) - top
         // SEP reckons the bytes of such a box in 32 bits, at 28 bytes a pixel.
-        guard width * height < Int(Int32.max) / 28 else { return nil }
+        guard width * height < Int(Int32.max) / 28 else { return .overflow }
 
         var cutout = [Float](repeating: 0, count: width * height)
         var isOwn = [Bool](repeating: false, count: width * height)
@@ -39,13 +48,14 @@ struct Deblender {
         }
         // A branch has at least three pixels (or the minimum area, where that is less).
         let branches = footprint.count / min(extraction.minimumArea, 3) + 2
-        let found = try cutout.withUnsafeBufferPointer { cutout throws(SkyError) in
+        let all = try cutout.withUnsafeBufferPointer { cutout throws(SkyError) -> DetectionList? in
             guard let base = cutout.baseAddress else { return DetectionList() }
             return try extraction.run(
                 pixels: base, width: width, height: height, levels: levels, pixelStack: 2 * footprint.count + 1024,
                 subObjects: branches,
                 place: "deblending around \(rect.x + left), \(rect.y + top) (\(width) x \(height) pixels)")
         }
+        guard let found = all else { return .overflow }
         var children = DetectionList()
         for child in found.objects {
             // The rim may hold bits of neighbours that are detections of their own: not ours.
@@ -57,12 +67,12 @@ struct Deblender {
             moved.maxX += left
             moved.minY += top
             moved.maxY += top
-            moved.isComplete = parent.isComplete
+            (moved.outline, moved.isComplete) = (parent.outline, parent.isComplete)
             let (columns, wide) = (Int32(width), Int32(rect.width))
             let corner = Int32(top) * wide + Int32(left)
             children.append(
                 moved, pixels: found.pixels[child.pixels].lazy.map { $0 / columns * wide + $0 % columns + corner })
         }
-        return children.objects.count > 1 ? children : nil
+        return children.objects.count > 1 ? .children(children) : .single
     }
 }

@@ -30,8 +30,12 @@ struct Detection {
     var maxY: Int
     /// Where the footprint's pixels lie in `DetectionList.pixels`, in SEP's order.
     var pixels: Range<Int>
-    /// Whether the footprint that it was split from lies whole inside the rectangle that was searched.
+    /// The box of the footprint that it was split from, in the rectangle that was searched.
+    var outline = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    /// Whether that footprint lies whole inside the rectangle.
     var isComplete = true
+    /// Whether it has more branches than could be told apart.
+    var isUndivided = false
 
     /// The pixel that its barycentre lies in.
     var pixel: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }

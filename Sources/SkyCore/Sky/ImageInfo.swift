@@ -18,6 +18,11 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var auxiliaries: [String]?
     /// What the file holds, where that was asked for.
     public var content: FileContent?
+    /// What the files of its noise image and its mask hold, and in which HDU.
+    public var noiseContent: FileContent?
+    public var noiseHDU: Int?
+    public var maskContent: FileContent?
+    public var maskHDU: Int?
 
     public init(width: Int, height: Int, bitpix: Int, hdu: Int, hasWCS: Bool) {
         self.width = width

@@ -13,6 +13,8 @@ struct Photometer {
     let height: Int
     /// 1-sigma noise of the background, and electrons per unit of the image (0: unknown).
     let noise: Double
+    /// The noise of each pixel, where that is known.
+    var noises: UnsafePointer<Float>?
     let gain: Double
     let apertureRadii: [Double]
 
@@ -50,7 +52,7 @@ struct Photometer {
 
     /// Neighbours are passed over here and not replaced, as in SExtractor.
     private func kronMoment(_ object: Detection, _ ellipse: Ellipse, _ id: Int32) -> Double {
-        var image = image(pixels, width, height)
+        var image = image(pixels, nil, width, height)
         image.mask = UnsafeRawPointer(mask)
         image.mdtype = SEP_TBYTE
         image.segmap = UnsafeRawPointer(segments.baseAddress)
@@ -146,12 +148,14 @@ struct Photometer {
         _ surroundings: Surroundings, _ object: Detection,
         _ body: (UnsafePointer<sep_image>, _ x: Double, _ y: Double) -> Result
     ) -> Result {
-        surroundings.withPixels(around: (object.x, object.y)) { pixels, width, height, x, y in
-            withUnsafePointer(to: image(pixels, width, height)) { body($0, x, y) }
+        surroundings.withPixels(around: (object.x, object.y)) { pixels, noises, width, height, x, y in
+            withUnsafePointer(to: image(pixels, noises, width, height)) { body($0, x, y) }
         }
     }
 
-    private func image(_ pixels: UnsafePointer<Float>, _ width: Int, _ height: Int) -> sep_image {
+    private func image(
+        _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, _ width: Int, _ height: Int
+    ) -> sep_image {
         var image = sep_image()
         image.data = UnsafeRawPointer(pixels)
         image.dtype = SEP_TFLOAT
@@ -159,6 +163,8 @@ struct Photometer {
         image.h = Int32(height)
         image.noiseval = noise
         image.noise_type = Int16(SEP_NOISE_STDDEV)
+        image.noise = UnsafeRawPointer(noises)
+        image.ndtype = SEP_TFLOAT
         image.gain = gain
         return image
     }

@@ -12,11 +12,15 @@ struct SEPExtraction {
     let noise: Float
 
     let kernel: DetectionKernel
+    /// Most pixels that SEP may hold at once.
+    var stackLimit = SEPExtraction.pixelStackLimit
+    /// Most branches of one footprint at one level.
+    var branchesLimit = SEPExtraction.branchLimit
 
     /// SEP keeps the stack's size in bytes in 32 bits, at 28 bytes a pixel.
-    private static let pixelStackLimit = 70_000_000
+    static let pixelStackLimit = 70_000_000
     /// SEP counts sub-objects in 16 bits.
-    private static let subObjectLimit = 32_767
+    static let branchLimit = 32_767
 
     init(configuration: ScanConfiguration, noise: Float) {
         kernel = DetectionKernel(configuration.filter)
@@ -40,13 +44,14 @@ struct SEPExtraction {
     ///   - levels: Deblending levels; 1 leaves every footprint whole.
     ///   - pixelStack: First guess of the pixels SEP holds at once; raised while SEP says it is too small.
     ///   - subObjects: First guess of the branches of one footprint at one level; raised likewise.
-    /// - Throws: `.failed` naming `place` where SEP gives up at its own hard limits or has no memory.
+    /// - Returns: `nil` where SEP gives up at its own hard limits or has no memory for what it found.
+    /// - Throws: `.failed` naming `place` for anything else.
     func run(
         pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
         place: @autoclosure () -> String
-    ) throws(SkyError) -> DetectionList {
-        var stack = min(max(pixelStack, 1024), Self.pixelStackLimit)
-        var branches = min(max(subObjects, 16), Self.subObjectLimit)
+    ) throws(SkyError) -> DetectionList? {
+        var stack = min(max(pixelStack, 1024), stackLimit)
+        var branches = min(max(subObjects, 16), branchesLimit)
         while true {
             var catalogue: UnsafeMutablePointer<sep_catalog>?
             let status = Self.limits.withLockedValue { _ in
@@ -59,14 +64,14 @@ struct SEPExtraction {
             case 0:
                 guard let catalogue else { return DetectionList() }
                 return DetectionList(catalogue.pointee)
-            case SEPError.pixelStackFull where stack < Self.pixelStackLimit:
-                stack = min(stack * 4, Self.pixelStackLimit)
-            case SEPError.deblendOverflow where branches < Self.subObjectLimit:
-                branches = min(branches * 4, Self.subObjectLimit)
+            case SEPError.pixelStackFull where stack < stackLimit:
+                stack = min(stack * 4, stackLimit)
+            case SEPError.deblendOverflow where branches < branchesLimit:
+                branches = min(branches * 4, branchesLimit)
+            case SEPError.pixelStackFull, SEPError.deblendOverflow, SEPError.noMemory:
+                return nil
             default:
-                throw SkyError(
-                    .failed,
-                    "\(place()): \(SEPError.words(status)); raise the threshold, or scan in smaller sectors")
+                throw SkyError(.failed, "\(place()): \(SEPError.words(status))")
             }
         }
     }
@@ -98,7 +103,7 @@ extension DetectionList {
     init(_ catalogue: sep_catalog) {
         objects.reserveCapacity(Int(catalogue.nobj))
         for index in 0..<Int(catalogue.nobj) where catalogue.x[index].isFinite && catalogue.y[index].isFinite {
-            let object = Detection(
+            var object = Detection(
                 x: Detection.rounded(catalogue.x[index]), y: Detection.rounded(catalogue.y[index]),
                 a: catalogue.a[index], b: catalogue.b[index], theta: catalogue.theta[index],
                 cxx: catalogue.cxx[index], cyy: catalogue.cyy[index], cxy: catalogue.cxy[index],
@@ -106,6 +111,9 @@ extension DetectionList {
                 threshold: catalogue.thresh[index], area: Int(catalogue.tnpix[index]), flags: catalogue.flag[index],
                 minX: Int(catalogue.xmin[index]), maxX: Int(catalogue.xmax[index]),
                 minY: Int(catalogue.ymin[index]), maxY: Int(catalogue.ymax[index]), pixels: 0..<0)
+            object.outline = PixelRect(
+                x: object.minX, y: object.minY, width: object.maxX - object.minX + 1,
+                height: object.maxY - object.minY + 1)
             append(object, pixels: UnsafeBufferPointer(start: catalogue.pix[index], count: Int(catalogue.npix[index])))
         }
     }

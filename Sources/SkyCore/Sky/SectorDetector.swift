@@ -8,20 +8,26 @@ struct SectorDetector {
     /// SEP's default pixel stack; a larger one costs time in every call, and few sectors need it.
     private static let pixelStack = 300_000
 
-    init(frame: SectorFrame, pixels: UnsafePointer<Float>, configuration: ScanConfiguration, noise: Float) {
+    init(
+        frame: SectorFrame, pixels: UnsafePointer<Float>, configuration: ScanConfiguration, noise: Float,
+        pixelStackLimit: Int = SEPExtraction.pixelStackLimit, branchLimit: Int = SEPExtraction.branchLimit
+    ) {
         self.frame = frame
         self.pixels = pixels
-        extraction = SEPExtraction(configuration: configuration, noise: noise)
+        var extraction = SEPExtraction(configuration: configuration, noise: noise)
+        (extraction.stackLimit, extraction.branchesLimit) = (pixelStackLimit, branchLimit)
+        self.extraction = extraction
         levels = configuration.deblendLevels
     }
 
-    /// The connected footprints above the threshold, none of them split.
-    func footprints() throws(SkyError) -> DetectionList {
+    /// The connected footprints above the threshold, none of them split; `nil` where they are more than SEP can hold.
+    func footprints() throws(SkyError) -> DetectionList? {
         let rect = frame.rect
-        var found = try extraction.run(
+        let all = try extraction.run(
             pixels: pixels, width: rect.width, height: rect.height, levels: 1, pixelStack: Self.pixelStack,
             subObjects: 1,
-            place: "the sector at \(rect.x), \(rect.y) (\(rect.width) x \(rect.height) pixels)")
+            place: "the \(rect.width) x \(rect.height) pixels at \(rect.x + 1), \(rect.y + 1)")
+        guard var found = all else { return nil }
         for index in found.objects.indices {
             found.objects[index].isComplete = frame.isComplete(found.objects[index])
         }
@@ -35,12 +41,19 @@ struct SectorDetector {
         result.pixels.reserveCapacity(parents.pixels.count)
         for parent in parents.objects {
             let footprint = parents.pixels[parent.pixels]
-            if levels > 1, filtered.hasSeveralSummits(footprint),
-                let children = try deblender.split(parent, footprint: footprint)
-            {
-                for child in children.objects { result.append(child, pixels: children.pixels[child.pixels]) }
-            } else {
+            guard levels > 1, filtered.hasSeveralSummits(footprint) else {
                 result.append(parent, pixels: footprint)
+                continue
+            }
+            switch try deblender.split(parent, footprint: footprint) {
+            case .children(let children):
+                for child in children.objects { result.append(child, pixels: children.pixels[child.pixels]) }
+            case .single:
+                result.append(parent, pixels: footprint)
+            case .overflow:
+                var undivided = parent
+                undivided.isUndivided = true
+                result.append(undivided, pixels: footprint)
             }
         }
         return result

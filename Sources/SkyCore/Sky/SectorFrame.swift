@@ -1,52 +1,45 @@
-/// The rectangle that one scan of a sector reads, and what of it can be trusted.
+/// The rectangle that one scan reads, and what of it can be trusted.
 struct SectorFrame {
     let rect: PixelRect
-    let sector: Sector
-    let info: ImageInfo
+    let scope: ScanScope
+    let bounds: ObjectBounds
     let minimumArea: Int
-    /// Pixels around a footprint that decide its outline: what the filter reaches, and one.
-    let rim: Int
 
-    init(rect: PixelRect, sector: Sector, info: ImageInfo, configuration: ScanConfiguration) {
-        (self.rect, self.sector, self.info) = (rect, sector, info)
+    init(rect: PixelRect, scope: ScanScope, info: ImageInfo, configuration: ScanConfiguration) {
+        (self.rect, self.scope) = (rect, scope)
+        bounds = ObjectBounds(info: info, configuration: configuration)
         minimumArea = configuration.minimumArea
-        rim = DetectionKernel(configuration.filter).radius + 1
     }
 
     private var atLeft: Bool { rect.x == 0 }
     private var atTop: Bool { rect.y == 0 }
-    private var atRight: Bool { rect.x + rect.width == info.width }
-    private var atBottom: Bool { rect.y + rect.height == info.height }
+    private var atRight: Bool { rect.right == bounds.info.width }
+    private var atBottom: Bool { rect.bottom == bounds.info.height }
 
-    /// Whether the barycentre lies in the core, half-open at [x - 0.5, x + width - 0.5). At the image's own edges
-    /// everything belongs: a barycentre weighted with filtered pixels may lie a little outside.
-    func owns(_ object: Detection) -> Bool {
-        let core = sector.core
-        let x = object.x + Double(rect.x) + 0.5
-        let y = object.y + Double(rect.y) + 0.5
-        return (core.x == 0 || x >= Double(core.x))
-            && (core.x + core.width == info.width || x < Double(core.x + core.width))
-            && (core.y == 0 || y >= Double(core.y))
-            && (core.y + core.height == info.height || y < Double(core.y + core.height))
+    /// The box in the image of the footprint that an object was split from.
+    func outline(of object: Detection) -> PixelRect {
+        var outline = object.outline
+        outline.x += rect.x
+        outline.y += rect.y
+        return outline
+    }
+
+    /// The sector whose source an object is, where it is this scan's to tell of it.
+    func owner(of object: Detection) -> Int? {
+        scope.owner(
+            x: object.x + Double(rect.x), y: object.y + Double(rect.y), outline: outline(of: object), bounds)
     }
 
     /// Whether the footprint and all pixels that decide its outline were read, unless the image ends there.
-    func isComplete(_ object: Detection) -> Bool {
-        return (atLeft || object.minX >= rim) && (atRight || object.maxX < rect.width - rim)
-            && (atTop || object.minY >= rim) && (atBottom || object.maxY < rect.height - rim)
-    }
+    func isComplete(_ object: Detection) -> Bool { bounds.isComplete(outline(of: object), in: rect) }
 
-    /// Whether the footprint's box has pixels in the core, so that the core may own what it is made of.
-    func reachesCore(_ object: Detection) -> Bool {
-        let core = sector.core
-        return object.maxX + rect.x >= core.x && object.minX + rect.x < core.x + core.width
-            && object.maxY + rect.y >= core.y && object.minY + rect.y < core.y + core.height
-    }
+    /// Whether what is to be told may be part of it.
+    func concerns(_ object: Detection) -> Bool { scope.concerns(outline(of: object), bounds) }
 
     /// Whether a circle around the object was read, but for what lies outside the image. A strip along the edge of
     /// the rectangle does not count: a footprint cut to less than the minimum area there went unseen.
     func holds(_ object: Detection, radius: Double) -> Bool {
-        let strip = Double(min(minimumArea, 32) + rim)
+        let strip = Double(min(minimumArea, 32) + bounds.rim)
         let reach = radius + 1.5 + strip
         return (atLeft || object.x - reach >= 0) && (atRight || object.x + reach <= Double(rect.width - 1))
             && (atTop || object.y - reach >= 0) && (atBottom || object.y + reach <= Double(rect.height - 1))
@@ -65,7 +58,8 @@ struct SectorFrame {
     }
 }
 
-extension PixelRect {
-    /// Number of pixels.
-    var area: Int { width * height }
+extension ObjectBounds {
+    init(info: ImageInfo, configuration: ScanConfiguration) {
+        self.init(info: info, rim: DetectionKernel(configuration.filter).radius + 1)
+    }
 }

@@ -45,14 +45,3 @@ public struct SectorGrid: Hashable, Sendable {
         return Sector(index: index, core: core, padded: core.grown(by: margin, width: width, height: height))
     }
 }
-
-extension PixelRect {
-    /// The rectangle with a rim of `rim` pixels, clipped to an image of `width` x `height` pixels.
-    func grown(by rim: Int, width: Int, height: Int) -> PixelRect {
-        let left = max(0, x - rim)
-        let top = max(0, y - rim)
-        return PixelRect(
-            x: left, y: top,
-            width: min(width, x + self.width + rim) - left, height: min(height, y + self.height + rim) - top)
-    }
-}

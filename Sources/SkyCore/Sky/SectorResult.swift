@@ -9,6 +9,10 @@ public struct SectorResult: Hashable, Codable, Sendable {
     public var truncatedSources: Int
     /// What merging needs for CLEAN; `nil` where cleaning is off.
     public var cleaning: Cleaning?
+    /// What was looked at, where that is not the sector's padded rectangle.
+    public var scanned: [ScannedPart]?
+    /// Objects of the core that were too large to be held; `nil` for none.
+    public var fragments: [Fragment]?
 
     /// CLEAN's view of the sources.
     public struct Cleaning: Hashable, Codable, Sendable {
@@ -24,13 +28,73 @@ public struct SectorResult: Hashable, Codable, Sendable {
         }
     }
 
+    /// What a sector saw of an object that is larger.
+    public struct Fragment: Hashable, Codable, Sendable {
+        /// The box in the image of what was seen of its footprint.
+        public var outline: PixelRect
+        /// The sources that the sector would own, as far as it saw them: second best to those of a union.
+        public var sources: [Source]
+        /// What CLEAN needs of each; `nil` where it is off.
+        public var profiles: [CleanProfile]?
+
+        /// A fragment without sources by default.
+        public init(outline: PixelRect, sources: [Source] = [], profiles: [CleanProfile]? = nil) {
+            self.outline = outline
+            self.sources = sources
+            self.profiles = profiles
+        }
+    }
+
     /// A result, empty by default.
     public init(
-        sector: Int, sources: [Source] = [], truncatedSources: Int = 0, cleaning: Cleaning? = nil
+        sector: Int, sources: [Source] = [], truncatedSources: Int = 0, cleaning: Cleaning? = nil,
+        scanned: [ScannedPart]? = nil, fragments: [Fragment]? = nil
     ) {
         self.sector = sector
         self.sources = sources
         self.truncatedSources = truncatedSources
         self.cleaning = cleaning
+        self.scanned = scanned
+        self.fragments = fragments
+    }
+}
+
+extension SectorResult {
+    init(sector: Int, _ measured: [MeasuredSource], _ configuration: ScanConfiguration) {
+        self.init(
+            sector: sector, sources: measured.map(\.source), truncatedSources: measured.count { !$0.isWhole },
+            cleaning: configuration.cleanParameter.map {
+                Cleaning(exponent: $0, profiles: measured.compactMap(\.profile))
+            })
+    }
+
+    /// Adds what another part of the same sector found, which looked at `part` where it does not say otherwise.
+    mutating func append(_ other: SectorResult, ifWhole part: ScannedPart) {
+        sources += other.sources
+        truncatedSources += other.truncatedSources
+        scanned = (scanned ?? []) + (other.scanned ?? [part])
+        if let found = other.fragments { fragments = (fragments ?? []) + found }
+        guard let more = other.cleaning else { return }
+        cleaning = Cleaning(exponent: more.exponent, profiles: (cleaning?.profiles ?? []) + more.profiles)
+    }
+}
+
+extension SectorResult {
+    /// Takes pieces of objects for sources, but for those whose objects a union of sectors has looked at.
+    mutating func takeInFragments(except rects: [PixelRect]) {
+        for fragment in fragments ?? [] where !rects.contains(where: { $0.contains(fragment.outline) }) {
+            sources += fragment.sources
+            truncatedSources += fragment.sources.count
+            cleaning?.profiles += fragment.profiles ?? []
+        }
+        fragments = nil
+    }
+}
+
+extension SectorResult.Fragment {
+    init(outline: PixelRect, _ measured: [MeasuredSource], _ configuration: ScanConfiguration) {
+        self.init(
+            outline: outline, sources: measured.map(\.source),
+            profiles: configuration.cleanParameter.map { _ in measured.compactMap(\.profile) })
     }
 }

@@ -1,126 +1,199 @@
-/// The scan of one sector: what is found in the padded rectangle, and measured where the core owns it.
+/// The scan of one sector, or of a union of sectors: what is found in its rectangle, and measured where it is its own.
 ///
 /// Nothing in the result depends on how the image was cut. Where an object or an aperture of the core reaches beyond
-/// the pixels that were read, more are read, up to a limit; what still does is counted in `truncatedSources`.
+/// the pixels that were read, more are read, up to a limit. What a sector cannot hold becomes a fragment, for a union to
+/// look at; an aperture that is still too large is counted in `truncatedSources`.
 struct SectorScan {
-    let image: FITSImage
-    let sector: Sector
+    let image: ScanImage
+    let scope: ScanScope
     let background: BackgroundMap
     let configuration: ScanConfiguration
 
     /// Pixels that a sector may grow to in any case; beyond, to `growthFactor` times its own. A limit, because a
     /// nebula all over the frame must not make every sector scan the whole frame.
     var growthMinimum = 1 << 20
+    /// Most pixels of all objects that SEP may hold at once.
+    var pixelStackLimit = SEPExtraction.pixelStackLimit
 
     private static let growthFactor = 4
+    /// A sector this small is not cut up further.
+    private static let smallestSide = 128
 
+    private enum Outcome {
+        case done(SectorResult)
+        /// Something that it should tell of needs more pixels.
+        case tooSmall
+        /// There is more in it than SEP can hold.
+        case overflow
+    }
+
+    /// - Throws: `.failed` with the rectangle where there is too much in it even for small pieces; what the file throws.
     func run() throws(SkyError) -> SectorResult {
-        var rect = sector.padded
+        var rect = scope.rect
         var rim = 64
+        /// The last that there was not too much in.
+        var held: PixelRect?
         while true {
             let wider = rect.grown(by: rim, width: image.info.width, height: image.info.height)
-            let limit = max(sector.padded.area * Self.growthFactor, growthMinimum)
-            let canGrow = wider != rect && wider.area <= limit
-            if let result = try scan(rect, acceptTruncated: !canGrow) { return result }
+            let canGrow = wider != rect && wider.area <= largest
+            switch try scan(rect, acceptTruncated: !canGrow) {
+            case .done(let result): return result
+            case .tooSmall: break
+            case .overflow:
+                guard let held, case .done(let result) = try scan(held, acceptTruncated: true) else {
+                    return try inQuarters()
+                }
+                return result
+            }
+            held = rect
             rect = wider
             rim *= 2
         }
     }
 
-    /// Scans `rect`; `nil` where that is too small and `acceptTruncated` is false.
-    private func scan(_ rect: PixelRect, acceptTruncated: Bool) throws(SkyError) -> SectorResult? {
-        var pixels = try image.read(rect)
-        let saturated = configuration.saturation.map { level in
-            pixels.indices.reduce(into: Set<Int32>()) { if Double(pixels[$1]) >= level { $0.insert(Int32($1)) } }
+    /// Most pixels to look at.
+    private var largest: Int {
+        switch scope {
+        case .sector(let sector): max(sector.padded.area * Self.growthFactor, growthMinimum)
+        case .union: SectorUnion.areaLimit
         }
-        background.subtract(from: &pixels, rect: rect)
-        let mask = pixels.map { UInt8($0.isNaN ? 1 : 0) }
-        // The sky's level is the best guess for a missing pixel, and SEP's own.
-        for index in pixels.indices where mask[index] != 0 { pixels[index] = 0 }
-        let frame = SectorFrame(rect: rect, sector: sector, info: image.info, configuration: configuration)
-        return try pixels.withUnsafeBufferPointer { pixels throws(SkyError) in
-            try mask.withUnsafeBufferPointer { mask throws(SkyError) in
-                guard let pixels = pixels.baseAddress, let mask = mask.baseAddress else { return nil }
-                return try scan(frame, pixels, mask, saturated ?? [], acceptTruncated: acceptTruncated)
+    }
+
+    /// Whether an object that is cut off is so large already that a sector had better leave it to a union.
+    private func isOversized(_ object: Detection) -> Bool {
+        guard case .sector = scope else { return false }
+        let side = Double(max(object.outline.width, object.outline.height))
+        return side > 0.375 * Double(largest).squareRoot()
+    }
+
+    /// The sector's result from four smaller ones.
+    private func inQuarters() throws(SkyError) -> SectorResult {
+        guard case .sector(let sector) = scope, max(sector.core.width, sector.core.height) > Self.smallestSide else {
+            let rect = scope.rect
+            throw SkyError(
+                .failed,
+                "there are more objects in the \(rect.width) x \(rect.height) pixels at \(rect.x + 1), \(rect.y + 1) than "
+                    + "SEP can hold; raise the threshold")
+        }
+        let core = sector.core
+        // A mesh has its place in the image, not in the sector: any cut will do.
+        let (columns, lines) = (max(1, core.width / 2), max(1, core.height / 2))
+        var result = SectorResult(sector: sector.index, scanned: [])
+        for (x, width) in [(core.x, columns), (core.x + columns, core.width - columns)] where width > 0 {
+            for (y, height) in [(core.y, lines), (core.y + lines, core.height - lines)] where height > 0 {
+                let quarter = PixelRect(x: x, y: y, width: width, height: height)
+                let margin = max(core.x - sector.padded.x, sector.padded.right - core.right)
+                let padded = quarter.grown(by: margin, width: image.info.width, height: image.info.height)
+                var scan = SectorScan(
+                    image: image, scope: .sector(Sector(index: sector.index, core: quarter, padded: padded)),
+                    background: background, configuration: configuration)
+                (scan.growthMinimum, scan.pixelStackLimit) = (growthMinimum, pixelStackLimit)
+                result.append(
+                    try scan.run(), ifWhole: ScannedPart(sector: sector.index, core: quarter, rect: padded))
             }
+        }
+        return result
+    }
+
+    private func scan(_ rect: PixelRect, acceptTruncated: Bool) throws(SkyError) -> Outcome {
+        let pixels = SectorPixels(
+            try image.read(rect), rect: rect, background: background, saturation: configuration.saturation)
+        let frame = SectorFrame(rect: rect, scope: scope, info: image.info, configuration: configuration)
+        return try pixels.withPointers { view throws(SkyError) in
+            try scan(frame, view, pixels.saturated, acceptTruncated: acceptTruncated)
         }
     }
 
     private func scan(
-        _ frame: SectorFrame, _ pixels: UnsafePointer<Float>, _ mask: UnsafePointer<UInt8>, _ saturated: Set<Int32>,
-        acceptTruncated: Bool
-    ) throws(SkyError) -> SectorResult? {
+        _ frame: SectorFrame, _ view: SectorPixels.View, _ saturated: Set<Int32>, acceptTruncated: Bool
+    ) throws(SkyError) -> Outcome {
         let detector = SectorDetector(
-            frame: frame, pixels: pixels, configuration: configuration, noise: background.globalRMS)
-        let parents = try detector.footprints()
-        if !acceptTruncated, parents.objects.contains(where: { !$0.isComplete && frame.reachesCore($0) }) {
-            return nil
-        }
+            frame: frame, pixels: view.detection, configuration: configuration, noise: background.globalRMS,
+            pixelStackLimit: pixelStackLimit)
+        guard let parents = try detector.footprints() else { return .overflow }
+        let cut = parents.objects.filter { !$0.isComplete && frame.concerns($0) }
+        if !acceptTruncated, !cut.allSatisfy(isOversized) { return .tooSmall }
         let filtered = FilteredPixels(
-            pixels, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
+            view.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
             kernel: DetectionKernel(configuration.filter))
         let found = try detector.deblend(parents, filtered)
-        let owned = found.objects.indices.filter { frame.owns(found.objects[$0]) }
-        if !acceptTruncated, owned.contains(where: { !frame.holdsApertures(found.objects[$0], configuration) }) {
-            return nil
+        let owned = found.objects.indices.compactMap { index in
+            frame.owner(of: found.objects[index]).map { (index: index, sector: $0) }
+        }
+        if !acceptTruncated,
+            owned.contains(where: {
+                found.objects[$0.index].isComplete && !frame.holdsApertures(found.objects[$0.index], configuration)
+            })
+        {
+            return .tooSmall
         }
         let profiles = configuration.cleanParameter.map { exponent in
             found.objects.map {
                 CleanProfile(
-                    $0, footprint: found.pixels[$0.pixels], pixels: pixels, filtered: filtered.values,
+                    $0, footprint: found.pixels[$0.pixels], pixels: view.detection, filtered: filtered.values,
                     minimumArea: configuration.minimumArea, exponent: exponent)
             }
         }
         var segments = SegmentMap(found, profiles: profiles, configuration: configuration, frame: frame)
-        var result = SectorResult(sector: sector.index)
-        var points: [(x: Double, y: Double)] = []
-        let levels = background.levels(at: owned.map { found.objects[$0].pixel }, in: frame.rect)
-        for (index, level) in zip(owned, levels) {
-            let object = found.objects[index]
-            let footprint = found.pixels[object.pixels]
+        var measured: [MeasuredSource] = []
+        let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
+        for ((index, sector), level) in zip(owned, levels) {
+            let footprint = found.pixels[found.objects[index].pixels]
+            let object = view.weighted(
+                found.objects[index], footprint, width: frame.rect.width, noise: background.globalRMS)
             let ellipse = Ellipse(object)
-            let measured = segments.withSegments(of: index) { map in
+            let photometry = segments.withSegments(of: index) { map in
                 Photometer(
-                    pixels: pixels, mask: mask, segments: map, width: frame.rect.width, height: frame.rect.height,
-                    noise: Double(background.globalRMS), gain: configuration.gain,
+                    pixels: view.values, mask: view.mask, segments: map, width: frame.rect.width,
+                    height: frame.rect.height, noise: Double(background.globalRMS), noises: view.sigmas,
+                    gain: configuration.gain,
                     apertureRadii: configuration.apertureDiameters.map { $0 / 2 }
                 ).measure(object, ellipse, id: Int32(index) + 1)
             }
-            let isWhole = object.isComplete && frame.holds(object, radius: measured.reach(of: object, ellipse))
-            guard isWhole || acceptTruncated else { return nil }
-            if !isWhole || !frame.holdsApertures(object, configuration) { result.truncatedSources += 1 }
-            var source = Source(object, ellipse, measured, frame: frame)
+            let isMeasured =
+                frame.holds(object, radius: photometry.reach(of: object, ellipse))
+                && frame.holdsApertures(object, configuration)
+            guard isMeasured || !object.isComplete || acceptTruncated else { return .tooSmall }
+            var source = Source(object, ellipse, photometry, frame: frame, sector: sector)
             source.background = Double(level)
             source.fwhm = GaussianWidth.fwhm(
-                of: object, footprint: footprint, pixels: pixels, width: frame.rect.width,
+                of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - source.background } ?? .infinity)
             if !saturated.isEmpty, footprint.contains(where: saturated.contains) {
                 source.flags |= SourceFlags.saturated.rawValue
             }
-            points.append((source.x, source.y))
-            points.append((source.xWindow, source.yWindow))
-            result.sources.append(source)
+            measured.append(
+                MeasuredSource(
+                    source: source, profile: profiles?[index], isWhole: object.isComplete && isMeasured,
+                    cutFrom: object.isComplete ? nil : frame.outline(of: object)))
         }
-        if let wcs = image.wcs {
-            let places = wcs.sky(points)
-            for index in result.sources.indices {
-                let (place, window) = (places[2 * index], places[2 * index + 1])
-                (result.sources[index].alpha, result.sources[index].delta) = (place?.alpha, place?.delta)
-                (result.sources[index].alphaWindow, result.sources[index].deltaWindow) = (window?.alpha, window?.delta)
-            }
+        image.wcs?.place(&measured)
+        return .done(result(measured, cut: cut.map(frame.outline), rect: frame.rect))
+    }
+
+    private func result(_ measured: [MeasuredSource], cut: [PixelRect], rect: PixelRect) -> SectorResult {
+        guard case .sector(let sector) = scope else {
+            // Nobody else will look at what even the union cannot hold.
+            return SectorResult(sector: -1, measured, configuration)
         }
-        if let profiles, let exponent = configuration.cleanParameter {
-            result.cleaning = SectorResult.Cleaning(exponent: exponent, profiles: owned.map { profiles[$0] })
+        var result = SectorResult(sector: sector.index, measured.filter { $0.cutFrom == nil }, configuration)
+        if rect != sector.padded { result.scanned = [ScannedPart(sector: sector.index, core: sector.core, rect: rect)] }
+        if !cut.isEmpty {
+            let pieces = Dictionary(grouping: measured.filter { $0.cutFrom != nil }) { $0.cutFrom }
+            result.fragments = Set(cut).sorted { ($0.y, $0.x, $0.height, $0.width) < ($1.y, $1.x, $1.height, $1.width) }
+                .map { SectorResult.Fragment(outline: $0, pieces[$0] ?? [], configuration) }
         }
         return result
     }
 }
 
 extension Source {
-    fileprivate init(_ object: Detection, _ ellipse: Ellipse, _ measured: Photometry, frame: SectorFrame) {
+    fileprivate init(
+        _ object: Detection, _ ellipse: Ellipse, _ measured: Photometry, frame: SectorFrame, sector: Int
+    ) {
         // FITS counts pixels from 1.
         self.init(
-            x: object.x + Double(frame.rect.x) + 1, y: object.y + Double(frame.rect.y) + 1, sector: frame.sector.index)
+            x: object.x + Double(frame.rect.x) + 1, y: object.y + Double(frame.rect.y) + 1, sector: sector)
         fluxAuto = measured.fluxAuto
         fluxErrorAuto = measured.fluxErrorAuto
         xWindow = measured.window.x + Double(frame.rect.x) + 1
@@ -139,6 +212,6 @@ extension Source {
         flags =
             measured.flags.union(
                 SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
-            ).rawValue
+            ).union(object.isUndivided ? .deblendingOverflow : []).rawValue
     }
 }

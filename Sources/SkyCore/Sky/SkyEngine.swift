@@ -15,7 +15,9 @@ package final class SkyEngine {
         var nanoseconds: Int
     }
 
-    private var cached: (key: Key, image: FITSImage)?
+    /// The image, its noise and its mask.
+    private enum Place: CaseIterable { case image, noise, mask }
+    private var cached: [Place: (key: Key, image: FITSImage)] = [:]
     /// Files that were read through because they looked different.
     private var checked: [(path: String, content: FileContent)] = []
 
@@ -24,10 +26,17 @@ package final class SkyEngine {
     /// Opens the image and tells its size; finds wrong, damaged and truncated files.
     ///
     /// - Parameter withContent: whether to read the file through and tell what it holds.
-    package func inspect(path: String, hdu: Int?, withContent: Bool = false) throws(SkyError) -> ImageInfo {
-        let image = try image(path, hdu)
+    package func inspect(
+        path: String, hdu: Int?, companions: Companions? = nil, withContent: Bool = false
+    ) throws(SkyError) -> ImageInfo {
+        let (image, noise, mask) = try image(path, hdu, companions).images
         var info = image.info
-        if withContent { info.content = try FileContent(of: path) }
+        (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
+        if withContent {
+            info.content = try FileContent(of: path)
+            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try FileContent(of: image.path) }
+            info.maskContent = try companions?.mask.map { image throws(SkyError) in try FileContent(of: image.path) }
+        }
         info.header = image.header
         if hdu == nil {
             let (sky, others) = image.images()
@@ -77,67 +86,112 @@ package final class SkyEngine {
 
     /// The background meshes of a sector's core.
     package func background(
-        path: String, sector: Sector, configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
         try configuration.validate()
-        let image = try image(path, configuration.hdu)
-        return try BackgroundTile(pixels: image.read(sector.core), sector: sector, configuration: configuration)
+        let image = try image(path, configuration.hdu, companions)
+        let pixels = try image.read(sector.core)
+        return try BackgroundTile(
+            pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
+            configuration: configuration)
     }
 
     /// The sources that a sector owns, measured above the image's background.
     package func extract(
-        path: String, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, sector: Sector, background: BackgroundMap,
+        configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
         try configuration.validate()
-        let image = try image(path, configuration.hdu)
+        let image = try image(path, configuration.hdu, companions)
+        let info = image.info
+        try check(background, of: image)
+        guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
+            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
+        }
+        return try SectorScan(
+            image: image, scope: .sector(sector), background: background, configuration: configuration
+        ).run()
+    }
+
+    /// The objects that are larger than their sectors.
+    package func join(
+        path: String, companions: Companions? = nil, union: SectorUnion, background: BackgroundMap,
+        configuration: ScanConfiguration
+    ) throws(SkyError) -> JoinedObjects {
+        try configuration.validate()
+        let image = try image(path, configuration.hdu, companions)
+        try check(background, of: image)
+        guard image.info.contains(union.rect) else {
+            throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(path))")
+        }
+        return JoinedObjects(
+            rect: union.rect,
+            found: try SectorScan(
+                image: image, scope: .union(union), background: background, configuration: configuration
+            ).run())
+    }
+
+    private func check(_ background: BackgroundMap, of image: ScanImage) throws(SkyError) {
         let info = image.info
         guard info.width == background.width, info.height == background.height else {
             throw SkyError(
                 .badInput,
-                "\(FITSSniff.quoted(path)): \(info.width) x \(info.height) pixels, but its background was measured on"
+                "\(FITSSniff.quoted(image.path)): \(info.width) x \(info.height) pixels, but its background was measured on"
                     + " \(background.width) x \(background.height); did the file change?")
         }
-        guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
-            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
-        }
-        return try SectorScan(image: image, sector: sector, background: background, configuration: configuration).run()
     }
 
     /// How wide the stars are that a sector owns.
     package func seeing(
-        path: String, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, sector: Sector, background: BackgroundMap,
+        configuration: ScanConfiguration
     ) throws(SkyError) -> StarWidths {
         let found = try extract(
-            path: path, sector: sector, background: background, configuration: StarWidths.search(configuration))
+            path: path, companions: companions, sector: sector, background: background,
+            configuration: StarWidths.search(configuration))
         return StarWidths(found.sources)
     }
 
     /// The pixels of a rectangle, row by row, NaN where there is no data.
     package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
-        try image(path, hdu).read(rect)
+        try image(path, hdu, at: .image).read(rect)
     }
 
-    private func image(_ path: String, _ hdu: Int?) throws(SkyError) -> FITSImage {
+    private func image(_ path: String, _ hdu: Int?, _ companions: Companions?) throws(SkyError) -> ScanImage {
+        let image = try image(path, hdu, at: .image)
+        guard let companions else { return try ScanImage(image) }
+        return try ScanImage(
+            image,
+            noise: companions.noise.map { other throws(SkyError) in try companion(other, of: image, at: .noise) },
+            mask: companions.mask.map { other throws(SkyError) in try companion(other, of: image, at: .mask) },
+            kind: companions.kind)
+    }
+
+    /// The image with the number of the scanned one's, as in a file with weights for each of several images; or the first.
+    private func companion(
+        _ companion: Companions.Image, of image: FITSImage, at place: Place
+    ) throws(SkyError) -> FITSImage {
+        if let hdu = companion.hdu { return try self.image(companion.path, hdu, at: place) }
+        if let twin = try? self.image(companion.path, image.info.hdu, at: place), twin.hasSize(of: image) {
+            return twin
+        }
+        return try self.image(companion.path, nil, at: place)
+    }
+
+    private func image(_ path: String, _ hdu: Int?, at place: Place) throws(SkyError) -> FITSImage {
         var status = stat()
         if stat(path, &status) == 0 {
             let key = Key(
                 path: path, hdu: hdu, device: UInt(status.st_dev), inode: UInt(status.st_ino),
                 size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
-            if let cached, cached.key == key { return cached.image }
+            if let known = cached[place], known.key == key { return known.image }
             // The old one goes first: two gzipped images would be twice in memory.
-            cached = nil
+            cached[place] = nil
             let image = try FITSImage(path: path, hdu: hdu)
-            cached = (key, image)
+            cached[place] = (key, image)
             return image
         }
-        cached = nil
+        cached[place] = nil
         return try FITSImage(path: path, hdu: hdu)
-    }
-}
-
-extension PixelRect {
-    /// Whether `other` lies whole inside.
-    func contains(_ other: PixelRect) -> Bool {
-        other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
     }
 }

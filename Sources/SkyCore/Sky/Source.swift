@@ -42,7 +42,7 @@ public struct Source: Hashable, Codable, Sendable {
     /// Pixels above the threshold (`ISOAREA_IMAGE`).
     public var area: Int
     /// SExtractor's bits (`FLAGS`): 1 biased by a neighbour or bad pixels, 2 deblended, 4 saturated,
-    /// 8 cut by the image's edge, 16 aperture incomplete.
+    /// 8 cut by the image's edge, 16 aperture incomplete, 32 too many branches to deblend.
     public var flags: Int
     /// Index of the sector that owns the source.
     public var sector: Int

@@ -15,6 +15,9 @@ struct SourceFlags: OptionSet {
     /// An aperture reaches beyond the image.
     static let apertureIncomplete = SourceFlags(rawValue: 16)
 
+    /// Its footprint has more branches than could be told apart: it is left in one piece.
+    static let deblendingOverflow = SourceFlags(rawValue: 32)
+
     /// SExtractor's `CROWD_THRESHOLD`: the share of an aperture from which neighbours count as a bias.
     static let biasedShare = 0.1
 

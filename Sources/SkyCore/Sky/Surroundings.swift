@@ -5,17 +5,20 @@
 struct Surroundings {
     /// The copy, `width` pixels a row; empty where there are no neighbours.
     private var copy: [Float] = []
+    /// The noise of its pixels, where that is known.
+    private var noiseCopy: [Float] = []
     /// Corner of the copy in the rectangle.
     private var corner = (x: 0, y: 0)
     private var size: (width: Int, height: Int)
     private let rectangle: UnsafePointer<Float>
+    private let noises: UnsafePointer<Float>?
     /// Whether anything had to be replaced.
     var hasNeighbours: Bool { !copy.isEmpty }
 
     /// - Parameter radius: how far from the centroid pixels are asked for.
     init(_ photometer: Photometer, _ object: Detection, id: Int32, radius: Double) {
         let (width, height) = (photometer.width, photometer.height)
-        (rectangle, size) = (photometer.pixels, (width, height))
+        (rectangle, noises, size) = (photometer.pixels, photometer.noises, (width, height))
         let reach = radius + 2
         let columns = max(0, Int(object.x - reach))..<max(0, min(width, Int(object.x + reach) + 2))
         let lines = max(0, Int(object.y - reach))..<max(0, min(height, Int(object.y + reach) + 2))
@@ -32,13 +35,16 @@ struct Surroundings {
                 let index = y * width + x
                 guard isForeign(index) else {
                     copy.append(rectangle[index])
+                    if let noises { noiseCopy.append(noises[index]) }
                     continue
                 }
                 // The rounding is SExtractor's.
                 let opposite = (x: Int(2 * object.x + 0.49999) - x, y: Int(2 * object.y + 0.49999) - y)
                 let isInside = (0..<width).contains(opposite.x) && (0..<height).contains(opposite.y)
                 let other = opposite.y * width + opposite.x
-                copy.append(isInside && !isForeign(other) ? rectangle[other] : 0)
+                let isBetter = isInside && !isForeign(other)
+                copy.append(isBetter ? rectangle[other] : 0)
+                if let noises { noiseCopy.append(noises[isBetter ? other : index]) }
             }
         }
     }
@@ -46,13 +52,18 @@ struct Surroundings {
     /// Calls `body` with the pixels and the place of a point of the rectangle among them.
     func withPixels<Result>(
         around point: (x: Double, y: Double),
-        _ body: (_ pixels: UnsafePointer<Float>, _ width: Int, _ height: Int, _ x: Double, _ y: Double) -> Result
+        _ body: (
+            _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, _ width: Int, _ height: Int, _ x: Double,
+            _ y: Double
+        ) -> Result
     ) -> Result {
-        guard hasNeighbours else { return body(rectangle, size.width, size.height, point.x, point.y) }
+        guard hasNeighbours else { return body(rectangle, noises, size.width, size.height, point.x, point.y) }
         return copy.withUnsafeBufferPointer { copy in
-            body(
-                copy.baseAddress ?? rectangle, size.width, size.height, point.x - Double(corner.x),
-                point.y - Double(corner.y))
+            noiseCopy.withUnsafeBufferPointer { noiseCopy in
+                body(
+                    copy.baseAddress ?? rectangle, noises == nil ? nil : noiseCopy.baseAddress, size.width,
+                    size.height, point.x - Double(corner.x), point.y - Double(corner.y))
+            }
         }
     }
 

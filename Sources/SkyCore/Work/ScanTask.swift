@@ -12,6 +12,8 @@ package struct ScanTask: Codable, Sendable {
         case seeing(ImageReference, Sector, BackgroundMap, ScanConfiguration)
         /// Find and measure the sources of one sector.
         case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
+        /// Measure the objects that are larger than their sectors.
+        case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
         /// Draw the whole image small, for the picture.
         case preview(ImageReference, maximumSide: Int)
     }
@@ -71,10 +73,32 @@ package struct ImageReference: Codable, Sendable {
     package var hdu: Int?
     /// What the file is known to hold: one that holds something else is not the image that is meant.
     package var content: FileContent?
+    /// Weights and masks; `nil` for none.
+    package var companions: Companions?
 
     package init(path: String, hdu: Int?, content: FileContent? = nil) {
         self.path = path
         self.hdu = hdu
         self.content = content
+    }
+}
+
+extension ImageReference {
+    /// A file and what it is known to hold.
+    struct File {
+        var path: String
+        var content: FileContent
+    }
+
+    /// Of the image and what belongs to it, as far as it is known.
+    var contents: [File] {
+        [
+            (path, content), (companions?.noise?.path, companions?.noise?.content),
+            (companions?.mask?.path, companions?.mask?.content),
+        ]
+        .compactMap { path, content in
+            guard let path, let content else { return nil }
+            return File(path: path, content: content)
+        }
     }
 }

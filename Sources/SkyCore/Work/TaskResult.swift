@@ -5,6 +5,7 @@ package enum TaskResult: Codable, Sendable {
     case background(BackgroundTile)
     case seeing(StarWidths)
     case extracted(SectorResult)
+    case joined(JoinedObjects)
     case preview(ImagePreview)
 }
 

@@ -67,28 +67,44 @@ private final class EngineBox: @unchecked Sendable {
     func perform(_ work: ScanTask.Work) throws -> TaskResult {
         switch work {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
-            .preview(let image, _):
-            guard let content = image.content else { return try result(of: work) }
-            return try engine.with(content, of: image.path) { try result(of: work) }
+            .join(let image, _, _, _), .preview(let image, _):
+            return try with(image.contents[...]) { try result(of: work) }
         case .simulate, .inspect: return try result(of: work)
         }
+    }
+
+    /// Works on files that hold what they are known to hold.
+    private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> TaskResult) throws -> TaskResult {
+        guard let file = files.first else { return try work() }
+        return try engine.with(file.content, of: file.path) { try with(files.dropFirst(), work) }
     }
 
     private func result(of work: ScanTask.Work) throws -> TaskResult {
         switch work {
         case .simulate: .simulated
         case .inspect(let image, let withContent):
-            .inspected(try engine.inspect(path: image.path, hdu: image.hdu, withContent: withContent ?? false))
+            .inspected(
+                try engine.inspect(
+                    path: image.path, hdu: image.hdu, companions: image.companions, withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
-            .background(try engine.background(path: image.path, sector: sector, configuration: configuration))
+            .background(
+                try engine.background(
+                    path: image.path, companions: image.companions, sector: sector, configuration: configuration))
         case .seeing(let image, let sector, let background, let configuration):
             .seeing(
                 try engine.seeing(
-                    path: image.path, sector: sector, background: background, configuration: configuration))
+                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):
             .extracted(
                 try engine.extract(
-                    path: image.path, sector: sector, background: background, configuration: configuration))
+                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    configuration: configuration))
+        case .join(let image, let union, let background, let configuration):
+            .joined(
+                try engine.join(
+                    path: image.path, companions: image.companions, union: union, background: background,
+                    configuration: configuration))
         case .preview(let image, let maximumSide):
             .preview(try engine.preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
         }

@@ -24,6 +24,7 @@ struct ScanCommand: AsyncParsableCommand {
     var noMerge = false
 
     @OptionGroup var detection: DetectionOptions
+    @OptionGroup var companions: CompanionOptions
 
     @Option(
         help: ArgumentHelp(

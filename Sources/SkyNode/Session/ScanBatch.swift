@@ -121,7 +121,7 @@ struct ScanBatch: Sendable {
         let runs = preview == nil ? [] : try await results.runs()
         let output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
-            configuration: plan.configuration, catalogue: catalogue)
+            configuration: plan.configuration, catalogue: catalogue, companions: item.companions)
         let section = plan.merges || item.hdu != nil ? (place, output.section) : nil
         let files: [String]
         do {

@@ -11,15 +11,18 @@ struct ScanFiles {
 
     /// - Parameter name: the image, as the tables name it.
     init(
-        name: String, stem: String, formats: [CatalogueFormat], configuration: ScanConfiguration, catalogue: Catalogue
+        name: String, stem: String, formats: [CatalogueFormat], configuration: ScanConfiguration, catalogue: Catalogue,
+        companions: Companions? = nil
     ) {
         self.stem = stem
         self.formats = formats
         self.configuration = configuration
         self.catalogue = catalogue
-        section = CatalogueTable.Section(
+        var section = CatalogueTable.Section(
             image: name, digest: catalogue.info.content?.hexadecimal, header: catalogue.info.header ?? [],
             filter: catalogue.filter, sources: catalogue.sources)
+        section.companions = companions?.files(catalogue.info) ?? []
+        self.section = section
     }
 
     /// - Parameters:

@@ -16,6 +16,11 @@ struct ScanPlan: Sendable {
         /// Of a file with several images, which this is.
         var hdu: Int?
 
+        /// Its weights and mask.
+        var companions: Companions? {
+            if case .sky(let request) = request.kind { request.image.companions } else { nil }
+        }
+
         /// Another image of the same file.
         func of(hdu: Int, besides stems: Set<String>) -> Item {
             var item = named(hdu: hdu, besides: stems)
@@ -69,13 +74,18 @@ struct ScanPlan: Sendable {
         truth = try command.truth.map { try TruthCatalogue.read($0) }
         var items: [Item] = []
         var stems: Set<String> = []
-        for image in try ImageList.expand(command.images) {
+        let images = try ImageList.expand(command.images)
+        // A folder holds the weights of its images too.
+        let companions = Set(images.flatMap(command.companions.files))
+        for image in images {
             try FITSSniff.check(path: image)
             guard let path = realpath(image, nil) else {
                 throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
             }
             defer { free(path) }
-            let reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
+            var reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
+            if images.count > 1, companions.contains(reference.path) { continue }
+            reference.companions = try command.companions.companions(of: image)
             var request = SkyRequest(image: reference, configuration: configuration)
             request.usesCache = !command.noCache
             request.pictureSide = command.noPicture || output.isFile ? nil : ScanPlan.pictureSide

@@ -53,9 +53,12 @@ import Testing
         let third = plan.completed(1, .background(try tile(sectors[0])))
         #expect(third.newTasks == 0)
         let fourth = plan.completed(2, .background(try tile(sectors[1])))
-        #expect(fourth.newTasks == 3 && fourth.isLast)
+        #expect(fourth.newTasks == 3 && !fourth.isLast)
         #expect([3, 4, 5].map { plan.task($0)?.label } == ["sector 1", "sector 2", "picture"])
         #expect(plan.task(6) == nil && plan.task(-1) == nil)
+        #expect(!plan.completed(3, .extracted(SectorResult(sector: 0))).isLast)
+        let last = plan.completed(4, .extracted(SectorResult(sector: 1)))
+        #expect(last.newTasks == 0 && last.isLast)
     }
 
     @Test func `the width of the filter is measured in a few sectors before all are scanned`() throws {
@@ -76,7 +79,7 @@ import Testing
         widths.values = [2.5, 2.5, 2.5, 2.5, 2.5]
         #expect(plan.completed(4, .seeing(StarWidths([]))).newTasks == 0)
         let fourth = plan.completed(3, .seeing(widths))
-        #expect(fourth.newTasks == 2 && fourth.isLast)
+        #expect(fourth.newTasks == 2)
         guard case .extract(_, _, _, let used)? = plan.task(5)?.work else {
             Issue.record("sectors follow")
             return
@@ -116,6 +119,49 @@ import Testing
         var plan = try measured()
         #expect(plan.failed(1, "/data/m13.fits: truncated", isBadInput: true).abort?.kind == .badInput)
         #expect(plan.failed(3, "overflow", isBadInput: false).abort == nil)
+    }
+
+    @Test func `what is larger than a sector is looked at when all sectors are settled`() throws {
+        var plan = try measured()
+        let piece = SectorResult.Fragment(
+            outline: PixelRect(x: 20, y: 30, width: 108, height: 4), sources: [source(99, sector: 0)])
+        #expect(!plan.completed(3, .extracted(SectorResult(sector: 0, fragments: [piece]))).isLast)
+        // A sector that fails is settled too; what its neighbours saw in pieces is still joined.
+        let step = plan.failed(4, "died", isBadInput: false)
+        #expect(step.newTasks == 1 && step.isLast)
+        #expect(plan.loss(4) == "the catalogue lacks columns 129 to 256, rows 1 to 128")
+        guard case .join(_, let union, _, _)? = plan.task(6)?.work else {
+            Issue.record("a union follows the picture")
+            return
+        }
+        #expect(plan.task(6)?.label == "large objects 1")
+        #expect(union.rect.contains(piece.outline) && union.pieces == [piece.outline])
+        #expect(union.parts.map(\.rect.width) == [192, 0], "a failed sector has seen nothing")
+        #expect(plan.catalogue?.sources.map(\.x) == [99], "as long as nobody has looked")
+        let found = SectorResult(sector: -1, sources: [source(130, sector: 1)])
+        #expect(!plan.accepts(6, .joined(JoinedObjects(rect: piece.outline, found: found))))
+        #expect(plan.completed(6, .joined(JoinedObjects(rect: union.rect, found: found))).abort == nil)
+        #expect(plan.catalogue?.sources.map(\.x) == [130])
+    }
+
+    @Test func `dense sectors are the first to be scanned`() throws {
+        var plan = plan()
+        _ = plan.begin()
+        _ = plan.completed(0, .inspected(info))
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        var tiles = try sectors.map(tile)
+        (tiles[0].brightPixels, tiles[1].brightPixels) = (7, 8)
+        for index in tiles.indices { _ = plan.completed(1 + index, .background(tiles[index])) }
+        #expect([3, 4].map { plan.task($0)?.label } == ["sector 2", "sector 1"])
+        #expect(plan.accepts(3, .extracted(SectorResult(sector: 1))))
+    }
+
+    @Test func `rectangles outside the image are not believed`() throws {
+        let plan = try measured()
+        let beyond = PixelRect(x: 250, y: 0, width: .max, height: 4)
+        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, fragments: [.init(outline: beyond)]))))
+        let part = ScannedPart(sector: 0, core: beyond, rect: beyond)
+        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, scanned: [part]))))
     }
 
     @Test func `an answer to another question is not believed`() throws {

@@ -14,7 +14,10 @@ import Testing
         let results = try sectors.map {
             try engine.extract(path: path, sector: $0, background: map, configuration: configuration)
         }
-        return Catalogue(merging: results.reversed(), info: info)
+        let joined = try SectorUnion.unions(of: results, sectors: sectors, info: info).map {
+            try engine.join(path: path, union: $0, background: map, configuration: configuration)
+        }
+        return Catalogue(merging: results.reversed(), joined: joined, info: info)
     }
 
     private func configuration(sector: Int?, margin: Int = 64) -> ScanConfiguration {
@@ -199,26 +202,6 @@ import Testing
                 #expect(areFinite)
             }
         }
-    }
-
-    @Test func `a source too large for its sector is counted`() throws {
-        var frame = TestFrame(width: 1600, height: 72, seed: 6)
-        for x in 10..<1590 { for y in 30..<42 { frame.pixels[y * 1600 + x] += 500 } }
-        var configuration = configuration(sector: 64, margin: 16)
-        configuration.meshSize = 64
-        let engine = SkyEngine()
-        let path = folder.write(frame.fits())
-        let info = try engine.inspect(path: path, hdu: nil)
-        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
-        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
-        var scan = SectorScan(
-            image: try FITSImage(path: path, hdu: nil), sector: sectors[3], background: map,
-            configuration: configuration)
-        scan.growthMinimum = 0
-        #expect(try scan.run().truncatedSources == 1)
-        scan.growthMinimum = 1600 * 72
-        #expect(try scan.run().truncatedSources == 0)
     }
 
     @Test func `a file that changed its size since the background was measured is refused`() throws {

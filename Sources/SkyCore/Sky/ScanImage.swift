@@ -1,0 +1,72 @@
+/// An image with what belongs to it: pixels that are masked or have no weight come as missing ones.
+package final class ScanImage {
+    private let image: FITSImage
+    private let noise: FITSImage?
+    private let mask: FITSImage?
+    let kind: Companions.NoiseKind
+
+    /// Pixels, and the noise of each where that is known.
+    struct Pixels {
+        /// Row by row, NaN where there is none.
+        var values: [Float]
+        /// Standard deviations up to the map's `noiseScale`; of a missing pixel any number above 0.
+        var sigmas: [Float]?
+    }
+
+    /// - Throws: `.badInput` where images that belong together have different sizes.
+    init(_ image: FITSImage, noise: FITSImage? = nil, mask: FITSImage? = nil, kind: Companions.NoiseKind = .rms)
+        throws(SkyError)
+    {
+        for companion in [noise, mask] {
+            guard let companion, !companion.hasSize(of: image) else { continue }
+            throw SkyError(
+                .badInput,
+                "\(FITSSniff.quoted(companion.path)): \(companion.info.width) x \(companion.info.height) pixels, but "
+                    + "\(FITSSniff.quoted(image.path)) has \(image.info.width) x \(image.info.height)")
+        }
+        (self.image, self.noise, self.mask, self.kind) = (image, noise, mask, kind)
+    }
+
+    var images: (sky: FITSImage, noise: FITSImage?, mask: FITSImage?) { (image, noise, mask) }
+    var path: String { image.path }
+    var info: ImageInfo { image.info }
+    var wcs: WCSTransform? { image.wcs }
+    /// Whether the noise is only known up to a factor.
+    var hasRelativeNoise: Bool { noise != nil && kind == .weight }
+
+    /// - Throws: `.badInput` where the rectangle leaves the image or a file's data are damaged.
+    func read(_ rect: PixelRect) throws(SkyError) -> Pixels {
+        var pixels = Pixels(values: try image.read(rect))
+        if let mask {
+            let flags = try mask.read(rect)
+            for index in flags.indices where flags[index] != 0 { pixels.values[index] = .nan }
+        }
+        guard let noise else { return pixels }
+        var sigmas = try noise.read(rect)
+        for index in sigmas.indices {
+            let sigma = sigma(sigmas[index])
+            guard sigma > 0, sigma.isFinite else {
+                pixels.values[index] = .nan
+                sigmas[index] = 1
+                continue
+            }
+            sigmas[index] = sigma
+        }
+        pixels.sigmas = sigmas
+        return pixels
+    }
+
+    private func sigma(_ value: Float) -> Float {
+        switch kind {
+        case .rms: value
+        case .variance: value.squareRoot()
+        case .weight: 1 / value.squareRoot()
+        }
+    }
+}
+
+extension FITSImage {
+    func hasSize(of other: FITSImage) -> Bool {
+        (info.width, info.height) == (other.info.width, other.info.height)
+    }
+}

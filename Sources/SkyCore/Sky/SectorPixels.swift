@@ -1,0 +1,79 @@
+/// The pixels of a rectangle as a scan needs them: without the background, and without holes.
+struct SectorPixels {
+    private var values: [Float]
+    /// 1 where there is no data.
+    private let mask: [UInt8]
+    /// The noise of each pixel, where weights tell it.
+    private var sigmas: [Float]?
+    /// As bright as each pixel would be, had all the same noise; empty where they have.
+    private var even: [Float] = []
+    /// The pixels at the saturation level and above.
+    let saturated: Set<Int32>
+
+    /// - Parameters:
+    ///   - read: The rectangle's pixels as they are in the file.
+    ///   - saturation: In units of the image; `nil` for none.
+    init(_ read: ScanImage.Pixels, rect: PixelRect, background: BackgroundMap, saturation: Double?) {
+        var pixels = read.values
+        saturated =
+            saturation.map { level in
+                pixels.indices.reduce(into: Set<Int32>()) { if Double(pixels[$1]) >= level { $0.insert(Int32($1)) } }
+            } ?? []
+        background.subtract(from: &pixels, rect: rect)
+        let mask = pixels.map { UInt8($0.isNaN ? 1 : 0) }
+        // The sky's level is the best guess for a missing pixel, and SEP's own.
+        for index in pixels.indices where mask[index] != 0 { pixels[index] = 0 }
+        (values, self.mask) = (pixels, mask)
+        guard let sigmas = read.sigmas else { return }
+        self.sigmas = sigmas.map { $0 * background.noiseScale }
+        // SEP's own detection with a noise image takes an object's threshold from whichever pixel closed it.
+        even = zip(values, sigmas).map { $0 / ($1 * background.noiseScale) * background.globalRMS }
+        for index in even.indices where !even[index].isFinite { even[index] = 0 }
+    }
+
+    /// Pointers to the pixels, as long as a closure runs.
+    struct View {
+        let values: UnsafePointer<Float>
+        let mask: UnsafePointer<UInt8>
+        let sigmas: UnsafePointer<Float>?
+        /// What detection looks at.
+        let detection: UnsafePointer<Float>
+    }
+
+    func withPointers<Result>(_ body: (View) throws(SkyError) -> Result) throws(SkyError) -> Result {
+        try values.withUnsafeBufferPointer { values throws(SkyError) in
+            try mask.withUnsafeBufferPointer { mask throws(SkyError) in
+                try (sigmas ?? []).withUnsafeBufferPointer { sigmas throws(SkyError) in
+                    try even.withUnsafeBufferPointer { even throws(SkyError) in
+                        guard let pixels = values.baseAddress, let mask = mask.baseAddress else {
+                            throw SkyError(.badInput, "a rectangle without pixels")
+                        }
+                        let hasNoise = !sigmas.isEmpty
+                        return try body(
+                            View(
+                                values: pixels, mask: mask, sigmas: hasNoise ? sigmas.baseAddress : nil,
+                                detection: hasNoise ? even.baseAddress ?? pixels : pixels))
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension SectorPixels.View {
+    /// A detection with its fluxes and threshold in units of the image, where detection saw others.
+    func weighted(_ object: Detection, _ footprint: ArraySlice<Int32>, width: Int, noise: Float) -> Detection {
+        guard let sigmas else { return object }
+        var object = object
+        var (flux, peak) = (0.0, -Float.infinity)
+        for pixel in footprint {
+            flux += Double(values[Int(pixel)])
+            peak = max(peak, values[Int(pixel)])
+        }
+        (object.flux, object.peak) = (Float(flux), peak)
+        let (x, y) = object.pixel
+        let place = min(max(y, object.minY), object.maxY) * width + min(max(x, object.minX), object.maxX)
+        object.threshold *= sigmas[place] / noise
+        return object
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Glibc
+import SkyCore
+import Transport
+
+/// Where weights, noise and masks of the images are.
+struct CompanionOptions: ParsableArguments {
+    static let places =
+        "A file, in which % stands for the image's path without ending, or hdu:N for an HDU of the image's own file."
+
+    @Option(
+        help: ArgumentHelp(
+            "Weights of the pixels: inverse variances up to a factor; pixels of no weight are left out. " + places,
+            valueName: "file|hdu:n"))
+    var weight: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Noise of the pixels (1 sigma), in units of the image, where it is not the same everywhere.",
+            valueName: "file|hdu:n"))
+    var rms: String?
+
+    @Option(help: ArgumentHelp("Its square, likewise.", valueName: "file|hdu:n"))
+    var variance: String?
+
+    @Option(
+        help: ArgumentHelp("Pixels that are not 0 there are left out.", valueName: "file|hdu:n"))
+    var mask: String?
+
+    /// What belongs to an image; `nil` for nothing.
+    ///
+    /// - Throws: `SkyError` or `CommandFailure` naming the file that is missing or no image.
+    func companions(of image: String) throws -> Companions? {
+        let noises: [(Companions.NoiseKind, String)] = [(.weight, weight), (.rms, rms), (.variance, variance)]
+            .compactMap { kind, place in place.map { (kind, $0) } }
+        guard noises.count < 2 else {
+            throw CommandFailure(.usage, "give one of --weight, --rms and --variance")
+        }
+        guard !noises.isEmpty || mask != nil else { return nil }
+        var companions = Companions()
+        if let (kind, place) = noises.first {
+            (companions.kind, companions.noise) = (kind, try CompanionOptions.place(place, of: image))
+        }
+        companions.mask = try mask.map { try CompanionOptions.place($0, of: image) }
+        return companions
+    }
+
+    /// The resolved paths of the files that belong to an image, as far as they are there; not the image's own.
+    func files(of image: String) -> [String] {
+        [weight, rms, variance, mask].compactMap { text in
+            guard let text, !text.hasPrefix("hdu:") else { return nil }
+            guard let whole = realpath(text.replacing("%", with: CompanionOptions.stem(image)), nil) else { return nil }
+            defer { free(whole) }
+            return String(cString: whole)
+        }
+    }
+
+    private static func place(_ text: String, of image: String) throws -> Companions.Image {
+        var (path, hdu) = (text.replacing("%", with: stem(image)), Int?.none)
+        if text.hasPrefix("hdu:") {
+            guard let number = Int(text.dropFirst(4)), (0..<10_000).contains(number) else {
+                throw CommandFailure(.usage, "\(PrintableText.of(text)): after hdu: comes a number from 0")
+            }
+            (path, hdu) = (image, number)
+        }
+        try FITSSniff.check(path: path)
+        guard let whole = realpath(path, nil) else {
+            throw SkyError(.badInput, "\(PrintableText.of(path)): \(String(cString: strerror(errno)))")
+        }
+        defer { free(whole) }
+        return Companions.Image(path: String(cString: whole), hdu: hdu)
+    }
+
+    private static func stem(_ image: String) -> String {
+        let folder = image.lastIndex(of: "/").map { String(image[...$0]) } ?? ""
+        return folder + ScanPlan.stem(image)
+    }
+}
