@@ -21,8 +21,10 @@ public struct SyntheticSky: Sendable {
     @discardableResult
     public func write(to path: String) throws(SkyError) -> String {
         try FITSWriter.write(to: path) { writer in
-            writer.image(width: width, height: height, pixels: pixels)
+            let coding = PixelCoding(.float, for: pixels)
+            writer.image(width: width, height: height, coding: coding)
             for card in header { writer.card(card) }
+            writer.pixels(pixels, coding: coding)
         }
         let truthPath = TruthCatalogue.path(beside: path)
         try TruthCatalogue.write(truth, to: truthPath)
