@@ -37,7 +37,7 @@ struct PixelCoding {
             // The largest Double that is an Int64.
             (free, stored) = (.min, -9_223_372_036_854_774_784...9_223_372_036_854_774_784)
         }
-        if pixels.contains(where: \.isNaN) { blank = free }
+        if pixels.contains(where: { $0.isNaN }) { blank = free }
     }
 
     /// The stored numbers of some pixels: rounded, cut at the ends of the format's range, never out of it.

@@ -19,5 +19,9 @@ struct FrameName {
     var truth: String { stem + "_truth.csv" }
 
     /// The frame of one of several epochs, counted from 0.
-    func epoch(_ epoch: Int) -> String { "\(stem)_e\(epoch)\(ending)" }
+    func epoch(_ epoch: Int) -> String {
+        // What names no file is left as it is, for the writer to refuse.
+        guard !stem.hasSuffix("/"), !(stem + ending).isEmpty else { return stem + ending }
+        return "\(stem)_e\(epoch)\(ending)"
+    }
 }

@@ -9,6 +9,15 @@ import Glibc
 ///     recipe.seed = 7
 ///     try recipe.validate()
 ///     try recipe.render().write(to: "field.fits")
+///
+/// Of several epochs each is rendered and written alone:
+///
+///     recipe.epochs = 3
+///     recipe.movers = 10
+///     try recipe.validate()
+///     for epoch in 0..<recipe.epochs {
+///         try recipe.render(epoch: epoch).write(to: recipe.path(of: epoch, for: "field.fits"))
+///     }
 public struct SkySynthesis: Hashable, Sendable {
     /// Columns.
     public var width = 2048

@@ -136,6 +136,7 @@ import Testing
         #expect(single.path(of: 0, for: "night/a.fits") == "night/a.fits")
         #expect(recipe().path(of: 2, for: "night/a.FIT") == "night/a_e2.FIT")
         #expect(recipe().path(of: 2, for: "a") == "a_e2")
+        #expect(recipe().path(of: 2, for: "") == "" && recipe().path(of: 2, for: "night/") == "night/")
         let frame = single.render()
         #expect(frame.truth.allSatisfy { $0.id == 0 })
         #expect(!frame.header.contains { ["DATE-OBS", "EXPNUM", "NCOSMIC"].contains($0.keyword) })
