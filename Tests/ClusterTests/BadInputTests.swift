@@ -80,6 +80,10 @@ import Testing
         (["scan", "x.fits", "--threshold", "nan"], "threshold"),
         (["synthesize", "/nonexistent/x.fits", "--width", "64"], "/nonexistent"),
         (["synthesize", "x.fits", "--width", "0"], "width"),
+        (["synthesize", "x.fits", "--bitpix", "-16"], "BITPIX"),
+        (["synthesize", "x.fits", "--profile", "airy"], "moffat"),
+        (["synthesize", "x.fits", "--movers", "3"], "2 epochs"),
+        (["synthesize", "/nonexistent/x.fits", "--width", "64", "--epochs", "2"], "x_e0.fits"),
     ])
     func `wrong flags are refused in one line`(arguments: [String], words: String) async throws {
         try await expectRefusal(arguments, saying: words)

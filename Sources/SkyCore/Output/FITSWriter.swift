@@ -38,17 +38,61 @@ struct FITSWriter {
         }
     }
 
-    /// Makes the primary HDU a 32-bit floating point image.
+    /// Makes the primary HDU an image whose pixels follow after its cards.
+    ///
+    /// - Parameter coding: how they are stored; it brings the cards `BZERO`, `BSCALE` and `BLANK` where these are needed.
+    mutating func image(width: Int, height: Int, coding: PixelCoding) {
+        var axes = [width, height]
+        ffcrim(file, Int32(coding.format.rawValue), 2, &axes, &status)
+        if coding.step != 1 || coding.zero != 0 {
+            card(FITSCard("BZERO", Self.short(coding.zero), "value of a stored 0"))
+            card(FITSCard("BSCALE", Self.short(coding.step), "value of a stored 1 less that of 0"))
+        }
+        if let blank = coding.blank {
+            card(FITSCard("BLANK", .integer(Int(blank)), "stored where a pixel has no value"))
+        }
+    }
+
+    /// Writes the pixels of the image that `image(width:height:coding:)` began.
     ///
     /// - Parameter pixels: `width` times `height` values, the first row first.
-    mutating func image(width: Int, height: Int, pixels: [Float]) {
-        var axes = [width, height]
-        ffcrim(file, FLOAT_IMG, 2, &axes, &status)
-        pixels.withUnsafeBytes { bytes in
-            // cfitsio only reads from here; its signature is older than `const`.
-            let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-            ffppr(file, TFLOAT, 1, Int64(pixels.count), values, &status)
+    mutating func pixels(_ pixels: [Float], coding: PixelCoding) {
+        guard coding.stored != nil else { return pixels.withUnsafeBytes { put($0, TFLOAT, first: 1, pixels.count) } }
+        // What is written is already scaled. cfitsio takes the scale from the header as soon as that is complete,
+        // and has to be told after that.
+        ffrdef(file, &status)
+        ffpscl(file, 1, 0, &status)
+        pixels.withUnsafeBufferPointer { pixels in
+            // In pieces: a second copy of a large frame may not fit in memory.
+            for start in stride(from: 0, to: pixels.count, by: Self.piece) {
+                let part = pixels[start..<min(start + Self.piece, pixels.count)]
+                switch coding.format {
+                case .byte: put(coding.encoded(part) as [UInt8], TBYTE, first: start + 1)
+                case .short: put(coding.encoded(part) as [Int16], TSHORT, first: start + 1)
+                case .int: put(coding.encoded(part) as [Int32], TINT, first: start + 1)
+                case .long: put(coding.encoded(part) as [Int64], TLONGLONG, first: start + 1)
+                case .float, .double: break
+                }
+            }
         }
+    }
+
+    /// Pixels that are encoded at once.
+    private static let piece = 1 << 18
+
+    private mutating func put<Stored>(_ stored: [Stored], _ type: Int32, first: Int) {
+        stored.withUnsafeBytes { put($0, type, first: first, stored.count) }
+    }
+
+    private mutating func put(_ bytes: UnsafeRawBufferPointer, _ type: Int32, first: Int, _ count: Int) {
+        // cfitsio only reads from here; its signature is older than `const`.
+        let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        ffppr(file, type, Int64(first), Int64(count), values, &status)
+    }
+
+    /// A number as people write it: 32768, not 32768.0.
+    private static func short(_ value: Double) -> FITSCard.Value {
+        Int(exactly: value).map { .integer($0) } ?? .real(value)
     }
 
     /// Adds a card to the current header.

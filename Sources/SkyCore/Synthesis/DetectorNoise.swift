@@ -1,9 +1,12 @@
 /// What the sky and the detector add to the light of the sources.
 struct DetectorNoise {
     private let recipe: SkySynthesis
+    private let epoch: Int
 
-    init(_ recipe: SkySynthesis) {
+    /// The noise of an epoch, of which `recipe` has the sky's level.
+    init(_ recipe: SkySynthesis, epoch: Int = 0) {
         self.recipe = recipe
+        self.epoch = epoch
     }
 
     /// Lays the graded sky under `canvas`, then adds noise and cuts at the saturation.
@@ -11,10 +14,10 @@ struct DetectorNoise {
     /// Poisson noise is drawn from the normal distribution of the same variance: at a sky of 1,200 electrons its skew
     /// is 1/sqrt(1200) = 0.03 and nothing here can tell. Below some 20 electrons a pixel it would be seen.
     func apply(to canvas: inout PixelCanvas) {
-        var random = RandomStream(seed: recipe.seed, purpose: 3)
+        var random = RandomStream(seed: recipe.seed, .noise, epoch: epoch)
         let perGain = 1 / recipe.gain
         let readVariance = recipe.readNoise * recipe.readNoise * perGain * perGain
-        let ceiling = recipe.saturation > 0 ? recipe.saturation : .infinity
+        let ceiling = recipe.ceiling ?? .infinity
         let width = canvas.width
         let height = canvas.height
         canvas.pixels.withUnsafeMutableBufferPointer { pixels in

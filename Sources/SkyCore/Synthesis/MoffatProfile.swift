@@ -4,7 +4,7 @@ import Glibc
 /// (Moffat 1969, A&A 3, 455; Trujillo et al. 2001, MNRAS 328, 977).
 ///
 /// I(r) = 2 / (pi alpha^2) (1 + r^2/alpha^2)^-3, which holds unit flux.
-struct MoffatProfile {
+struct MoffatProfile: PointProfile {
     /// Full width at half maximum in pixels.
     let fwhm: Double
     /// Scale radius in pixels: fwhm / (2 sqrt(2^(1/3) - 1)).

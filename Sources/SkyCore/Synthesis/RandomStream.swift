@@ -12,6 +12,17 @@ struct RandomStream: RandomNumberGenerator {
     /// The second deviate of the last pair that `normal()` made.
     private var spare: Double?
 
+    /// What is drawn from a stream.
+    enum Purpose: UInt64 {
+        case stars = 1
+        case galaxies, noise, conditions, transients, movers, variables, cosmicRays, trails, badBlock
+    }
+
+    /// The stream for one purpose, in one of several epochs where it is drawn anew in each.
+    init(seed: UInt64, _ purpose: Purpose, epoch: Int = 0) {
+        self.init(seed: seed, purpose: purpose.rawValue | UInt64(truncatingIfNeeded: epoch) << 32)
+    }
+
     /// - Parameter purpose: streams of one seed and different purposes are independent, so that more galaxies leave
     ///   the stars where they are.
     init(seed: UInt64, purpose: UInt64) {
@@ -55,6 +66,23 @@ struct RandomStream: RandomNumberGenerator {
     /// Uniform between `low` and `high`.
     mutating func uniform(_ low: Double, _ high: Double) -> Double {
         low + (high - low) * uniform()
+    }
+
+    /// Between two positive numbers, as often between 1 and 2 as between 2 and 4.
+    mutating func logUniform(_ range: ClosedRange<Double>) -> Double {
+        exp(uniform(log(range.lowerBound), log(range.upperBound)))
+    }
+
+    /// One of the numbers 0..<`count`; 0 for no number at all.
+    mutating func index(_ count: Int) -> Int {
+        min(Int(uniform() * Double(max(count, 0))), max(count - 1, 0))
+    }
+
+    /// `values` in random order (Fisher and Yates 1938).
+    mutating func shuffled(_ values: [Int]) -> [Int] {
+        var values = values
+        for last in values.indices.dropFirst().reversed() { values.swapAt(last, index(last + 1)) }
+        return values
     }
 
     /// A normal deviate of mean 0 and variance 1, by the polar method (Marsaglia and Bray 1964, SIAM Rev. 6, 260).

@@ -3,59 +3,57 @@ import Glibc
 /// Draws the stars and galaxies of a field: where they are, how bright, of what shape.
 struct SkyPopulation {
     private let recipe: SkySynthesis
-    private let plane: TangentPlane
-    private let pointArea: Double
+    private let observation: Observation
+    private let margin: Double
 
-    init(_ recipe: SkySynthesis, pointArea: Double) {
+    /// - Parameter margin: pixels around the frame that are filled as densely as the frame.
+    init(_ recipe: SkySynthesis, _ observation: Observation, margin: Double = 0) {
         self.recipe = recipe
-        self.pointArea = pointArea
-        plane = TangentPlane(recipe)
+        self.observation = observation
+        self.margin = margin
     }
 
     /// The stars: uniform over the frame, the number growing with the magnitude.
     func stars() -> [TruthSource] {
-        var random = RandomStream(seed: recipe.seed, purpose: 1)
-        return (0..<recipe.starCount).map { _ in
-            source(.star, &random, recipe.brightest...recipe.faintest, area: { _ in pointArea })
+        var random = RandomStream(seed: recipe.seed, .stars)
+        return (0..<filling(recipe.starCount)).map { _ in
+            observation.measured(source(.star, &random, recipe.brightest...recipe.faintest))
         }
     }
 
     /// The galaxies: 70 % discs, 30 % spheroids, of log-normal sizes that shrink towards faint magnitudes.
     func galaxies() -> [TruthSource] {
-        var random = RandomStream(seed: recipe.seed, purpose: 2)
-        return (0..<recipe.galaxyCount).map { _ in
+        var random = RandomStream(seed: recipe.seed, .galaxies)
+        return (0..<filling(recipe.galaxyCount)).map { _ in
             let axisRatio = random.uniform(0.25, 1)
             let angle = random.uniform(0, 180)
             let sersicIndex = random.uniform() < 0.7 ? 1 : 4
             let scatter = exp(0.45 * random.normal())
-            var radius = 0.0
-            var galaxy = source(.galaxy, &random, recipe.brightest + 3...recipe.faintest - 0.5) { magnitude in
-                // The median of 3.2 pixels belongs to the default scale of 0.4 seconds of arc.
-                let median = 3.2 * pow(10, -0.08 * (magnitude - 20)) * 0.4 / recipe.pixelScale
-                radius = min(max(median * scatter, 1), 25)
-                return pointArea + 6 * .pi * (0.6 * radius) * (0.6 * radius) * axisRatio
-            }
-            galaxy.radius = radius
+            var galaxy = source(.galaxy, &random, recipe.brightest + 3...recipe.faintest - 0.5)
+            // The median of 3.2 pixels belongs to the default scale of 0.4 seconds of arc.
+            let median = 3.2 * pow(10, -0.08 * (galaxy.magnitude - 20)) * 0.4 / recipe.pixelScale
+            galaxy.radius = min(max(median * scatter, 1), 25)
             galaxy.axisRatio = axisRatio
             galaxy.angle = angle
             galaxy.sersicIndex = sersicIndex
-            return galaxy
+            return observation.measured(galaxy)
         }
     }
 
+    /// So many sources in the frame, and as many for its area around it.
+    private func filling(_ count: Int) -> Int {
+        let (width, height) = (Double(recipe.width), Double(recipe.height))
+        let share = (width + 2 * margin) * (height + 2 * margin) / (width * height)
+        return min(Int((Double(count) * share).rounded()), max(SkySynthesis.sourceLimit, count))
+    }
+
     private func source(
-        _ kind: TruthSource.Kind, _ random: inout RandomStream, _ magnitudes: ClosedRange<Double>,
-        area: (Double) -> Double
+        _ kind: TruthSource.Kind, _ random: inout RandomStream, _ magnitudes: ClosedRange<Double>
     ) -> TruthSource {
-        let x = random.uniform(0.5, Double(recipe.width) + 0.5)
-        let y = random.uniform(0.5, Double(recipe.height) + 0.5)
+        let x = random.uniform(0.5 - margin, Double(recipe.width) + 0.5 + margin)
+        let y = random.uniform(0.5 - margin, Double(recipe.height) + 0.5 + margin)
         let magnitude = Self.magnitude(random.uniform(), magnitudes, slope: recipe.slope)
-        let flux = recipe.flux(magnitude: magnitude)
-        let variance = flux / recipe.gain + area(magnitude) * recipe.skyVariance
-        let position = plane.position(x: x, y: y)
-        return TruthSource(
-            kind: kind, x: x, y: y, alpha: position.alpha, delta: position.delta, magnitude: magnitude, flux: flux,
-            signalToNoise: flux / variance.squareRoot())
+        return observation.unmeasured(kind, x: x, y: y, magnitude: magnitude)
     }
 
     /// Magnitude at the quantile `u` of dN/dm ~ 10^(slope m), by inverting the cumulative distribution.

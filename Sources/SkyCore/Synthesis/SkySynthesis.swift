@@ -1,6 +1,7 @@
 import Glibc
 
-/// A recipe for a synthetic frame with known truth: stars and galaxies under a graded sky, with the noise of a CCD.
+/// A recipe for synthetic frames with known truth: stars and galaxies under a graded sky, with the noise and the
+/// blemishes of a CCD, once or in several epochs.
 ///
 /// The defaults are a minute with a one-metre class telescope. Equal recipes give equal frames.
 ///
@@ -8,6 +9,15 @@ import Glibc
 ///     recipe.seed = 7
 ///     try recipe.validate()
 ///     try recipe.render().write(to: "field.fits")
+///
+/// Of several epochs each is rendered and written alone:
+///
+///     recipe.epochs = 3
+///     recipe.movers = 10
+///     try recipe.validate()
+///     for epoch in 0..<recipe.epochs {
+///         try recipe.render(epoch: epoch).write(to: recipe.path(of: epoch, for: "field.fits"))
+///     }
 public struct SkySynthesis: Hashable, Sendable {
     /// Columns.
     public var width = 2048
@@ -21,6 +31,8 @@ public struct SkySynthesis: Hashable, Sendable {
     public var seed: UInt64 = 1
     /// Full width at half maximum of a star in pixels: the seeing.
     public var fwhm = 3.2
+    /// What the seeing makes of a point.
+    public var profile = StarProfile.moffat
     /// Level of the sky in ADU.
     public var sky = 800.0
     /// Change of the sky over the frame as a share of its level.
@@ -50,6 +62,35 @@ public struct SkySynthesis: Hashable, Sendable {
     /// Angle from the y axis to north in degrees.
     public var rotation = 3.0
 
+    /// Tracks of cosmic rays, 2 to 40 pixels long.
+    public var cosmicRays = 0
+    /// Trails of satellites across the whole frame.
+    public var trails = 0
+    /// Brightness of a trail in its middle in ADU a pixel.
+    public var trailBrightness = 400.0
+    /// Whether a rectangle of an eighth by a twelfth of the frame has no values.
+    public var nanBlock = false
+    /// How pixels are stored: 8, 16 (unsigned, by `BZERO`), 32, 64, -32 or -64.
+    public var bitpix = PixelFormat.float.rawValue
+
+    /// Frames of the same sky. Each has its own pointing, seeing, sky level, transparency and noise; the first has those
+    /// of the recipe.
+    public var epochs = 1
+    /// Standard deviation of the pointing along each axis in pixels; it never exceeds 1.8 times this.
+    public var dither = 5.0
+    /// Seconds from the beginning of one epoch to that of the next.
+    public var interval = 1800.0
+    /// Point sources that are there in some epochs only, half of them on the outskirts of galaxies.
+    public var transients = 0
+    /// Point sources that move from epoch to epoch.
+    public var movers = 0
+    /// Stars whose magnitude changes from epoch to epoch.
+    public var variables = 0
+    /// Rate of the slowest movers in seconds of arc per hour.
+    public var slowest = 6.0
+    /// Rate of the fastest movers in seconds of arc per hour. The main belt's minor planets have some 30.
+    public var fastest = 60.0
+
     /// The default recipe.
     public init() {}
 
@@ -66,6 +107,22 @@ public struct SkySynthesis: Hashable, Sendable {
     var galaxyCount: Int { galaxies ?? min(Int((600 * share).rounded()), Self.sourceLimit) }
     private var share: Double { Double(width) * Double(height) / (2048 * 2048) }
 
+    /// How pixels are stored.
+    var format: PixelFormat { PixelFormat(rawValue: bitpix) ?? .float }
+
+    /// Highest value of a pixel in ADU, by the saturation or by what can be stored; `nil` for none.
+    var ceiling: Double? {
+        let saturation = saturation > 0 ? saturation : nil
+        return [saturation, format.ceiling].compactMap { $0 }.min()
+    }
+
+    /// Magnitudes of transients and movers: with the other defaults they saturate nothing and are found.
+    var clearMagnitudes: ClosedRange<Double> {
+        min(brightest + 4, faintest - 2.2)...faintest - 2.2
+    }
+}
+
+extension SkySynthesis {
     /// Variance of an empty pixel in ADU^2.
     var skyVariance: Double { sky / gain + (readNoise / gain) * (readNoise / gain) }
 
@@ -73,77 +130,16 @@ public struct SkySynthesis: Hashable, Sendable {
     func flux(magnitude: Double) -> Double {
         pow(10, -0.4 * (magnitude - zeroPoint)) * exposure
     }
-}
 
-extension SkySynthesis {
-    /// Refuses a recipe that cannot be made.
-    ///
-    /// - Throws: `SkyError` naming the first value that is wrong and what it may be.
-    public func validate() throws(SkyError) {
-        try check("width", Double(width), 16...Double(Self.sideLimit), "pixels")
-        try check("height", Double(height), 16...Double(Self.sideLimit), "pixels")
-        guard width * height <= Self.pixelLimit else {
-            throw SkyError(
-                .badInput, "a frame of \(width) x \(height) pixels is too large; at most \(Self.pixelLimit) pixels fit")
-        }
-        try checkMemory()
-        try check("number of stars", Double(starCount), 0...Double(Self.sourceLimit), "")
-        try check("number of galaxies", Double(galaxyCount), 0...Double(Self.sourceLimit), "")
-        try check("seeing (FWHM)", fwhm, 1...50, "pixels")
-        try check("sky level", sky, 0...1e6, "ADU")
-        try check("sky gradient", gradient, -1...1, "")
-        try check("gain", gain, 1e-3...1e4, "electrons per ADU")
-        try check("read noise", readNoise, 0...1e4, "electrons")
-        try check("zero point", zeroPoint, -50...50, "magnitudes")
-        try check("exposure time", exposure, 1e-3...1e6, "seconds")
-        try check("brightest magnitude", brightest, -30...40, "")
-        try check("faintest magnitude", faintest, -30...40, "")
-        guard brightest + 4 <= faintest else {
-            throw SkyError(
-                .badInput,
-                "the faintest magnitude, \(faintest), must be at least 4 larger than the brightest, \(brightest)")
-        }
-        guard flux(magnitude: brightest) <= 1e12 else {
-            throw SkyError(
-                .badInput,
-                "a star of magnitude \(brightest) would be brighter than 1e12 ADU; raise the brightest magnitude")
-        }
-        try check("slope of the number counts", slope, 0...1, "")
-        try check("saturation", saturation, 0...1e9, "ADU")
-        guard saturation == 0 || saturation > sky else {
-            throw SkyError(.badInput, "the saturation, \(saturation) ADU, must lie above the sky, \(sky) ADU")
-        }
-        try check("pixel scale", pixelScale, 1e-4...600, "seconds of arc")
-        guard Double(max(width, height)) * pixelScale <= 60 * 3600 else {
-            throw SkyError(.badInput, "the frame would span more than 60 degrees; take a smaller pixel scale")
-        }
-        try check("right ascension", rightAscension, 0...360, "degrees")
-        try check("declination", declination, -90...90, "degrees")
-        try check("rotation", rotation, -360...360, "degrees")
+    /// Magnitude of a flux in ADU; what has no light gets that of a millionth of an ADU.
+    func magnitude(flux: Double) -> Double {
+        zeroPoint - 2.5 * log10(max(flux, 1e-6) / exposure)
     }
 
-    private func check(_ name: String, _ value: Double, _ range: ClosedRange<Double>, _ unit: String) throws(SkyError) {
-        guard !range.contains(value) else { return }
-        let end = unit.isEmpty ? "" : " " + unit
-        throw SkyError(
-            .badInput,
-            "the \(name) must be \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))\(end), "
-                + "not \(Self.plain(value))")
-    }
-
-    private static func plain(_ value: Double) -> String {
-        Int(exactly: value).map { String($0) } ?? String(value)
-    }
-
-    /// A frame that does not fit in memory is refused, rather than have the system kill the program half-way.
-    private func checkMemory() throws(SkyError) {
-        let needed = width * height * MemoryLayout<Float>.size
-        let available = Int(clamping: MachineMemory.total)
-        guard needed <= available / 4 * 3 else {
-            throw SkyError(
-                .badInput,
-                "a frame of \(width) x \(height) pixels needs \(needed >> 20) MiB of memory; "
-                    + "this machine has \(available >> 20) MiB")
-        }
+    /// Signal to noise of a flux in ADU that fills a noise-equivalent area in pixels.
+    func signalToNoise(flux: Double, area: Double) -> Double {
+        let variance = flux / gain + area * skyVariance
+        // Without sky and read noise an empty source has no noise either.
+        return variance > 0 ? flux / variance.squareRoot() : 0
     }
 }

@@ -12,11 +12,11 @@ struct TangentPlane {
     /// Degrees per pixel (`CD1_1`, `CD1_2`, `CD2_1`, `CD2_2`): north up and east left, turned by the rotation.
     let cd: (xx: Double, xy: Double, yx: Double, yy: Double)
 
-    init(_ sky: SkySynthesis) {
+    init(_ sky: SkySynthesis, dither: (x: Double, y: Double) = (0, 0)) {
         alpha = sky.rightAscension
         delta = sky.declination
-        x = Double(sky.width) / 2 + 0.5
-        y = Double(sky.height) / 2 + 0.5
+        x = Double(sky.width) / 2 + 0.5 + dither.x
+        y = Double(sky.height) / 2 + 0.5 + dither.y
         let scale = sky.pixelScale / 3600
         let angle = sky.rotation * .pi / 180
         cd = (-scale * cos(angle), scale * sin(angle), scale * sin(angle), scale * cos(angle))
@@ -36,6 +36,23 @@ struct TangentPlane {
         let turned = angle.truncatingRemainder(dividingBy: 360)
         let height = atan2(s + eta * c, (east * east + meridian * meridian).squareRoot()) / radian
         return (turned < 0 ? turned + 360 : turned, height)
+    }
+
+    /// The pixel position, counted from 1, of a place on the sky in degrees; `nil` for the far half of the sky, which the
+    /// projection does not reach.
+    func pixel(alpha lon: Double, delta lat: Double) -> (x: Double, y: Double)? {
+        let radian = Double.pi / 180
+        let (s, c) = (sin(delta * radian), cos(delta * radian))
+        let (sLat, cLat) = (sin(lat * radian), cos(lat * radian))
+        let (sLon, cLon) = (sin((lon - alpha) * radian), cos((lon - alpha) * radian))
+        let depth = s * sLat + c * cLat * cLon
+        guard depth > 1e-6 else { return nil }
+        let xi = cLat * sLon / (depth * radian)
+        let eta = (c * sLat - s * cLat * cLon) / (depth * radian)
+        let determinant = cd.xx * cd.yy - cd.xy * cd.yx
+        return (
+            x + (cd.yy * xi - cd.xy * eta) / determinant, y + (cd.xx * eta - cd.yx * xi) / determinant
+        )
     }
 
     /// The cards that describe it.

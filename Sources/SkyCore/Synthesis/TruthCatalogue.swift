@@ -1,5 +1,3 @@
-import Glibc
-
 /// The truth of a frame as a CSV file.
 public enum TruthCatalogue {
     /// The columns, in the order in which they are written. Readers go by the names, so more columns do no harm.
@@ -14,37 +12,63 @@ public enum TruthCatalogue {
         case axisRatio = "q"
         case angle = "pa"
         case sersicIndex = "n"
+        case id
+        case rate = "rate_arcsec_h"
+        case heading
+        case host
+        case magnitudeChange = "dmag"
+        case length
+
+        /// The columns of a frame that has only stars and galaxies and no other epochs.
+        static let still = Array(allCases.prefix { $0 != .id })
     }
 
     /// The name of the truth of the frame at `path`: `night/a.fits` has `night/a_truth.csv`.
-    public static func path(beside path: String) -> String {
-        for ending in [".fits", ".fit", ".fts"] where path.lowercased().hasSuffix(ending) {
-            return path.dropLast(ending.count) + "_truth.csv"
-        }
-        return path + "_truth.csv"
-    }
+    public static func path(beside path: String) -> String { FrameName(path).truth }
 
-    /// Writes `truth` to `path`, whole or not at all.
+    /// Writes `truth` to `path`, whole or not at all. The columns from `id` on are left out where they would be empty.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public static func write(_ truth: [TruthSource], to path: String) throws(SkyError) {
-        var bytes = Array(Column.allCases.map { $0.rawValue }.joined(separator: ",").utf8)
-        bytes.reserveCapacity(truth.count * 96)
-        let comma = UInt8(ascii: ",")
+        let isStill = truth.allSatisfy { $0.id == 0 && ($0.kind == .star || $0.kind == .galaxy) }
+        let columns = isStill ? Column.still : Column.allCases
+        var bytes = Array(columns.map { $0.rawValue }.joined(separator: ",").utf8)
+        bytes.reserveCapacity(truth.count * 8 * columns.count)
         for source in truth {
             bytes.append(UInt8(ascii: "\n"))
             bytes.append(contentsOf: source.kind.rawValue.utf8)
-            for (value, decimals) in [
-                (source.x, 4), (source.y, 4), (source.alpha, 8), (source.delta, 8), (source.magnitude, 4),
-                (source.flux, 3), (source.signalToNoise, 3), (source.radius, 3), (source.axisRatio, 3),
-                (source.angle, 2), (Double(source.sersicIndex), 0),
-            ] {
-                bytes.append(comma)
+            for column in columns.dropFirst() {
+                bytes.append(UInt8(ascii: ","))
+                let (value, decimals) = number(column, of: source)
                 DecimalText.appendFixed(value, decimals, to: &bytes)
             }
         }
         bytes.append(UInt8(ascii: "\n"))
         try AtomicFile.write(bytes, to: path)
+    }
+
+    /// What a column holds, and how many decimals are written; the kind is no number.
+    private static func number(_ column: Column, of source: TruthSource) -> (value: Double, decimals: Int) {
+        switch column {
+        case .kind: (.nan, 0)
+        case .x: (source.x, 4)
+        case .y: (source.y, 4)
+        case .rightAscension: (source.alpha, 8)
+        case .declination: (source.delta, 8)
+        case .magnitude: (source.magnitude, 4)
+        case .flux: (source.flux, 3)
+        case .signalToNoise: (source.signalToNoise, 3)
+        case .radius: (source.radius, 3)
+        case .axisRatio: (source.axisRatio, 3)
+        case .angle: (source.angle, 2)
+        case .sersicIndex: (Double(source.sersicIndex), 0)
+        case .id: (Double(source.id), 0)
+        case .rate: (source.rate, 4)
+        case .heading: (source.heading, 3)
+        case .host: (Double(source.host), 0)
+        case .magnitudeChange: (source.magnitudeChange, 4)
+        case .length: (source.length, 3)
+        }
     }
 
     /// Reads a truth file: ours, or any CSV with a header line and at least `kind,x,y,flux,snr`.

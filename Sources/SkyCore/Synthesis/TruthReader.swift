@@ -79,8 +79,11 @@ struct TruthReader {
             }
             return value
         }
+        /// A number that other programs may write otherwise, or mean otherwise: then it is no link to another row.
+        func link(_ column: TruthCatalogue.Column) -> Int { max(Int(text(column)) ?? 0, 0) }
         guard let kind = TruthSource.Kind(rawValue: text(.kind)) else {
-            throw error(number, "kind '\(text(.kind).prefix(20))' is not star, galaxy, transient or mover")
+            throw error(
+                number, "kind '\(text(.kind).prefix(20))' is not star, galaxy, transient, mover, cosmic or trail")
         }
         var source = TruthSource(
             kind: kind, x: try value(.x), y: try value(.y), alpha: try value(.rightAscension),
@@ -90,6 +93,12 @@ struct TruthReader {
         source.axisRatio = try value(.axisRatio, or: 1)
         source.angle = try value(.angle)
         source.sersicIndex = Int(try value(.sersicIndex))
+        source.id = link(.id)
+        source.rate = try value(.rate)
+        source.heading = try value(.heading)
+        source.host = link(.host)
+        source.magnitudeChange = try value(.magnitudeChange)
+        source.length = try value(.length)
         return source
     }
 

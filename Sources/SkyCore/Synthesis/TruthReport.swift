@@ -34,11 +34,15 @@ public struct TruthReport: Hashable, Sendable {
     /// Signal to noise from which a true source can explain a detection; below, it is itself part of the noise.
     public static let believable = 1.5
 
-    /// Compares the sources of a catalogue with the truth.
+    /// Compares the sources of a catalogue with the truth of the sky.
+    ///
+    /// Cosmic rays and trails are left out: a catalogue should not have them, and a detection that only they explain is
+    /// not genuine.
     ///
     /// The brightest true source chooses first and takes the nearest source that is still free, so that a faint
     /// neighbour cannot claim a bright star's detection.
     public init(sources: [Source], truth: [TruthSource]) {
+        let truth = truth.filter(\.kind.isCelestial)
         truths = truth.count
         detections = sources.count
         let found = PositionIndex(sources.map { ($0.x, $0.y) }, cell: Self.radius)

@@ -4,14 +4,24 @@ public struct TruthSource: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         case star
         case galaxy
-        /// A new point source, in the truth of frames that other programs made.
+        /// A point source that is there in some epochs only.
         case transient
-        /// A moving point source, in the truth of frames that other programs made.
+        /// A point source that moves between epochs.
         case mover
+        /// A cosmic ray's track through the detector.
+        case cosmic
+        /// A satellite's trail across the frame.
+        case trail
+
+        /// Whether it belongs to the sky. What does not is no source that a catalogue should have.
+        public var isCelestial: Bool { self != .cosmic && self != .trail }
     }
 
     /// What was painted.
     public var kind: Kind
+    /// Number that the source keeps in all epochs, from 1. 0 in the only frame of a recipe, and for what belongs to one
+    /// exposure alone.
+    public var id = 0
     /// Column in pixels counted from 1, as in a catalogue (`X_IMAGE`).
     public var x: Double
     /// Row in pixels counted from 1 (`Y_IMAGE`).
@@ -27,16 +37,26 @@ public struct TruthSource: Hashable, Sendable {
     /// Best signal to noise that any detector can reach, that of the matched filter:
     /// flux / sqrt(flux / gain + A skyvar) with A the noise-equivalent area in pixels (King 1983, PASP 95, 163).
     public var signalToNoise: Double
-    /// Half-light radius along the major axis in pixels, before the seeing; 0 for a star.
+    /// Half-light radius along the major axis in pixels, before the seeing; 0 for a point.
     public var radius: Double = 0
     /// Minor over major axis.
     public var axisRatio: Double = 1
-    /// Angle of the major axis in degrees, from x towards y.
+    /// Angle of the major axis, or of a track, in degrees, from x towards y.
     public var angle: Double = 0
-    /// Sersic index: 1 exponential, 4 de Vaucouleurs, 0 for a star.
+    /// Sersic index: 1 exponential, 4 de Vaucouleurs, 0 for anything else.
     public var sersicIndex: Int = 0
+    /// Motion on the sky in seconds of arc per hour.
+    public var rate: Double = 0
+    /// Direction of the motion in degrees from north through east, in the first epoch.
+    public var heading: Double = 0
+    /// `id` of the galaxy that a transient is in; 0 for none.
+    public var host = 0
+    /// Magnitude less that of the first epoch.
+    public var magnitudeChange: Double = 0
+    /// Length in pixels of a track in the frame, `x` and `y` being its middle; 0 for anything else.
+    public var length: Double = 0
 
-    /// A point source; a galaxy's shape is set afterwards.
+    /// A point source; everything further is set afterwards.
     public init(
         kind: Kind, x: Double, y: Double, alpha: Double, delta: Double, magnitude: Double, flux: Double,
         signalToNoise: Double

@@ -2,49 +2,38 @@ import ArgumentParser
 import SkyCore
 import Transport
 
-/// `skynode synthesize`: a night sky of which everything is known.
+/// `skynode synthesize`: a night sky of which everything is known, once or over several epochs.
 struct SynthesizeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "synthesize", abstract: "Make a synthetic FITS image whose sources are known.",
+        commandName: "synthesize", abstract: "Make synthetic FITS images whose sources are known.",
         discussion: """
             Stars of a realistic range of brightness, galaxies, a sky with a gradient, noise, saturation and a TAN \
-            WCS. Writes NAME.fits and NAME_truth.csv. The same options and seed give the same bytes.
+            WCS; cosmic rays, satellite trails and missing pixels where they are asked for. Writes NAME.fits and \
+            NAME_truth.csv, or with --epochs a series of both in which a source keeps its id. The same options and \
+            seed give the same bytes.
             """)
 
     @Argument(help: ArgumentHelp("File to write.", valueName: "file"))
     var file: String
 
-    @Option(help: ArgumentHelp("Columns.", valueName: "pixels"))
-    var width = SkySynthesis().width
-
-    @Option(help: ArgumentHelp("Rows.", valueName: "pixels"))
-    var height = SkySynthesis().height
-
-    @Option(help: ArgumentHelp("Stars. Default: by area, about 5,000 for 2048 x 2048.", valueName: "n"))
-    var stars: Int?
-
-    @Option(help: ArgumentHelp("Galaxies. Default: by area, about 600 for 2048 x 2048.", valueName: "n"))
-    var galaxies: Int?
-
-    @Option(help: ArgumentHelp("Full width at half maximum of a star.", valueName: "pixels"))
-    var fwhm = SkySynthesis().fwhm
-
-    @Option(help: ArgumentHelp("Where the random numbers start.", valueName: "n"))
-    var seed = SkySynthesis().seed
+    @OptionGroup(title: "Frame") var frame: FrameOptions
+    @OptionGroup(title: "Blemishes and format") var blemishes: BlemishOptions
+    @OptionGroup(title: "Epochs") var series: EpochOptions
 
     func run() async throws {
         var synthesis = SkySynthesis()
-        synthesis.width = width
-        synthesis.height = height
-        synthesis.stars = stars
-        synthesis.galaxies = galaxies
-        synthesis.fwhm = fwhm
-        synthesis.seed = seed
+        frame.apply(to: &synthesis)
+        blemishes.apply(to: &synthesis)
+        series.apply(to: &synthesis)
         try synthesis.validate()
-        let sky = synthesis.render()
-        let truth = try sky.write(to: file)
-        let size = "\(sky.width) x \(sky.height) pixels, \(sky.truth.count) sources"
-        Console.output("wrote \(PrintableText.of(file)) (\(size))")
-        Console.output("wrote \(PrintableText.of(truth))")
+        for epoch in 0..<synthesis.epochs {
+            let path = synthesis.path(of: epoch, for: file)
+            let sky = synthesis.render(epoch: epoch)
+            let truth = try sky.write(to: path)
+            let celestial = sky.truth.count { $0.kind.isCelestial }
+            let size = "\(sky.width) x \(sky.height) pixels, \(celestial) sources"
+            Console.output("wrote \(PrintableText.of(path)) (\(size))")
+            Console.output("wrote \(PrintableText.of(truth))")
+        }
     }
 }

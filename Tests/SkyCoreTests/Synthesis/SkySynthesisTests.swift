@@ -128,4 +128,47 @@ import Testing
         #expect(message { $0.pixelScale = 300 }.contains("60 degrees"))
         #expect(message { $0.declination = 91 }.contains("declination"))
     }
+
+    @Test func `blemishes and epochs nobody can make are refused in one line`() {
+        func message(_ change: (inout SkySynthesis) -> Void) -> String {
+            var recipe = SkySynthesis()
+            recipe.epochs = 3
+            change(&recipe)
+            do {
+                try recipe.validate()
+                return ""
+            } catch {
+                #expect(error.kind == .badInput)
+                return error.message
+            }
+        }
+        #expect(message { _ in } == "")
+        #expect(message { $0.cosmicRays = -1 } == "the number of cosmic rays must be 0 to 1000000, not -1")
+        #expect(message { $0.trails = .max }.contains("trails"))
+        #expect(message { $0.trailBrightness = .nan }.contains("brightness of trails"))
+        #expect(message { $0.bitpix = 24 } == "the BITPIX must be 8, 16, 32, 64, -32 or -64, not 24")
+        #expect(
+            message {
+                ($0.bitpix, $0.sky, $0.saturation) = (16, 70_000, 0)
+            } == "a sky of 70000 ADU does not fit BITPIX 16, which ends at 65535")
+        #expect(message { $0.epochs = 0 } == "the number of epochs must be 1 to 1000, not 0")
+        #expect(message { $0.epochs = .min }.contains("epochs"))
+        #expect(message { $0.dither = 2000 } == "the dither must be 0 to 1024 pixels, half the smaller side, not 2000")
+        #expect(message { $0.dither = .infinity }.contains("dither"))
+        #expect(message { $0.interval = 0 }.contains("interval"))
+        #expect(
+            message { $0.interval = 30 }
+                == "the interval between epochs, 30 seconds, must not be shorter than the exposure, 60 seconds")
+        #expect(message { $0.transients = -1 }.contains("transients"))
+        #expect(message { $0.movers = .max }.contains("movers"))
+        #expect(message { $0.variables = 5001 } == "the number of variable stars must be 0 to 5000, not 5001")
+        #expect(message { $0.slowest = .nan }.contains("slowest"))
+        #expect(
+            message { $0.fastest = 1 }
+                == "the fastest rate of movers must be 6 to 100000 seconds of arc per hour, not 1")
+        #expect(
+            message {
+                ($0.epochs, $0.movers) = (1, 1)
+            } == "movers need at least 2 epochs")
+    }
 }

@@ -35,4 +35,17 @@ import Testing
         }
         #expect(abs(pole.position(x: 1024.5, y: 1924.5).delta - 89.9) < 1e-6)
     }
+
+    @Test(arguments: [(150.1, 2.2), (0.001, -60), (10, 89.9999), (200, -90)])
+    func `a place on the sky has the pixel that has this place`(alpha: Double, delta: Double) throws {
+        let plane = plane {
+            ($0.rightAscension, $0.declination, $0.rotation) = (alpha, delta, 37)
+        }
+        for (x, y) in [(1.0, 1.0), (1024.5, 1024.5), (2000, 3), (-500, 2500)] {
+            let position = plane.position(x: x, y: y)
+            let pixel = try #require(plane.pixel(alpha: position.alpha, delta: position.delta))
+            #expect(abs(pixel.x - x) < 1e-6 && abs(pixel.y - y) < 1e-6)
+        }
+        #expect(plane.pixel(alpha: alpha + 180, delta: -delta) == nil)
+    }
 }

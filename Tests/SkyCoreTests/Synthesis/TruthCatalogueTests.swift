@@ -66,6 +66,42 @@ import Testing
         }
     }
 
+    @Test func `what moves, changes or spoils survives too`() throws {
+        let folder = ScratchFolder()
+        var mover = TruthSource(
+            kind: .mover, x: 1, y: 2, alpha: 3, delta: 4, magnitude: 5, flux: 6, signalToNoise: 7)
+        (mover.id, mover.rate, mover.heading) = (12, 33.25, 271.5)
+        var transient = TruthSource(
+            kind: .transient, x: 1, y: 2, alpha: 3, delta: 4, magnitude: 5, flux: 6, signalToNoise: 7)
+        (transient.id, transient.host) = (13, 4)
+        var star = TruthSource(kind: .star, x: 1, y: 2, alpha: 3, delta: 4, magnitude: 5, flux: 6, signalToNoise: 7)
+        (star.id, star.magnitudeChange) = (14, -0.75)
+        var cosmic = TruthSource(
+            kind: .cosmic, x: 1, y: 2, alpha: 3, delta: 4, magnitude: 5, flux: 6, signalToNoise: 7)
+        (cosmic.length, cosmic.angle) = (9.5, 45)
+        let truth = [mover, transient, star, cosmic]
+        try TruthCatalogue.write(truth, to: folder.file("t.csv"))
+        let read = try TruthCatalogue.read(folder.file("t.csv"))
+        #expect(read == truth)
+    }
+
+    @Test func `a frame without history has the columns it always had`() throws {
+        let folder = ScratchFolder()
+        try frame().write(to: folder.file("a.fits"))
+        #expect(folder.text("a_truth.csv").hasPrefix("kind,x,y,ra,dec,mag,flux,snr,re,q,pa,n\n"))
+        try TruthCatalogue.write([], to: folder.file("none.csv"))
+        let none = try TruthCatalogue.read(folder.file("none.csv"))
+        #expect(none.isEmpty)
+    }
+
+    @Test func `ids and hosts of other programs that are no numbers are none`() throws {
+        let folder = ScratchFolder()
+        folder.put("kind,id,x,y,flux,snr,host\nstar,SDSS J1,1,2,3,4,-1\nstar,-7,1,2,3,4,5\n", in: "t.csv")
+        let truth = try TruthCatalogue.read(folder.file("t.csv"))
+        #expect(truth.map(\.id) == [0, 0])
+        #expect(truth.map(\.host) == [0, 5])
+    }
+
     @Test func `columns are found by name and others are passed over`() throws {
         let folder = ScratchFolder()
         folder.put("id,snr,flux,y,x,kind\r\n7,12.5,1e3,2,1,mover\r\n\r\n", in: "t.csv")

@@ -82,4 +82,19 @@ import Testing
         #expect(report.matched == 0)
         #expect(report.detections == 3)
     }
+
+    @Test func `cosmic rays and trails are neither missed nor found`() {
+        func blemish(_ kind: TruthSource.Kind, _ x: Double) -> TruthSource {
+            TruthSource(kind: kind, x: x, y: 10, alpha: 0, delta: 0, magnitude: 0, flux: 1e5, signalToNoise: 300)
+        }
+        let truth = [star(10, 10, snr: 30), blemish(.cosmic, 11), blemish(.trail, 40), blemish(.cosmic, 60)]
+        let report = TruthReport(sources: [source(10, 10), source(40, 10), source(60, 10)], truth: truth)
+        #expect(report.truths == 1)
+        #expect(report.matched == 1)
+        #expect(report.bins.map(\.total) == [0, 0, 0, 1])
+        // What only a blemish explains is not genuine.
+        #expect(report.genuine == 1)
+        let changing = TruthReport(sources: [source(11, 10)], truth: [blemish(.transient, 11), blemish(.mover, 90)])
+        #expect(changing.truths == 2 && changing.matched == 1)
+    }
 }
