@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test peers fuzz tsan simulation job-simulation kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -73,6 +73,14 @@ job-simulation: setup
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
 		--filter '^SkyCoreTests\.ClusterSimulationTests'
 
+# Ten thousand damaged files and as many damaged coordinates, scanned by two nodes; make mutations COUNT=500
+mutations: COUNT = 10000
+mutations: export MUTATIONS = $(COUNT)
+mutations: export SWIFT_BACKTRACE = enable=no
+mutations: setup
+	@$(SWIFT) build --build-tests
+	@$(TEST) --no-parallel --filter '^ClusterTests\.MutationTests'
+
 # Two hundred jobs while nodes are killed, the coordinator's among them: nothing is lost, nothing counted twice
 kill-rounds: release
 	@Tests/kill-rounds.sh
@@ -85,15 +93,18 @@ many-nodes: release
 job-benchmark: release
 	@Benchmarks/jobs.sh $(OPTIONS)
 
-# The pages of the Transport library, in .build/docs.
+# The pages of the libraries, in .build/docs.
 docs: setup
 	@$(SWIFT) package dump-symbol-graph --skip-synthesized-members --minimum-access-level public >/dev/null
-	@rm -rf .build/symbols && mkdir -p .build/symbols
-	@cp .build/*/symbolgraph/Transport*.symbols.json .build/symbols/
-	@docc convert Sources/Transport/Transport.docc --fallback-display-name Transport \
-		--fallback-bundle-identifier skynet.transport --additional-symbol-graph-dir .build/symbols \
-		--output-path .build/docs --transform-for-static-hosting
-	@echo "open .build/docs/documentation/transport (any web server on .build/docs)"
+	@for library in Transport SkyCore; do \
+		rm -rf .build/symbols && mkdir -p .build/symbols .build/docs && \
+		cp .build/*/symbolgraph/$$library*.symbols.json .build/symbols/ && \
+		docc convert Sources/$$library/$$library.docc --fallback-display-name $$library \
+			--fallback-bundle-identifier skynet.$$library --additional-symbol-graph-dir .build/symbols \
+			--output-path .build/docs/$$library --transform-for-static-hosting \
+			--hosting-base-path $$library || exit 1; \
+	done
+	@echo "open /Transport/documentation/transport or /SkyCore/documentation/skycore (any web server on .build/docs)"
 
 # make demo, or make demo IMAGE=my.fits
 demo: release

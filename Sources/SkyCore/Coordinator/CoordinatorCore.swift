@@ -115,7 +115,7 @@ extension CoordinatorCore {
         let stored = StoredJob(id: id, token: token, request: request, submitted: wall)
         insert(CoordinatedJob(stored: stored, submittedAt: now, plan: CoordinatorCore.plan(of: request)))
         store(.submitted(stored))
-        handle(.submitted(id, tasks: 0, request.options))
+        handle(.submitted(id, tasks: 0, request.schedulingOptions))
         if let step = jobs[id]?.plan.begin() { follow(step, of: id) }
         return id
     }
@@ -142,7 +142,7 @@ extension CoordinatorCore {
         handle(
             .restored(
                 stored.id, tasks: replay.tasks, completed: replay.completed, failed: replay.failed,
-                risks: replay.risks, isSealed: replay.isSealed, stored.request.options))
+                risks: replay.risks, isSealed: replay.isSealed, stored.request.schedulingOptions))
         if let abort = replay.abort { give(up: stored.id, abort) }
     }
 
@@ -356,6 +356,8 @@ extension CoordinatorCore {
             jobs[attempt.job]?.uncommitted[attempt] = nil
         case .fault(let reason):
             handle(.failed(attempt, on: node, .fault(reason)))
+        case .crash(let reason):
+            handle(.failed(attempt, on: node, .crash(reason)))
         case .badInput(let reason):
             jobs[attempt.job]?.badInput.insert(attempt.task.index)
             handle(.failed(attempt, on: node, .permanent(reason)))

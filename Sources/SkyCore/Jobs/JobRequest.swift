@@ -35,6 +35,15 @@ package struct JobRequest: Codable, Sendable {
         }
     }
 
+    /// The options with what the kind of job makes of them.
+    var schedulingOptions: JobOptions {
+        guard case .sky = kind, options.retries == nil else { return options }
+        var options = options
+        // A file that cfitsio or wcslib die of is one that they always die of.
+        options.crashes = 1
+        return options
+    }
+
     /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
     package func validate() throws(SkyError) {
         if taskTimeLimit <= .zero || taskTimeLimit > JobRequest.longestTimeLimit {

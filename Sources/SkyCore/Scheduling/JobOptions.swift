@@ -4,6 +4,8 @@ package struct JobOptions: Hashable, Codable, Sendable {
     package var priority = 0
     /// Retries after a task's own faults; `nil` for the usual number.
     package var retries: Int?
+    /// How many of these may be for worker processes that died; `nil` for any.
+    package var crashes: Int?
     /// Names or ids of the nodes that may have its tasks; empty for all.
     package var use: Set<String> = []
     /// Names or ids of nodes that may not.

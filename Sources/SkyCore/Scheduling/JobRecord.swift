@@ -153,7 +153,8 @@ struct JobRecord {
         _ failure: AttemptFailure, to task: Int, on node: NodeID, alone: Bool, policy: JobScheduler.Policy
     ) -> TaskRecord.Verdict? {
         touched[task]?.charge(
-            failure, on: node, alone: alone, retries: options.retries ?? policy.maximumFaults, policy: policy)
+            failure, on: node, alone: alone, retries: options.retries ?? policy.maximumFaults,
+            crashes: options.crashes ?? .max, policy: policy)
     }
 
     /// A task that nobody has tried in this life was under way on a node that died in an earlier one.

@@ -35,6 +35,8 @@ struct TaskRecord {
 
     private enum Trouble {
         case fault(NodeID)
+        /// A worker process died of it: a fault too.
+        case crash(NodeID)
         /// The node, or the way to it, went away.
         case loss(NodeID, alone: Bool)
         /// The node cannot reach the input.
@@ -93,22 +95,25 @@ struct TaskRecord {
     /// - Parameters:
     ///   - alone: whether nothing else ran on the node.
     ///   - retries: how many faults are forgiven.
+    ///   - crashes: how many of these may be crashes.
     mutating func charge(
-        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, policy: JobScheduler.Policy
+        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
+        policy: JobScheduler.Policy
     ) -> Verdict {
-        let verdict = judge(failure, on: node, alone: alone, retries: retries, policy: policy)
+        let verdict = judge(failure, on: node, alone: alone, retries: retries, crashes: crashes, policy: policy)
         if case .permanent = failure { return verdict }
         return runner == nil ? verdict : .wait
     }
 
     private mutating func judge(
-        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, policy: JobScheduler.Policy
+        _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
+        policy: JobScheduler.Policy
     ) -> Verdict {
         switch failure {
-        case .fault(let reason):
+        case .fault(let reason), .crash(let reason):
             lastReason = reason
-            troubles.append(.fault(node))
-            guard faults <= retries else {
+            if case .crash = failure { troubles.append(.crash(node)) } else { troubles.append(.fault(node)) }
+            guard faults <= retries, crashedOn.count <= crashes else {
                 let nodes = Set(faultyOn)
                 let names = TaskRecord.names(of: nodes)
                 return .fail(
@@ -152,7 +157,7 @@ struct TaskRecord {
         var placement = RetryPlacement(barred: barred)
         for trouble in troubles {
             switch trouble {
-            case .fault(let node), .loss(let node, alone: _):
+            case .fault(let node), .crash(let node), .loss(let node, alone: _):
                 placement.sparesLocal = true
                 if roster.isLive(node), !placement.avoid.contains(node) { placement.avoid.append(node) }
             case .outOfReach(let node):
@@ -171,7 +176,16 @@ struct TaskRecord {
     private var faults: Int { faultyOn.count }
 
     private var faultyOn: [NodeID] {
-        troubles.compactMap { if case .fault(let node) = $0 { node } else { nil } }
+        troubles.compactMap {
+            switch $0 {
+            case .fault(let node), .crash(let node): node
+            case .loss, .outOfReach: nil
+            }
+        }
+    }
+
+    private var crashedOn: [NodeID] {
+        troubles.compactMap { if case .crash(let node) = $0 { node } else { nil } }
     }
 
     private var lostOn: [NodeID] {

@@ -1,8 +1,8 @@
 /// An image with what belongs to it: pixels that are masked or have no weight come as missing ones.
 package final class ScanImage {
-    private let image: FITSImage
-    private let noise: FITSImage?
-    private let mask: FITSImage?
+    private let image: any PixelSource
+    private let noise: (any PixelSource)?
+    private let mask: (any PixelSource)?
     let kind: Companions.NoiseKind
 
     /// Pixels, and the noise of each where that is known.
@@ -14,9 +14,10 @@ package final class ScanImage {
     }
 
     /// - Throws: `.badInput` where images that belong together have different sizes.
-    init(_ image: FITSImage, noise: FITSImage? = nil, mask: FITSImage? = nil, kind: Companions.NoiseKind = .rms)
-        throws(SkyError)
-    {
+    init(
+        _ image: any PixelSource, noise: (any PixelSource)? = nil, mask: (any PixelSource)? = nil,
+        kind: Companions.NoiseKind = .rms
+    ) throws(SkyError) {
         for companion in [noise, mask] {
             guard let companion, !companion.hasSize(of: image) else { continue }
             throw SkyError(
@@ -27,7 +28,7 @@ package final class ScanImage {
         (self.image, self.noise, self.mask, self.kind) = (image, noise, mask, kind)
     }
 
-    var images: (sky: FITSImage, noise: FITSImage?, mask: FITSImage?) { (image, noise, mask) }
+    var images: (sky: any PixelSource, noise: (any PixelSource)?, mask: (any PixelSource)?) { (image, noise, mask) }
     var path: String { image.path }
     var info: ImageInfo { image.info }
     var wcs: WCSTransform? { image.wcs }
@@ -65,8 +66,8 @@ package final class ScanImage {
     }
 }
 
-extension FITSImage {
-    func hasSize(of other: FITSImage) -> Bool {
+extension PixelSource {
+    func hasSize(of other: any PixelSource) -> Bool {
         (info.width, info.height) == (other.info.width, other.info.height)
     }
 }

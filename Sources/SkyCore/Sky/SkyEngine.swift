@@ -21,7 +21,12 @@ package final class SkyEngine {
     /// Files that were read through because they looked different.
     private var checked: [(path: String, content: FileContent)] = []
 
-    package init() {}
+    /// The one image that it works on, where that is no file.
+    private let memory: MemoryImage?
+
+    package init() { memory = nil }
+
+    init(_ image: MemoryImage) { memory = image }
 
     /// Opens the image and tells its size; finds wrong, damaged and truncated files.
     ///
@@ -154,10 +159,11 @@ package final class SkyEngine {
 
     /// The pixels of a rectangle, row by row, NaN where there is no data.
     package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
-        try image(path, hdu, at: .image).read(rect)
+        try image(path, hdu, nil).read(rect).values
     }
 
     private func image(_ path: String, _ hdu: Int?, _ companions: Companions?) throws(SkyError) -> ScanImage {
+        if let memory { return try ScanImage(memory) }
         let image = try image(path, hdu, at: .image)
         guard let companions else { return try ScanImage(image) }
         return try ScanImage(

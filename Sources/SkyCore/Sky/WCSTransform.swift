@@ -16,6 +16,9 @@ package final class WCSTransform {
     /// - Parameters:
     ///   - header: `cards` cards of 80 characters, without line ends. wcslib does not change them.
     init?(header: UnsafeMutablePointer<CChar>, cards: Int32) {
+        // Some headers keep wcslib busy for ever.
+        ProcessorLimit.begin("wcslib does not come to an end with the coordinates in the header")
+        defer { ProcessorLimit.end() }
         var rejected: Int32 = 0
         var count: Int32 = 0
         var all: UnsafeMutablePointer<wcsprm>?

@@ -7,6 +7,8 @@ package enum AttemptOutcome: Hashable, Codable, Sendable {
     case done(ByteBuffer)
     /// It failed; another try may succeed.
     case fault(String)
+    /// The process that tried died.
+    case crash(String)
     /// The input is bad: no try will succeed.
     case badInput(String)
     /// This node cannot reach the input; another may.
@@ -37,7 +39,8 @@ package struct AttemptResult: Hashable, Codable, Sendable {
     package var byteCount: Int {
         switch outcome {
         case .done(let result): 64 + result.readableBytes
-        case .fault(let text), .badInput(let text), .unavailable(let text), .refused(let text): 64 + text.utf8.count
+        case .fault(let text), .crash(let text), .badInput(let text), .unavailable(let text), .refused(let text):
+            64 + text.utf8.count
         }
     }
 }

@@ -14,6 +14,8 @@ package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
     /// It failed; another try may succeed.
     case fault(String)
+    /// The worker process died.
+    case crash(String)
     /// The input is bad: no try will succeed.
     case badInput(String)
     /// This node cannot reach the input; another may.

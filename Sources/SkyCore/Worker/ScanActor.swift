@@ -174,7 +174,7 @@ package distributed actor ScanActor: ClusterActor {
     private func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
         switch outcome {
         case .done: completed += 1
-        case .fault, .badInput, .unavailable: failed += 1
+        case .fault, .crash, .badInput, .unavailable: failed += 1
         case .refused: break
         }
         return book.ended(attempt, outcome, duration, now: now)

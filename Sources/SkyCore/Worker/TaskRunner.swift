@@ -66,6 +66,7 @@ package struct TaskRunner: Sendable {
                 return .fault("its result cannot be encoded: \(error)")
             }
         case .fault(let reason): return .fault(reason)
+        case .crash(let reason): return .crash(reason)
         case .badInput(let reason): return .badInput(reason)
         case .unavailable(let reason): return .unavailable(reason)
         }

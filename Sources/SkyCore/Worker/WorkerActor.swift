@@ -68,8 +68,8 @@ private final class EngineBox: @unchecked Sendable {
         switch work {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _), .preview(let image, _):
-            return try with(image.contents[...]) { try result(of: work) }
-        case .simulate, .inspect: return try result(of: work)
+            return try with(image.contents[...]) { try engine.perform(work) }
+        case .simulate, .inspect: return try engine.perform(work)
         }
     }
 
@@ -77,36 +77,5 @@ private final class EngineBox: @unchecked Sendable {
     private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> TaskResult) throws -> TaskResult {
         guard let file = files.first else { return try work() }
         return try engine.with(file.content, of: file.path) { try with(files.dropFirst(), work) }
-    }
-
-    private func result(of work: ScanTask.Work) throws -> TaskResult {
-        switch work {
-        case .simulate: .simulated
-        case .inspect(let image, let withContent):
-            .inspected(
-                try engine.inspect(
-                    path: image.path, hdu: image.hdu, companions: image.companions, withContent: withContent ?? false))
-        case .background(let image, let sector, let configuration):
-            .background(
-                try engine.background(
-                    path: image.path, companions: image.companions, sector: sector, configuration: configuration))
-        case .seeing(let image, let sector, let background, let configuration):
-            .seeing(
-                try engine.seeing(
-                    path: image.path, companions: image.companions, sector: sector, background: background,
-                    configuration: configuration))
-        case .extract(let image, let sector, let background, let configuration):
-            .extracted(
-                try engine.extract(
-                    path: image.path, companions: image.companions, sector: sector, background: background,
-                    configuration: configuration))
-        case .join(let image, let union, let background, let configuration):
-            .joined(
-                try engine.join(
-                    path: image.path, companions: image.companions, union: union, background: background,
-                    configuration: configuration))
-        case .preview(let image, let maximumSide):
-            .preview(try engine.preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
-        }
     }
 }

@@ -65,7 +65,7 @@ package actor WorkerPool {
             // It may say in a moment why it ended; one that only lost its socket is killed after it.
             let end = await discard(worker, patience: .milliseconds(500))
             let limit = end.contains("allocate") ? "; a worker may have \(memory >> 20) MiB" : ""
-            return .fault("the worker process \(end)\(limit)")
+            return .crash("the worker process \(end)\(limit)")
         } catch {
             await discard(worker)
             return .fault("the worker process failed: \(error)")

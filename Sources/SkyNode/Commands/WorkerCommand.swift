@@ -21,6 +21,7 @@ struct WorkerCommand: AsyncParsableCommand {
         ProcessLimits.set(RLIMIT_CORE, to: 0)
         // What takes more is refused it, and fails; the machine's owner goes on working.
         ProcessLimits.set(RLIMIT_AS, to: memory)
+        ProcessorLimit.allow()
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster
         settings.logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }

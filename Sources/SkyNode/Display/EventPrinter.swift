@@ -21,6 +21,9 @@ struct EventPrinter: Sendable {
         display.show(batch.status, of: subject)
     }
 
+    /// Which image it is about, where there are several.
+    private var ofSubject: String { subject.map { " of \(PrintableText.of($0))" } ?? "" }
+
     private func line(_ kind: JobEvent.Kind) -> String? {
         switch kind {
         case .planned(let info, let sectors):
@@ -31,10 +34,10 @@ struct EventPrinter: Sendable {
             return isVerbose ? "Completed: \(PrintableText.of(task)) \(by)" : nil
         case .retrying(let task, let node, let reason, let delay):
             let pause = delay > .zero ? ", trying again in \(DurationText.seconds(delay)) s" : ", trying again"
-            return "Retrying: \(PrintableText.of(task)) failed on \(PrintableText.of(node)) "
+            return "Retrying: \(PrintableText.of(task))\(ofSubject) failed on \(PrintableText.of(node)) "
                 + "(\(PrintableText.of(reason)))\(pause)"
         case .failed(let task, let reason):
-            return "Failed: \(PrintableText.of(task)): \(PrintableText.of(reason))"
+            return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
         case .sectorDone, .ended:
             return nil
         }

@@ -144,6 +144,15 @@ import Testing
         #expect(plan.catalogue?.sources.map(\.x) == [130])
     }
 
+    @Test func `what two processes died of is given up, unless somebody says how often to try`() {
+        var job = JobRequest(
+            .sky(SkyRequest(image: ImageReference(path: "/m13.fits", hdu: nil), configuration: configuration)))
+        #expect(job.schedulingOptions.crashes == 1)
+        job.options.retries = 5
+        #expect(job.schedulingOptions.crashes == nil)
+        #expect(JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero))).schedulingOptions.crashes == nil)
+    }
+
     @Test func `dense sectors are the first to be scanned`() throws {
         var plan = plan()
         _ = plan.begin()

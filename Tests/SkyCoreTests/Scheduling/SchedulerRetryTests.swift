@@ -41,6 +41,20 @@ struct SchedulerRetryTests {
         #expect(actions.outcome == JobOutcome(completed: 0, failed: 1, cancelled: 0, retries: 3))
     }
 
+    @Test("gives up what two processes died of, where the job says so, whatever else it is forgiven")
+    func crashes() {
+        var options = JobOptions()
+        options.crashes = 1
+        var story = SchedulerStory([east: 1])
+        story.submit(1, options: options)
+        #expect(story.tell(.failed(attempt(0, 1), on: east, .crash("signal 11"))).failures.isEmpty)
+        #expect(story.wait(.seconds(3)).runs.count == 1)
+        #expect(story.tell(.failed(attempt(0, 2), on: east, .fault("x"))).failures.isEmpty)
+        #expect(story.wait(.seconds(3)).runs.count == 1)
+        let actions = story.tell(.failed(attempt(0, 3), on: east, .crash("signal 11")))
+        #expect(actions.failures == ["failed 3 times on node \(east): signal 11"])
+    }
+
     @Test("never retries bad input")
     func permanent() {
         var story = SchedulerStory([east: 1])

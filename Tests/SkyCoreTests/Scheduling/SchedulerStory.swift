@@ -35,8 +35,8 @@ struct SchedulerStory {
 
     /// A sealed job with so many tasks.
     @discardableResult
-    mutating func submit(_ tasks: Int, as job: JobID = job) -> [Action] {
-        tell(.submitted(job, tasks: tasks)) + tell(.noMoreTasks(job))
+    mutating func submit(_ tasks: Int, as job: JobID = job, options: JobOptions = JobOptions()) -> [Action] {
+        tell(.submitted(job, tasks: tasks, options)) + tell(.noMoreTasks(job))
     }
 
     /// Lets time pass, waking the scheduler whenever it asks for it.

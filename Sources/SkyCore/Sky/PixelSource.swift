@@ -1,0 +1,70 @@
+/// Where the pixels of an image come from.
+protocol PixelSource: AnyObject {
+    /// What it is called where something is wrong with it.
+    var path: String { get }
+    var info: ImageInfo { get }
+    /// `nil` without coordinates.
+    var wcs: WCSTransform? { get }
+    /// The header's cards but END, 80 characters each.
+    var header: [String] { get }
+    /// The images of the file from this one on, by HDU, and what of them is no picture of the sky.
+    func images() -> (sky: [Int], others: [String])
+    /// The pixels of `rect`, row by row, NaN where there is none that can be computed with.
+    func read(_ rect: PixelRect) throws(SkyError) -> [Float]
+}
+
+extension FITSImage: PixelSource {}
+
+/// An image that somebody holds in memory.
+final class MemoryImage: PixelSource {
+    let path = "the image in memory"
+    let info: ImageInfo
+    let header: [String]
+    let wcs: WCSTransform?
+    private let pixels: [Float]
+
+    /// - Throws: `.badInput` where the pixels are not as many as the size says.
+    init(width: Int, height: Int, pixels: [Float], header: [String]) throws(SkyError) {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        guard width > 0, height > 0, !overflow, count == pixels.count else {
+            throw SkyError(.badInput, "\(pixels.count) pixels are not an image of \(width) x \(height)")
+        }
+        self.pixels = pixels
+        self.header = header
+        wcs = WCSTransform(cards: header)
+        info = ImageInfo(width: width, height: height, bitpix: -32, hdu: 0, hasWCS: wcs != nil)
+    }
+
+    func images() -> (sky: [Int], others: [String]) { ([0], []) }
+
+    func read(_ rect: PixelRect) throws(SkyError) -> [Float] {
+        guard info.contains(rect) else { throw SkyError(.badInput, "the rectangle \(rect) is not inside \(path)") }
+        var result: [Float] = []
+        result.reserveCapacity(rect.area)
+        for y in rect.y..<rect.bottom {
+            for value in pixels[y * info.width + rect.x..<y * info.width + rect.right] {
+                result.append(abs(value) < 1e30 ? value : .nan)
+            }
+        }
+        return result
+    }
+}
+
+extension WCSTransform {
+    /// The coordinates of a header given as text, whose cards are cut or padded to 80 characters.
+    convenience init?(cards: [String]) {
+        guard !cards.isEmpty else { return nil }
+        let all = cards + ["END"]
+        let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: all.count * 80 + 1)
+        defer { bytes.deallocate() }
+        bytes.initialize(repeating: 0x20, count: all.count * 80)
+        bytes[all.count * 80] = 0
+        for (index, card) in all.enumerated() {
+            for (place, byte) in card.utf8.prefix(80).enumerated() {
+                // wcslib reads text; whatever else there is says nothing to it.
+                bytes[index * 80 + place] = (0x20...0x7E).contains(byte) ? CChar(byte) : 0x3F
+            }
+        }
+        self.init(header: bytes, cards: Int32(clamping: all.count))
+    }
+}

@@ -1,0 +1,33 @@
+extension SkyEngine {
+    /// Does a task's work.
+    func perform(_ work: ScanTask.Work) throws(SkyError) -> TaskResult {
+        switch work {
+        case .simulate: .simulated
+        case .inspect(let image, let withContent):
+            .inspected(
+                try inspect(
+                    path: image.path, hdu: image.hdu, companions: image.companions, withContent: withContent ?? false))
+        case .background(let image, let sector, let configuration):
+            .background(
+                try background(
+                    path: image.path, companions: image.companions, sector: sector, configuration: configuration))
+        case .seeing(let image, let sector, let background, let configuration):
+            .seeing(
+                try seeing(
+                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    configuration: configuration))
+        case .extract(let image, let sector, let background, let configuration):
+            .extracted(
+                try extract(
+                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    configuration: configuration))
+        case .join(let image, let union, let background, let configuration):
+            .joined(
+                try join(
+                    path: image.path, companions: image.companions, union: union, background: background,
+                    configuration: configuration))
+        case .preview(let image, let maximumSide):
+            .preview(try preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
+        }
+    }
+}
