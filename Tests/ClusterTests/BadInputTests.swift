@@ -63,6 +63,22 @@ import Testing
             ["scan", folder.file("sky.fits"), "-o", folder.file("sky_truth.csv/x")], saying: "file")
     }
 
+    @Test func `of several images the good ones are scanned and the others named`() async throws {
+        let folder = try ScratchFolder()
+        let made = try await Skynode.run("synthesize", folder.file("sky.fits"), "--width", "64", "--height", "64")
+        #expect(made.status == 0)
+        try Data("<!DOCTYPE html><p>404".utf8).write(to: URL(fileURLWithPath: folder.file("text.fits")))
+        let ended = try await Skynode.run(
+            "scan", folder.file("text.fits"), folder.file("sky.fits"), folder.file("missing.fits"), "-o",
+            folder.file("out"), "--slots", "1", "--no-multicast", "--no-picture")
+        #expect(ended.status == 2)
+        let named = ended.errors.filter { $0.hasPrefix("skynode: ") }
+        #expect(named.count == 2, "\(ended.errors)")
+        #expect(named.first?.contains("text.fits: not a FITS file") == true)
+        #expect(named.last?.contains("missing.fits: no such file") == true)
+        #expect(try !folder.contents("out/sky.csv").isEmpty)
+    }
+
     @Test(arguments: [
         (["serve", "--slots", "0"], "--slots 0"),
         (["simulate", "--slots", "0"], "--slots 0"),

@@ -60,9 +60,12 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let plan = try ScanPlan(self)
+        for refusal in plan.refusals { Console.error("skynode: \(PrintableText.of(refusal))") }
         if detach {
             plan.removeOutputFolderIfUnused()
-            return try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
+            try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
+            if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
+            return
         }
         let (format, isVerbose, keepPartial) = (cluster.format, verbose, keepPartial)
         do {

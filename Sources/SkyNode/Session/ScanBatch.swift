@@ -36,7 +36,7 @@ struct ScanBatch: Sendable {
     /// The worst status of all images.
     func run() async throws -> ExitStatus {
         try await withThrowingTaskGroup(of: Outcome.self) { group in
-            var worst = ExitStatus.done
+            var worst = plan.refusals.isEmpty ? ExitStatus.done : .usage
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
             // A file's images keep together in the catalogue of all.
             var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << 16) })

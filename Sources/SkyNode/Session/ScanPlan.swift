@@ -45,6 +45,8 @@ struct ScanPlan: Sendable {
     }
 
     let items: [Item]
+    /// Why others of the images cannot be scanned.
+    let refusals: [String]
     let configuration: ScanConfiguration
     let truth: [TruthSource]?
     let output: OutputPlace
@@ -77,15 +79,17 @@ struct ScanPlan: Sendable {
         let images = try ImageList.expand(command.images)
         // A folder holds the weights of its images too.
         let companions = Set(images.flatMap(command.companions.files))
+        var refusals: [SkyError] = []
         for image in images {
-            try FITSSniff.check(path: image)
-            guard let path = realpath(image, nil) else {
-                throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
+            var reference: ImageReference
+            do {
+                reference = ImageReference(path: try ScanPlan.resolved(image), hdu: configuration.hdu)
+                if images.count > 1, companions.contains(reference.path) { continue }
+                reference.companions = try command.companions.companions(of: image)
+            } catch let error as SkyError {
+                refusals.append(error)
+                continue
             }
-            defer { free(path) }
-            var reference = ImageReference(path: String(cString: path), hdu: configuration.hdu)
-            if images.count > 1, companions.contains(reference.path) { continue }
-            reference.companions = try command.companions.companions(of: image)
             var request = SkyRequest(image: reference, configuration: configuration)
             request.usesCache = !command.noCache
             request.pictureSide = command.noPicture || output.isFile ? nil : ScanPlan.pictureSide
@@ -103,11 +107,23 @@ struct ScanPlan: Sendable {
             }
             items.append(Item(name: image, path: reference.path, request: job, stem: output.folder + "/" + unique))
         }
+        // One bad file of a night is no reason to leave the others.
+        if items.isEmpty, let error = refusals.first { throw error }
         self.items = items
+        self.refusals = refusals.map(\.message)
         merges = output.isFile || (items.count > 1 && !command.noMerge)
         mergesImagesOfOne = !command.noMerge
         outputExisted = access(output.folder, F_OK) == 0
         try output.prepare(stems: Set(items.map(\.stem)))
+    }
+
+    private static func resolved(_ image: String) throws(SkyError) -> String {
+        try FITSSniff.check(path: image)
+        guard let path = realpath(image, nil) else {
+            throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
+        }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// The file's name without folder and without the endings FITS files have.
