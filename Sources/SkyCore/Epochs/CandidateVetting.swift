@@ -78,6 +78,8 @@ struct CandidateVetting {
                 defer { place += 1 }
                 let index = y * width + x
                 guard x >= 0, y >= 0, x < width, y < planeHeight, image.frame.mask[index].isEmpty else { continue }
+                // Where a source that moved a little left its gap, this one has no say.
+                if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
                 let (a, b) = (image.frame.new.values[index], image.frame.old.values[index] * ratio)
                 let model = flux * Double(shape[place])
                 let left = Double(a - b) - model

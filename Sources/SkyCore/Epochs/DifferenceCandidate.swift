@@ -12,6 +12,7 @@ public struct DifferenceCandidate: Hashable, Codable, Sendable {
     /// Error of the position along one axis in pixels, 1 sigma.
     public var positionError: Double
     /// New minus old flux in the new image's units, and its error (1 sigma): of the point source alone, whatever lies under it.
+    /// The error is that of nothing having changed: the source's own photons are not in it.
     public var fluxDifference: Double
     public var fluxDifferenceError: Double
     /// Fluxes at the place in both images, in the new image's units, and their errors.

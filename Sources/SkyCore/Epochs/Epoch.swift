@@ -23,8 +23,8 @@ public struct Epoch: Sendable {
 
     /// The level at which the detector ends: given, or guessed. `nil` where nothing says that there is one.
     ///
-    /// Guessed where several of the brightest sources have the same peak, or where the highest star is flatter than others: less
-    /// of its light in the highest pixel than differences of the place within the pixel explain.
+    /// Guessed where several of the brightest sources have the same peak, or where the highest source is flatter than stars: less of
+    /// its light in the highest pixel than differences of the place within the pixel explain.
     var saturationLevel: Double? {
         if let saturation { return saturation }
         let sources = catalogue.sources.filter { ($0.peak + $0.background).isFinite && $0.peak > 0 }
@@ -34,12 +34,12 @@ public struct Epoch: Sendable {
         // A distribution without an end has its third brightest far below the brightest.
         if peaks[0] > 0, peaks[2] > 0.997 * peaks[0] { return 0.99 * peaks[0] }
         let widest = 1.6 * seeing
-        let stars = highest.filter { star in
+        let shares = highest.filter { star in
             star.fwhm > 0 && star.fwhm < widest && star.b > 0.8 * star.a && star.fluxAuto > 50 * star.fluxErrorAuto
-        }
-        guard stars.count >= 20, let top = stars.first,
-            let usual = RobustStatistics.median(stars.map { $0.peak / $0.fluxAuto }),
-            top.peak / top.fluxAuto < Self.flatShare * usual
+        }.map { $0.peak / $0.fluxAuto }
+        // A galaxy that outshines all stars would pass for one; then its own middle is all that is lost.
+        guard shares.count >= 10, let top = highest.first, top.fluxAuto > 0,
+            let usual = RobustStatistics.median(shares), top.peak / top.fluxAuto < Self.flatShare * usual
         else { return nil }
         return 0.99 * (top.peak + top.background)
     }

@@ -31,7 +31,7 @@ struct MoverLinker {
     private static let tolerance = (pixels: 0.4, errors: 3.5, mostPixels: 2.0)
     /// Detections of an image that are looked at, the strongest first, and pairs of them in all.
     private static let mostDetections = 3000
-    private static let mostSeeds = 2_000_000
+    private static let mostSeeds = 500_000
 
     func tracks(_ epochs: [[MoverDetection]]) -> [Track] {
         guard epochs.count >= 3, epochs.count == times.count, scale > 0, maximumRate > 0 else { return [] }
