@@ -96,7 +96,7 @@ struct ScannedEpoch {
     let catalogue: Catalogue
     let configuration: ScanConfiguration
 
-    init(_ path: String, sector: Int? = 256) throws {
+    init(_ path: String, sector: Int? = nil) throws {
         var configuration = ScanConfiguration()
         configuration.sectorSize = sector
         self.configuration = configuration
@@ -131,7 +131,7 @@ final class EpochStudy {
     private let folder = TemporaryFolder()
     private var count = 0
 
-    func scan(_ epoch: PaintedEpoch, sector: Int? = 256) throws -> ScannedEpoch {
+    func scan(_ epoch: PaintedEpoch, sector: Int? = nil) throws -> ScannedEpoch {
         count += 1
         return try ScannedEpoch(folder.write(epoch.fits(), "e\(count).fits"), sector: sector)
     }
