@@ -5,7 +5,7 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     /// What differs, strongest first.
     public var candidates: [DifferenceCandidate]
     /// Candidates that were refused, by reason.
-    public var refused: [Refusal: Int]
+    public var refused: RefusalCounts
     /// Candidates beyond the limit of a sector, which were not listed.
     public var omitted: Int
     /// Pixels of the core that both images have, and of the core in all.
@@ -15,7 +15,7 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     public var stars: Int
 
     /// Why a difference is none.
-    public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
+    public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable {
         /// Beside a bright star that moved by a fraction of a pixel: as much too dark as too bright.
         case dipole
         /// Too sharp or too ragged for a point source: a cosmic ray, a bad pixel, a trail.
@@ -32,6 +32,6 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     init(sector: Int, corePixels: Int) {
         self.sector = sector
         self.corePixels = corePixels
-        (candidates, refused, omitted, comparedPixels, stars) = ([], [:], 0, 0, 0)
+        (candidates, refused, omitted, comparedPixels, stars) = ([], RefusalCounts(), 0, 0, 0)
     }
 }

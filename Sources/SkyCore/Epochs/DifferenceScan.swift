@@ -44,7 +44,7 @@ package struct DifferenceScan {
         for peak in peaks.sorted(by: { (-abs($0.significance), $0.y, $0.x) < (-abs($1.significance), $1.y, $1.x) }) {
             let (refusal, height) = vetting.examine(peak, threshold: lowest)
             if let refusal {
-                if abs(peak.significance) >= settings.threshold { result.refused[refusal, default: 0] += 1 }
+                if abs(peak.significance) >= settings.threshold { result.refused[refusal] += 1 }
                 continue
             }
             guard result.candidates.count < DifferenceResult.mostCandidates else {

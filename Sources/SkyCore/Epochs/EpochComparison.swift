@@ -17,13 +17,11 @@ public struct EpochComparison: Hashable, Codable, Sendable {
     /// Share of the new image that the old one covers.
     public var coverage: Double
     /// Differences that were refused, by reason.
-    public var refused: [DifferenceResult.Refusal: Int]
+    public var refused: RefusalCounts
     /// Differences beyond what a sector may list: above zero, something is wrong with the images.
     public var omitted: Int
     /// Where the old image's pixels lie in the sky.
     let reference: ReferenceFrame
-    /// Pixels of the new image.
-    let area: Double
 
     /// Puts the sectors' results together, in whatever order they came; a second result for a sector is left out.
     ///
@@ -45,11 +43,10 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         ratio = pair.scale.ratio(x: Double(new.info.width) / 2, y: Double(new.info.height) / 2)
         fluxFloor = pair.scale.floor
         (newSeeing, oldSeeing) = (pair.newSeeing, pair.oldSeeing)
-        let pixels = results.reduce(0) { $0 + $1.corePixels }
-        coverage = pixels > 0 ? Double(results.reduce(0) { $0 + $1.comparedPixels }) / Double(pixels) : 0
-        area = Double(new.info.width) * Double(new.info.height)
-        omitted = results.reduce(0) { $0 + $1.omitted }
-        refused = results.reduce(into: [:]) { $0.merge($1.refused, uniquingKeysWith: +) }
+        let pixels = results.reduce(0) { $0 &+ $1.corePixels }
+        coverage = pixels > 0 ? Double(results.reduce(0) { $0 &+ $1.comparedPixels }) / Double(pixels) : 0
+        omitted = results.reduce(0) { $0 &+ $1.omitted }
+        refused = results.reduce(into: RefusalCounts()) { $0.add($1.refused) }
         reference = ReferenceFrame(old)
     }
 

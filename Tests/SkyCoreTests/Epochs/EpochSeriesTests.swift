@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Transport
 
 @testable import SkyCore
 
@@ -85,7 +86,7 @@ import Testing
         let epochs = nights(movers)
         let (new, old) = (try study.scan(epochs[1], sector: 128), try study.scan(epochs[0], sector: 128))
         let pair = try EpochPair(new: Epoch(catalogue: new.catalogue), old: Epoch(catalogue: old.catalogue))
-        let sent = try JSONDecoder().decode(EpochPair.self, from: JSONEncoder().encode(pair))
+        let sent = try WireCoder.decode(EpochPair.self, from: WireCoder.encode(pair))
         #expect(sent == pair)
         let results = try new.differences(from: old, pair)
         func merged(_ results: [DifferenceResult]) -> EpochComparison {
@@ -93,12 +94,13 @@ import Testing
         }
         let one = merged(results)
         #expect(one == merged(results.reversed() + results))
-        #expect(try JSONDecoder().decode(EpochComparison.self, from: JSONEncoder().encode(one)) == one)
+        #expect(try WireCoder.decode(EpochComparison.self, from: WireCoder.encode(one)) == one)
+        #expect(try WireCoder.decode([DifferenceResult].self, from: WireCoder.encode(results)) == results)
         let order = pair.order(
             for: Sector(
                 index: 0, core: PixelRect(x: 0, y: 0, width: 64, height: 64),
                 padded: PixelRect(x: 0, y: 0, width: 64, height: 64)))
-        #expect(try JSONDecoder().decode(DifferenceOrder.self, from: JSONEncoder().encode(order)) == order)
+        #expect(try WireCoder.decode(DifferenceOrder.self, from: WireCoder.encode(order)) == order)
     }
 
     @Test func `no comparison makes an empty series`() {
