@@ -1,0 +1,111 @@
+/// Whether a peak of the difference is what a point source would make.
+struct CandidateVetting {
+    let image: DifferenceImage
+    let lanczos: LanczosFilter
+
+    /// Opposite peaks beside it of at least this share, where the source is much brighter than what changed.
+    private static let dipoleShare = 0.35
+    /// Mean square of what is left after a point source was taken out, in units of its error.
+    private static let largestMisfit = 2.0
+    /// Square deviation of a single pixel in the same units.
+    private static let largestDeviation = 36.0
+    /// How well the point source's shape and error are known, as shares of its own and of the underlying light.
+    private static let shapeError = 0.12
+    private static let hostError = 0.5
+    /// Pixels near the peak that are bad, at most.
+    private static let badShare = 0.2
+
+    /// Why it is none; `nil` for a source. With the height above the surroundings.
+    func examine(_ peak: DifferencePeak, threshold: Double) -> (refusal: DifferenceResult.Refusal?, height: Double) {
+        let (level, opposite, bad) = surroundings(of: peak)
+        let height = peak.height - level
+        // A halo's own height is not above what lies around it.
+        guard height * peak.height > 0, abs(height) > threshold * peak.error else { return (.surroundings, height) }
+        if bad > Self.badShare { return (.edge, height) }
+        let light = Double(image.common.values[peak.y * image.common.width + peak.x])
+        if opposite > Self.dipoleShare * abs(height), abs(height) < light {
+            return (.dipole, height)
+        }
+        return (misfit(of: peak, height: height) > Self.largestMisfit ? .shape : nil, height)
+    }
+
+    /// The median difference in a ring around the peak, above the level it was measured from; the highest peak of the other sign
+    /// near it; and the share of bad pixels within the seeing.
+    private func surroundings(of peak: DifferencePeak) -> (level: Double, opposite: Double, bad: Double) {
+        let (width, height) = (image.difference.width, image.difference.height)
+        let target = image.seeing.target
+        let (inner, outer, near) = (1.4 * target, 2.6 * target, 1.5 * target)
+        let reach = Int(outer.rounded(.up))
+        var ring: [Float] = []
+        var opposite = 0.0
+        var counts = (bad: 0, all: 0)
+        let zero = image.noise.level(x: peak.x, y: peak.y)
+        for y in peak.y - reach...peak.y + reach {
+            for x in peak.x - reach...peak.x + reach {
+                let square = Double((x - peak.x) * (x - peak.x) + (y - peak.y) * (y - peak.y))
+                guard square <= outer * outer else { continue }
+                let isInside = x >= 0 && y >= 0 && x < width && y < height
+                let isGood = isInside && image.frame.mask[y * width + x].isEmpty
+                if square <= target * target {
+                    counts.all += 1
+                    if !isGood { counts.bad += 1 }
+                }
+                guard isGood else { continue }
+                let value = image.difference.values[y * width + x] - zero
+                if square >= inner * inner { ring.append(value) }
+                if square <= near * near { opposite = max(opposite, peak.height > 0 ? -Double(value) : Double(value)) }
+            }
+        }
+        ring.sort()
+        let level = ring.count < 10 ? 0 : Double(ring[ring.count / 2])
+        return (level, opposite, Double(counts.bad) / Double(max(counts.all, 1)))
+    }
+
+    /// Mean square deviation of the unsmoothed images' difference from a point source, in units of its error.
+    private func misfit(of peak: DifferencePeak, height: Double) -> Double {
+        let (width, planeHeight) = (image.difference.width, image.difference.height)
+        let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
+        let flux = height / image.template.peak
+        let template = height > 0 ? image.newTemplate : image.oldTemplate
+        let shape = template.moved(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)
+        let ratio = Float(image.ratio)
+        let noise = pixelVariance
+        var sum = 0.0
+        var count = 0
+        var place = 0
+        for y in peak.y - reach...peak.y + reach {
+            for x in peak.x - reach...peak.x + reach {
+                defer { place += 1 }
+                let index = y * width + x
+                guard x >= 0, y >= 0, x < width, y < planeHeight, image.frame.mask[index].isEmpty else { continue }
+                // Where a source that moved a little left its gap, this one has no say.
+                if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
+                let (a, b) = (image.frame.new.values[index], image.frame.old.values[index] * ratio)
+                let model = flux * Double(shape[place])
+                let left = Double(a - b) - model
+                let own = Self.shapeError * model
+                let host = Self.hostError * Double(max(min(a, b), 0))
+                let square = left * left / (noise + own * own + host * host + abs(model) * photonsPerUnit)
+                // One pixel far off is a cosmic ray's, however well the others fit.
+                if square > Self.largestDeviation { return .infinity }
+                sum += square
+                count += 1
+            }
+        }
+        return count > 0 ? sum / Double(count) : 0
+    }
+
+    /// Of the unsmoothed difference.
+    let pixelVariance: Double
+    /// Variance of a pixel's own photons per unit of its light.
+    let photonsPerUnit: Double
+
+    init(image: DifferenceImage, gain: Double, lanczos: LanczosFilter) {
+        self.image = image
+        self.lanczos = lanczos
+        let a = Double(NoiseGrid(image.frame.new, mask: image.frame.mask).sigma)
+        let b = Double(NoiseGrid(image.frame.old, mask: image.frame.mask).sigma) * image.ratio
+        pixelVariance = max(a * a + b * b, .leastNormalMagnitude)
+        photonsPerUnit = gain > 0 ? 1 / gain : 0.1 * a
+    }
+}

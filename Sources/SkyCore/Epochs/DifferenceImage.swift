@@ -1,0 +1,129 @@
+/// The difference of two images of the same sky, smoothed so that its peaks are the best measurements of point sources.
+///
+/// The new image is smoothed with a Gaussian as wide as its own seeing, which is nearly the matched filter; the old one with the
+/// kernel that makes it look like that. So the kernel always smooths, whichever image is the sharper, and the difference needs
+/// no further filter (the pre-convolution of Becker et al. 2012, MNRAS 425, 1341, section 2).
+struct DifferenceImage {
+    let frame: PairFrame
+    /// The new image smoothed, and the old one made to look like it.
+    let new: PixelPlane
+    let old: PixelPlane
+    /// Their difference, and what both have at least: only light in both can leave a residual.
+    let difference: PixelPlane
+    let common: PixelPlane
+    /// Noise of the difference, and of each of the two.
+    let noise: NoiseGrid
+    let newNoise: Float
+    let oldNoise: Float
+    /// Variance beyond the noise.
+    let variances: PixelPlane
+    /// A point on the smoothed image, and on either image as it is.
+    let template: PointTemplate
+    let newTemplate: PointTemplate
+    let oldTemplate: PointTemplate
+    let seeing: Seeing
+    /// New over old flux.
+    let ratio: Double
+    /// Stars that the kernel was fitted with.
+    let stars: Int
+
+    /// Widths in pixels of the new image.
+    struct Seeing {
+        /// Full widths at half maximum.
+        let new: Double
+        let old: Double
+        /// Of the Gaussian that smooths the new image.
+        let filter: Double
+        /// Of a star in the difference.
+        let target: Double
+
+        init(_ order: DifferenceOrder) {
+            let (x, y) = (
+                Double(order.sector.core.x + order.sector.core.width / 2),
+                Double(order.sector.core.y + order.sector.core.height / 2)
+            )
+            // Old pixels per new one.
+            let (o, a, b) = (
+                order.alignment.old(x: x, y: y), order.alignment.old(x: x + 1, y: y),
+                order.alignment.old(x: x, y: y + 1)
+            )
+            let area = abs((a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x))
+            let scale = area > 0.01 && area < 100 ? area.squareRoot() : 1
+            func bounded(_ fwhm: Double) -> Double { fwhm.isFinite ? min(max(fwhm, 1), 15) : 3 }
+            new = bounded(order.newSeeing)
+            old = bounded(order.oldSeeing / scale)
+            // Wide enough that the old image has to be smoothed too.
+            filter = max(new * new, 1.5 * old * old - new * new).squareRoot()
+            target = (new * new + filter * filter).squareRoot()
+        }
+
+        /// Sigma of the Gaussian between the old image and the target.
+        var kernelSigma: Double { max(target * target - old * old, 0.25).squareRoot() / Gaussian.fwhm }
+        /// Pixels around a star that the kernel is fitted on.
+        var fitReach: Int { Int((2.2 * target).rounded(.up)) }
+        /// Pixels around a sector that are needed.
+        var margin: Int { Int((5.5 * kernelSigma).rounded(.up)) + Int((4 * target).rounded(.up)) + 8 }
+    }
+
+    init(
+        frame: PairFrame, new: EpochImage, old: EpochImage, order: DifferenceOrder, seeing: Seeing,
+        lanczos: LanczosFilter
+    ) throws(SkyError) {
+        self.frame = frame
+        self.seeing = seeing
+        let filterSigma = seeing.filter / Gaussian.fwhm
+        let smoothed = frame.new.smoothed(sigma: filterSigma)
+        let basis = KernelBasis(sigma: seeing.kernelSigma, stars: order.stars.count)
+        let reach = max(seeing.fitReach + basis.radius, PointTemplate.radius + 4)
+        var stamps: [StarStamp] = []
+        for star in order.stars {
+            if let stamp = StarStamp(of: star, from: frame, smoothed: smoothed, radius: reach) {
+                stamps.append(stamp)
+            } else if let stamp = try Self.far(star, reach, new, old, order, filterSigma, lanczos) {
+                stamps.append(stamp)
+            }
+        }
+        newNoise = NoiseGrid(smoothed, mask: frame.mask).sigma
+        let kernel =
+            MatchingKernel(
+                stamps: stamps, basis: basis, reach: seeing.fitReach, noise: Double(max(newNoise, 1e-20)))
+            ?? MatchingKernel(sigma: seeing.kernelSigma, ratio: order.ratio)
+        stars = kernel.stars
+        ratio = kernel.ratio
+        let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
+        oldNoise = NoiseGrid(matched, mask: frame.mask).sigma
+        var difference = PixelPlane(width: matched.width, height: matched.height)
+        var common = difference
+        for index in difference.values.indices {
+            difference.values[index] = smoothed.values[index] - matched.values[index]
+            common.values[index] = max(min(smoothed.values[index], matched.values[index]), 0)
+        }
+        (self.new, self.old, self.difference, self.common) = (smoothed, matched, difference, common)
+        noise = NoiseGrid(difference, mask: frame.mask)
+        template = PointTemplate(stamps: stamps, fwhm: seeing.target, lanczos: lanczos) { $0.smoothed }
+        newTemplate = PointTemplate(stamps: stamps, fwhm: seeing.new, lanczos: lanczos) { $0.new }
+        let scale = Float(kernel.ratio)
+        oldTemplate = PointTemplate(stamps: stamps, fwhm: seeing.old, lanczos: lanczos) { $0.old.map { $0 * scale } }
+        let filter = Gaussian.weights(sigma: filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
+        let model = ResidualModel(
+            difference: difference, common: common, noise: noise, mask: frame.mask,
+            reach: Int((3 * seeing.target).rounded(.up)),
+            photons: order.gain > 0 ? (1 + kernel.ratio) * filter * filter / order.gain : nil)
+        variances = model.variances(common: common)
+    }
+
+    /// A star outside the sector's pixels.
+    private static func far(
+        _ star: ReferenceStar, _ reach: Int, _ new: EpochImage, _ old: EpochImage, _ order: DifferenceOrder,
+        _ filterSigma: Double, _ lanczos: LanczosFilter
+    ) throws(SkyError) -> StarStamp? {
+        guard abs(star.x) < 1e9, abs(star.y) < 1e9 else { return nil }
+        let rim = reach + Int((4 * filterSigma).rounded(.up)) + 1
+        let rect = PixelRect(
+            x: Int(star.x.rounded()) - rim, y: Int(star.y.rounded()) - rim, width: 2 * rim + 1, height: 2 * rim + 1)
+        guard new.info.contains(rect),
+            let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos)
+        else { return nil }
+        return StarStamp(of: star, from: frame, smoothed: frame.new.smoothed(sigma: filterSigma), radius: reach)
+    }
+}

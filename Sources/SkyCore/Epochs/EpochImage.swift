@@ -1,0 +1,68 @@
+/// An image while it is compared: a way to its pixels, and its background.
+package struct EpochImage {
+    /// Its size.
+    let info: ImageInfo
+    /// What lies under its sources.
+    let background: BackgroundMap
+    /// The pixels of a rectangle, row by row, NaN where there is none.
+    private let source: (PixelRect) throws(SkyError) -> [Float]
+    /// Right ascension and declination in degrees of pixels counted from 1.
+    let sky: ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?]
+
+    /// - Parameters:
+    ///   - sky: leave out for an image without celestial coordinates.
+    ///   - source: reads the pixels of a rectangle inside the image.
+    /// - Throws: `.badInput` where the background is another image's.
+    package init(
+        info: ImageInfo, background: BackgroundMap,
+        sky: @escaping ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?] = { $0.map { _ in nil } },
+        source: @escaping (PixelRect) throws(SkyError) -> [Float]
+    ) throws(SkyError) {
+        guard info.width == background.width, info.height == background.height else {
+            throw SkyError(
+                .badInput,
+                "an image of \(info.width) x \(info.height) pixels cannot be compared by a background measured on"
+                    + " \(background.width) x \(background.height); did the file change?")
+        }
+        (self.info, self.background, self.sky, self.source) = (info, background, sky, source)
+    }
+
+    /// An open file. Blocking, in a worker only.
+    package init(_ image: FITSImage, background: BackgroundMap) throws(SkyError) {
+        let wcs = image.wcs
+        try self.init(
+            info: image.info, background: background,
+            sky: { points in wcs?.sky(points) ?? points.map { _ in nil } },
+            source: { rect throws(SkyError) in try image.read(rect) })
+    }
+
+    /// The pixels of `rect` above the background, and what cannot be used of them: NaN, and from `saturation` on.
+    func read(_ rect: PixelRect, saturation: Double?) throws(SkyError) -> (values: [Float], mask: [PixelMask]) {
+        var values = try source(rect)
+        guard values.count == rect.width * rect.height else {
+            throw SkyError(.failed, "\(values.count) pixels came for \(rect.width) x \(rect.height)")
+        }
+        let level = Float(saturation ?? .infinity)
+        var mask = [PixelMask](repeating: [], count: values.count)
+        for index in values.indices {
+            if !(abs(values[index]) < 1e30) {
+                mask[index] = .missing
+            } else if values[index] >= level {
+                mask[index] = .saturated
+            }
+        }
+        background.subtract(from: &values, rect: rect)
+        for index in values.indices where mask[index] == .missing { values[index] = 0 }
+        return (values, mask)
+    }
+}
+
+/// What is wrong with a pixel.
+struct PixelMask: OptionSet {
+    let rawValue: UInt8
+
+    /// One of the images has nothing here.
+    static let missing = PixelMask(rawValue: 1)
+    /// At least as bright as the detector can tell.
+    static let saturated = PixelMask(rawValue: 2)
+}

@@ -1,0 +1,66 @@
+/// All that has to be known about two images before they are compared sector by sector: decided from their catalogues alone.
+public struct EpochPair: Hashable, Codable, Sendable {
+    /// Where the one lies over the other.
+    public let alignment: EpochAlignment
+    /// Ratio of their fluxes.
+    public let scale: FluxScale
+    /// Full widths at half maximum of their stars in pixels.
+    public let newSeeing: Double
+    public let oldSeeing: Double
+    /// Values from which pixels are saturated; `nil` for none.
+    public let newSaturation: Double?
+    public let oldSaturation: Double?
+    /// Electrons per unit of the new image; 0 where unknown.
+    public let gain: Double
+    /// Size of the old image.
+    let oldInfo: ImageInfo
+    /// Bright and lonely stars, the brightest first.
+    let stars: [ReferenceStar]
+
+    /// Stars that are kept of the whole image, and that a sector gets.
+    private static let mostStars = 4000
+    private static let mostOfSector = 48
+    private static let enough = 12
+
+    /// Matches the catalogues of two images.
+    ///
+    /// - Throws: `.badInput` where the images cannot be compared, with the reason.
+    public init(new: Epoch, old: Epoch) throws(SkyError) {
+        let (news, olds) = (new.sources, old.sources)
+        let matching = try EpochMatching(
+            new: news, old: olds, newInfo: new.catalogue.info, oldInfo: old.catalogue.info)
+        alignment = matching.alignment
+        scale = try FluxScale(pairs: matching.pairs, new: news, old: olds)
+        (newSeeing, oldSeeing) = (new.seeing, old.seeing)
+        (newSaturation, oldSaturation) = (new.saturationLevel, old.saturationLevel)
+        gain = new.gain.isFinite && new.gain > 0 ? new.gain : 0
+        var info = old.catalogue.info
+        (info.header, info.images, info.auxiliaries, info.content) = (nil, nil, nil, nil)
+        oldInfo = info
+        stars = Array(
+            ReferenceStar.choose(
+                matching.pairs, new: news, old: olds, radius: 4 * max(newSeeing, oldSeeing)
+            ).prefix(Self.mostStars))
+    }
+
+    /// What the comparison of one sector needs to know.
+    public func order(for sector: Sector) -> DifferenceOrder {
+        let core = sector.core
+        func distance(_ star: ReferenceStar) -> Double {
+            let dx = max(Double(core.x) - star.x, star.x - Double(core.x + core.width - 1), 0)
+            let dy = max(Double(core.y) - star.y, star.y - Double(core.y + core.height - 1), 0)
+            return dx * dx + dy * dy
+        }
+        var chosen = stars.filter { distance($0) == 0 }
+        if chosen.count < Self.enough {
+            // A sparse sector asks its neighbours.
+            chosen = Array(stars.sorted { (distance($0), -$0.flux) < (distance($1), -$1.flux) }.prefix(Self.enough))
+        }
+        return DifferenceOrder(
+            sector: sector, alignment: alignment,
+            ratio: scale.ratio(
+                x: Double(core.x) + Double(core.width) / 2, y: Double(core.y) + Double(core.height) / 2),
+            newSeeing: newSeeing, oldSeeing: oldSeeing, newSaturation: newSaturation, oldSaturation: oldSaturation,
+            gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)))
+    }
+}

@@ -1,0 +1,103 @@
+/// The same rectangle of sky in both images: the new one as it is, the old one resampled onto its pixels. Both above their
+/// backgrounds.
+struct PairFrame {
+    /// In the new image.
+    let rect: PixelRect
+    var new: PixelPlane
+    var old: PixelPlane
+    /// What is wrong in one or the other.
+    var mask: [PixelMask]
+
+    /// Places between which the map is followed by straight lines: the error is below a ten-thousandth of a pixel.
+    private static let lattice = 16
+
+    /// Reads both; `nil` where the old image has nothing of the rectangle.
+    init?(
+        rect: PixelRect, new: EpochImage, old: EpochImage, order: DifferenceOrder, lanczos: LanczosFilter
+    ) throws(SkyError) {
+        let rim = LanczosFilter.taps
+        guard new.info.contains(rect), let oldRect = order.alignment.oldRect(of: rect, rim: rim, info: old.info) else {
+            return nil
+        }
+        let (news, newMask) = try new.read(rect, saturation: order.newSaturation)
+        let (olds, oldMask) = try old.read(oldRect, saturation: order.oldSaturation)
+        self.rect = rect
+        self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
+        self.old = PixelPlane(width: rect.width, height: rect.height)
+        mask = newMask
+        resample(olds, Self.spread(oldMask, width: oldRect.width), rect: oldRect, order.alignment, lanczos)
+        for index in mask.indices where mask[index].contains(.missing) {
+            // Both empty at the same places, or the sum over a kernel would see a difference.
+            self.new.values[index] = 0
+            self.old.values[index] = 0
+        }
+    }
+
+    /// Which places have a bad pixel among those that a value between would be made of; empty where no pixel is bad.
+    private static func spread(_ mask: [PixelMask], width: Int) -> [PixelMask] {
+        guard mask.contains(where: { !$0.isEmpty }) else { return [] }
+        var result = mask
+        let height = mask.count / width
+        for index in mask.indices where !mask[index].isEmpty {
+            let (x, y) = (index % width, index / width)
+            for row in max(0, y - 3)...min(height - 1, y + 2) {
+                for column in max(0, x - 3)...min(width - 1, x + 2) {
+                    result[row * width + column].formUnion(mask[index])
+                }
+            }
+        }
+        return result
+    }
+
+    private mutating func resample(
+        _ olds: [Float], _ bad: [PixelMask], rect source: PixelRect, _ alignment: EpochAlignment,
+        _ lanczos: LanczosFilter
+    ) {
+        let (width, height) = (rect.width, rect.height)
+        let step = Self.lattice
+        let nodes = (width - 1) / step + 2
+        func line(_ y: Int) -> [(x: Double, y: Double)] {
+            (0..<nodes).map { node in
+                let place = alignment.old(x: Double(rect.x + node * step), y: Double(rect.y + y))
+                return (place.x - Double(source.x), place.y - Double(source.y))
+            }
+        }
+        olds.withUnsafeBufferPointer { olds in
+            guard let pixels = olds.baseAddress else { return }
+            var above = line(0)
+            var below = line(step)
+            for y in 0..<height {
+                let part = y % step
+                if part == 0, y > 0 {
+                    above = below
+                    below = line(y + step)
+                }
+                let share = Double(part) / Double(step)
+                for node in 0..<(nodes - 1) {
+                    let left = Self.mix(above[node], below[node], share)
+                    let right = Self.mix(above[node + 1], below[node + 1], share)
+                    let (dx, dy) = ((right.x - left.x) / Double(step), (right.y - left.y) / Double(step))
+                    for column in 0..<max(min(step, width - node * step), 0) {
+                        let (px, py) = (left.x + dx * Double(column), left.y + dy * Double(column))
+                        let index = y * width + node * step + column
+                        guard
+                            let value = lanczos.value(
+                                of: pixels, width: source.width, height: source.height, x: px, y: py)
+                        else {
+                            mask[index].insert(.missing)
+                            continue
+                        }
+                        old.values[index] = value
+                        if !bad.isEmpty { mask[index].formUnion(bad[Int(py) * source.width + Int(px)]) }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func mix(
+        _ a: (x: Double, y: Double), _ b: (x: Double, y: Double), _ share: Double
+    ) -> (x: Double, y: Double) {
+        (a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share)
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+/// A turn about the origin and a shift.
+struct RigidMotion: Hashable, Sendable {
+    private var cosine = 1.0
+    private var sine = 0.0
+    private var dx = 0.0
+    private var dy = 0.0
+
+    /// Everything stays where it is.
+    static let identity = RigidMotion()
+
+    /// A shift alone.
+    init(dx: Double = 0, dy: Double = 0) {
+        (self.dx, self.dy) = (dx, dy)
+    }
+
+    /// The motion that takes the middle of the stretch `a`-`b` to the middle of `c`-`d`, and its direction too.
+    init?(
+        a: (x: Double, y: Double), b: (x: Double, y: Double), c: (x: Double, y: Double), d: (x: Double, y: Double)
+    ) {
+        let angle = atan2(d.y - c.y, d.x - c.x) - atan2(b.y - a.y, b.x - a.x)
+        guard angle.isFinite else { return nil }
+        (cosine, sine) = (cos(angle), sin(angle))
+        let (mx, my) = ((a.x + b.x) / 2, (a.y + b.y) / 2)
+        dx = (c.x + d.x) / 2 - (cosine * mx - sine * my)
+        dy = (c.y + d.y) / 2 - (sine * mx + cosine * my)
+    }
+
+    /// Where a point comes to lie.
+    func callAsFunction(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
+        (cosine * point.x - sine * point.y + dx, sine * point.x + cosine * point.y + dy)
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+
+/// The sky around a place, laid flat: the gnomonic projection of Calabretta and Greisen (2002, A&A 395, 1077, section
+/// 5.1.3), in which straight ways stay straight.
+struct SkyPlane: Hashable, Codable, Sendable {
+    /// Right ascension and declination in degrees of the point where the plane touches.
+    let alpha: Double
+    let delta: Double
+
+    private static let radian = Double.pi / 180
+
+    init(alpha: Double, delta: Double) {
+        (self.alpha, self.delta) = (alpha, delta)
+    }
+
+    /// The plane that touches in the middle of some places, which also works across right ascension 0 and at the poles;
+    /// `nil` of none.
+    init?(around places: [(alpha: Double, delta: Double)]) {
+        var (x, y, z) = (0.0, 0.0, 0.0)
+        for place in places {
+            let (a, d) = (place.alpha * Self.radian, place.delta * Self.radian)
+            x += cos(d) * cos(a)
+            y += cos(d) * sin(a)
+            z += sin(d)
+        }
+        // Places all over the sky have no middle.
+        guard (x * x + y * y + z * z).squareRoot() > 0.1 * Double(places.count), !places.isEmpty else { return nil }
+        alpha = atan2(y, x) / Self.radian
+        delta = atan2(z, (x * x + y * y).squareRoot()) / Self.radian
+    }
+
+    /// Arcseconds to the east and to the north; `nil` for what lies 80 degrees or more away.
+    func place(alpha: Double, delta: Double) -> (x: Double, y: Double)? {
+        let (a, d) = ((alpha - self.alpha) * Self.radian, delta * Self.radian)
+        let (s0, c0) = (sin(self.delta * Self.radian), cos(self.delta * Self.radian))
+        let depth = sin(d) * s0 + cos(d) * c0 * cos(a)
+        guard depth > 0.17 else { return nil }
+        let arcsecond = 3600 / Self.radian
+        return (cos(d) * sin(a) / depth * arcsecond, (sin(d) * c0 - cos(d) * s0 * cos(a)) / depth * arcsecond)
+    }
+}

@@ -1,0 +1,42 @@
+/// The surroundings of a star in both images.
+struct StarStamp {
+    /// Pixels on each side of the middle one.
+    let radius: Int
+    /// The star's centre from the middle pixel's, in pixels.
+    let dx: Double
+    let dy: Double
+    /// The star's flux in the new image.
+    let flux: Double
+    /// The new image, the smoothed new image, and the old one on the new one's pixels.
+    let new: [Float]
+    let smoothed: [Float]
+    let old: [Float]
+    private let mask: [PixelMask]
+
+    /// Cuts a star out of a frame; `nil` where it is too near to its edge.
+    init?(of star: ReferenceStar, from frame: PairFrame, smoothed: PixelPlane, radius: Int) {
+        let (px, py) = (star.x - Double(frame.rect.x), star.y - Double(frame.rect.y))
+        guard abs(px) < 1e9, abs(py) < 1e9 else { return nil }
+        let (x, y) = (Int(px.rounded()), Int(py.rounded()))
+        let (width, height) = (frame.rect.width, frame.rect.height)
+        guard x >= radius, y >= radius, x + radius < width, y + radius < height else { return nil }
+        func cut<Value>(_ values: [Value]) -> [Value] {
+            (y - radius...y + radius).flatMap { values[($0 * width + x - radius)...($0 * width + x + radius)] }
+        }
+        self.radius = radius
+        (dx, dy, flux) = (px - Double(x), py - Double(y), star.flux)
+        new = cut(frame.new.values)
+        self.smoothed = cut(smoothed.values)
+        old = cut(frame.old.values)
+        mask = cut(frame.mask)
+    }
+
+    /// Whether all pixels up to `reach` from the middle one are good.
+    func isClean(within reach: Int) -> Bool {
+        let side = 2 * radius + 1
+        let reach = min(reach, radius)
+        return (radius - reach...radius + reach).allSatisfy { row in
+            (radius - reach...radius + reach).allSatisfy { mask[row * side + $0].isEmpty }
+        }
+    }
+}
