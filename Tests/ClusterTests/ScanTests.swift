@@ -64,6 +64,62 @@ import Testing
             Self.jamesWebb, stem: "jw01324001001-01324-o001_t001_f200w", sector: 256, in: folder)
     }
 
+    @Test func `what is new in a second epoch is told, and what moves through three is linked`() async throws {
+        let folder = try ScratchFolder()
+        let made = try await Skynode.run(
+            "synthesize", folder.file("sky.fits"), "--width", "900", "--height", "800", "--epochs", "3", "--transients",
+            "16", "--movers", "8", "--interval", "1h", "--seed", "8")
+        #expect(made.status == 0)
+        try await RunningCluster.with(2, slots: 1) { cluster in
+            let ended = try await Skynode.run(
+                "scan", folder.file("sky_e1.fits"), folder.file("sky_e2.fits"), "--reference",
+                folder.file("sky_e0.fits"),
+                "-o", folder.file("out"), "--node", cluster.addresses[0], "--sector", "384", "--no-picture", "--format",
+                "json")
+            #expect(ended.status == 0, "\(ended.errors)")
+            let jobs = try await Skynode.run("jobs", "list", "--node", cluster.addresses[0])
+            #expect(jobs.output.contains { $0.contains("sky_e1.fits against") })
+        }
+        for epoch in 1...2 {
+            let changes = try places(folder, "out/sky_e\(epoch).changes.csv", "X_IMAGE", "Y_IMAGE", "KIND")
+            let truth = try places(folder, "sky_e\(epoch)_truth.csv", "x", "y", "kind")
+            let before = try places(folder, "sky_e0_truth.csv", "x", "y", "kind")
+            #expect(before.count > 100 && truth.count > 100)
+            // Whatever moves and was bright in both frames is found where it is.
+            let movers = truth.filter { $0.kind == "mover" && (40..<860).contains($0.x) && (40..<760).contains($0.y) }
+            let found = movers.filter { mover in
+                changes.contains { abs($0.x - mover.x) < 2.5 && abs($0.y - mover.y) < 2.5 }
+            }
+            #expect(movers.isEmpty || found.count * 2 >= movers.count, "\(found.count) of \(movers.count) movers")
+            // Nearly all that is told has a reason.
+            let unfounded = changes.filter { change in
+                change.kind == "appeared"
+                    && !truth.contains { abs($0.x - change.x) < 3 && abs($0.y - change.y) < 3 }
+            }
+            #expect(unfounded.count <= 1, "\(unfounded)")
+            #expect(changes.contains { $0.kind == "moved" })
+        }
+        let page = String(decoding: try folder.contents("out/sky_e2.changes.html"), as: UTF8.self)
+        #expect(page.contains("<h2>Tracks</h2>") && page.contains("data:image/png;base64,"))
+    }
+
+    /// Columns of a table with a line of names.
+    private func places(
+        _ folder: ScratchFolder, _ name: String, _ x: String, _ y: String, _ kind: String
+    ) throws -> [(x: Double, y: Double, kind: String)] {
+        let rows = String(decoding: try folder.contents(name), as: UTF8.self).split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+        let names = try #require(rows.first).split(separator: ",").map(String.init)
+        let columns = try [x, y, kind].map { try #require(names.firstIndex(of: $0)) }
+        return try rows.dropFirst().map { row in
+            let cells = row.split(separator: ",", omittingEmptySubsequences: false)
+            return (
+                try #require(Double(cells[columns[0]])), try #require(Double(cells[columns[1]])),
+                String(cells[columns[2]])
+            )
+        }
+    }
+
     @Test func `kill -9 of a node in the middle of a scan changes nothing in the catalogue`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 2048, seed: 5)

@@ -51,6 +51,12 @@ package distributed actor Coordinator: ClusterActor {
         Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySayAA9SectorRunVGAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
         },
+        Method("background", "$s7SkyCore11CoordinatorC10backgroundyAA13BackgroundMapVSgAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
+        },
+        Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
+        },
         Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
             (coordinator: isolated Coordinator) in
             await coordinator.nodes()
@@ -290,6 +296,27 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
         try await results(of: job).runs
     }
+
+    /// The background of an image that was scanned by a job that has ended, for comparing it with others; `nil` where it got
+    /// not that far.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
+        try await results(of: job).background
+    }
+
+    /// What a comparison came to, a few parts at a time.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func compared(_ request: ComparedRequest) async throws -> ComparedPage {
+        let parts = try await results(of: request.job).parts
+        let start = min(max(0, request.from), parts.count)
+        return ComparedPage(
+            parts: Array(parts[start..<min(parts.count, start + Coordinator.partsOfPage)]), total: parts.count)
+    }
+
+    /// Each is some 200 kB at most.
+    private static let partsOfPage = 32
 
     /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {

@@ -167,6 +167,7 @@ extension CoordinatorCore {
         switch request.kind {
         case .simulate(let request): SimulatePlan(request: request)
         case .sky(let request): SkyPlan(request)
+        case .compare(let request): ComparePlan(request)
         }
     }
 

@@ -6,6 +6,10 @@ struct FetchedResults {
         var catalogue: Catalogue?
         var preview: ImagePreview?
         var runs: [SectorRun]
+        /// Of a scan, what its image has beneath the sources.
+        var background: BackgroundMap?
+        /// Of a comparison, in the order of its parts; what failed is left out.
+        var parts: [ComparedPart] = []
     }
 
     private var entries: [(job: JobID, entry: Entry)] = []
@@ -17,7 +21,11 @@ struct FetchedResults {
 
     mutating func insert(_ job: JobID, _ replay: JobReplay) -> Entry {
         let plan = replay.plan as? SkyPlan
-        let entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
+        var entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
+        entry.background = plan?.background
+        if let compared = replay.plan as? ComparePlan {
+            entry.parts = compared.parts.sorted { $0.key < $1.key }.map(\.value)
+        }
         forget(job)
         entries.append((job, entry))
         if entries.count > FetchedResults.limit { entries.removeFirst() }

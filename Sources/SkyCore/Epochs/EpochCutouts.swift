@@ -1,10 +1,12 @@
 /// Two small pictures of a change: the reference resampled onto the new image's pixels, and the new image, with the same greys.
-public struct EpochCutouts: Sendable {
+public struct EpochCutouts: Hashable, Codable, Sendable {
     /// PNG files.
     public let old: [UInt8]
     public let new: [UInt8]
     /// Pixels of the new image along a side.
     public let side: Int
+
+    init(old: [UInt8], new: [UInt8], side: Int) { (self.old, self.new, self.side) = (old, new, side) }
 
     /// Smallest and largest side in pixels of the image, odd; picture pixels on the shorter side of a picture.
     private static let sides = 41...161
@@ -18,17 +20,13 @@ public struct EpochCutouts: Sendable {
     ///
     /// - Throws: `SkyError` where an image cannot be read.
     package init(
-        of change: EpochChange, new: EpochImage, old: EpochImage, pair: EpochPair
+        of change: EpochChange, new: EpochImage, old: EpochImage, order: DifferenceOrder
     ) throws(SkyError) {
-        let order = pair.order(
-            for: Sector(
-                index: 0, core: PixelRect(x: 0, y: 0, width: 1, height: 1),
-                padded: PixelRect(x: 0, y: 0, width: 1, height: 1)))
         let place = (x: change.x - 1, y: change.y - 1)
         guard abs(place.x) < 1e7, abs(place.y) < 1e7 else {
             throw SkyError(.badInput, "a change at \(change.x), \(change.y) is not in the image")
         }
-        let before = Self.before(change, pair.alignment)
+        let before = Self.before(change, order.alignment)
         let span = 2 * (max(abs(before.x - place.x), abs(before.y - place.y)) / 2 + Self.rim)
         let half = min(max(Int(span.isFinite ? min(span, 1000) : 0), Self.sides.lowerBound), Self.sides.upperBound) / 2
         let shows = span <= Double(Self.sides.upperBound)

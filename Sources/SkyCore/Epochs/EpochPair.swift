@@ -63,4 +63,10 @@ public struct EpochPair: Hashable, Codable, Sendable {
             newSeeing: newSeeing, oldSeeing: oldSeeing, newSaturation: newSaturation, oldSaturation: oldSaturation,
             gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)))
     }
+
+    /// What drawing a cut-out needs to know.
+    public var cutoutOrder: DifferenceOrder {
+        let pixel = PixelRect(x: 0, y: 0, width: 1, height: 1)
+        return order(for: Sector(index: 0, core: pixel, padded: pixel))
+    }
 }

@@ -6,6 +6,7 @@ package struct JobRequest: Codable, Sendable {
     package enum Kind: Codable, Sendable {
         case simulate(SimulateRequest)
         case sky(SkyRequest)
+        case compare(CompareRequest)
     }
 
     package var kind: Kind
@@ -32,12 +33,14 @@ package struct JobRequest: Codable, Sendable {
         switch kind {
         case .simulate(let request): "\(request.tasks) simulated tasks"
         case .sky(let request): request.image.path
+        case .compare(let request): "\(request.new.reference.path) against \(request.old.reference.path)"
         }
     }
 
     /// The options with what the kind of job makes of them.
     var schedulingOptions: JobOptions {
-        guard case .sky = kind, options.retries == nil else { return options }
+        if case .simulate = kind { return options }
+        guard options.retries == nil else { return options }
         var options = options
         // A file that cfitsio or wcslib die of is one that they always die of.
         options.crashes = 1
@@ -67,6 +70,7 @@ package struct JobRequest: Codable, Sendable {
         switch kind {
         case .simulate(let request): try request.validate()
         case .sky(let request): try request.configuration.validate()
+        case .compare(let request): try request.validate()
         }
     }
 }

@@ -205,7 +205,7 @@ struct SkyPlan: JobPlan {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         switch result {
-        case .simulated: return PlanStep()
+        case .simulated, .compared: return PlanStep()
         case .inspected(let info): return inspected(info)
         case .background(let tile):
             tiles.append(tile)
@@ -314,6 +314,14 @@ struct SkyPlan: JobPlan {
         tiles = []
         preview = nil
         phase = .measuring
+    }
+
+    /// What lies beneath the sources, when that is known.
+    var background: BackgroundMap? {
+        switch phase {
+        case .inspecting, .measuring: nil
+        case .gauging(let background), .extracting(let background): background
+        }
     }
 
     /// What the coordinator hands back at the end.

@@ -86,7 +86,7 @@ public struct ScanReport: Sendable {
     private var flags: [(String, String)] {
         let names = [
             (1, "biased by neighbours or bad pixels"), (2, "deblended"), (4, "saturated"), (8, "at the image's edge"),
-            (16, "aperture incomplete"),
+            (16, "aperture incomplete"), (32, "too many branches to deblend"),
         ]
         let sources = catalogue.sources
         return [("none", "\(sources.count { $0.flags == 0 })")]

@@ -26,6 +26,7 @@ extension SkyEngine {
                 try join(
                     path: image.path, companions: image.companions, union: union, background: background,
                     configuration: configuration))
+        case .compare(let new, let old, let work): .compared(try compare(new, old, work))
         case .preview(let image, let maximumSide):
             .preview(try preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
         }

@@ -15,8 +15,13 @@ package final class SkyEngine {
         var nanoseconds: Int
     }
 
-    /// The image, its noise and its mask.
-    private enum Place: CaseIterable { case image, noise, mask }
+    /// The image, and in a comparison the one that it is compared with; the noise and the mask of each.
+    private struct Place: Hashable {
+        var age: Age
+        var part: Part
+    }
+    enum Age { case new, old }
+    private enum Part { case image, noise, mask }
     private var cached: [Place: (key: Key, image: FITSImage)] = [:]
     /// Files that were read through because they looked different.
     private var checked: [(path: String, content: FileContent)] = []
@@ -162,14 +167,20 @@ package final class SkyEngine {
         try image(path, hdu, nil).read(rect).values
     }
 
-    private func image(_ path: String, _ hdu: Int?, _ companions: Companions?) throws(SkyError) -> ScanImage {
+    func image(
+        _ path: String, _ hdu: Int?, _ companions: Companions?, _ age: Age = .new
+    ) throws(SkyError) -> ScanImage {
         if let memory { return try ScanImage(memory) }
-        let image = try image(path, hdu, at: .image)
+        let image = try image(path, hdu, at: Place(age: age, part: .image))
         guard let companions else { return try ScanImage(image) }
         return try ScanImage(
             image,
-            noise: companions.noise.map { other throws(SkyError) in try companion(other, of: image, at: .noise) },
-            mask: companions.mask.map { other throws(SkyError) in try companion(other, of: image, at: .mask) },
+            noise: companions.noise.map { other throws(SkyError) in
+                try companion(other, of: image, at: Place(age: age, part: .noise))
+            },
+            mask: companions.mask.map { other throws(SkyError) in
+                try companion(other, of: image, at: Place(age: age, part: .mask))
+            },
             kind: companions.kind)
     }
 

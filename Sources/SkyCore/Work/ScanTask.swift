@@ -14,6 +14,8 @@ package struct ScanTask: Codable, Sendable {
         case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
         /// Measure the objects that are larger than their sectors.
         case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
+        /// Compare two images in one place.
+        case compare(CompareRequest.Image, CompareRequest.Image, CompareRequest.Work)
         /// Draw the whole image small, for the picture.
         case preview(ImageReference, maximumSide: Int)
     }

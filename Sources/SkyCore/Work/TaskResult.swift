@@ -6,6 +6,7 @@ package enum TaskResult: Codable, Sendable {
     case seeing(StarWidths)
     case extracted(SectorResult)
     case joined(JoinedObjects)
+    case compared(ComparedPart)
     case preview(ImagePreview)
 }
 

@@ -69,6 +69,8 @@ private final class EngineBox: @unchecked Sendable {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _), .preview(let image, _):
             return try with(image.contents[...]) { try engine.perform(work) }
+        case .compare(let new, let old, _):
+            return try with((new.reference.contents + old.reference.contents)[...]) { try engine.perform(work) }
         case .simulate, .inspect: return try engine.perform(work)
         }
     }

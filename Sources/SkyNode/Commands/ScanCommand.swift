@@ -28,6 +28,13 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Compare each image with this one, of the same part of the sky: what appeared, vanished, changed or moved. Writes "
+                + "NAME.changes.csv and NAME.changes.html.",
+            valueName: "file"))
+    var reference: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
     var truth: String?
 

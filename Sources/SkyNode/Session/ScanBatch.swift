@@ -23,6 +23,8 @@ struct ScanBatch: Sendable {
         var place = 0
         /// Its place among the images, and its sources, where a catalogue of all is wanted.
         var section: (place: Int, CatalogueTable.Section)?
+        /// What has changed since the reference.
+        var compared: (place: Int, EpochComparer.Compared)?
         /// Further images that were found in its file.
         var others: [ScanPlan.Item] = []
     }
@@ -35,30 +37,52 @@ struct ScanBatch: Sendable {
 
     /// The worst status of all images.
     func run() async throws -> ExitStatus {
+        var reference: EpochComparer.Scanned?
+        if let item = plan.reference {
+            reference = try await comparer.scanned(item)
+            guard reference != nil else { return interrupts.wasInterrupted ? .cancelled : .usage }
+        }
+        return try await run(with: reference)
+    }
+
+    private var comparer: EpochComparer {
+        EpochComparer(
+            plan: plan, coordinator: coordinator, interrupts: interrupts, display: display, format: format)
+    }
+
+    private func run(with reference: EpochComparer.Scanned?) async throws -> ExitStatus {
         try await withThrowingTaskGroup(of: Outcome.self) { group in
             var worst = plan.refusals.isEmpty ? ExitStatus.done : .usage
+            var compared: [(place: Int, EpochComparer.Compared)] = []
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
             // A file's images keep together in the catalogue of all.
             var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << 16) })
             for _ in 0..<ScanBatch.width {
-                if let turn = waiting.popFirst() { group.addTask { try await scan(turn.item, place: turn.place) } }
+                if let turn = waiting.popFirst() {
+                    group.addTask { try await scan(turn.item, place: turn.place, reference) }
+                }
             }
             var running = min(ScanBatch.width, plan.items.count)
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
                 running -= 1
                 if let section = outcome.section { sections.append(section) }
+                if let one = outcome.compared { compared.append(one) }
                 for item in outcome.others.reversed() {
                     waiting.prepend(Turn(item: item, place: outcome.place + (item.hdu ?? 0)))
                 }
                 while running < ScanBatch.width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
                     running += 1
-                    group.addTask { try await scan(turn.item, place: turn.place) }
+                    group.addTask { try await scan(turn.item, place: turn.place, reference) }
                 }
             }
             if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty {
                 let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
                 worst = ScanBatch.worse(worst, writeMerged(ordered))
+            }
+            if !interrupts.wasInterrupted {
+                let ordered = compared.sorted { $0.place < $1.place }.map(\.1)
+                worst = ScanBatch.worse(worst, try await EpochFiles(comparer: comparer, compared: ordered).write())
             }
             return interrupts.wasInterrupted ? .cancelled : worst
         }
@@ -84,7 +108,9 @@ struct ScanBatch: Sendable {
         left.rawValue >= right.rawValue ? left : right
     }
 
-    private func scan(_ item: ScanPlan.Item, place: Int) async throws -> Outcome {
+    private func scan(
+        _ item: ScanPlan.Item, place: Int, _ reference: EpochComparer.Scanned?
+    ) async throws -> Outcome {
         var item = item
         let isOneOfMany = plan.items.count > 1 || item.hdu != nil
         let printer = EventPrinter(
@@ -137,6 +163,25 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { Console.output(line) }
         }
-        return Outcome(status: status, place: place, section: section, others: others)
+        var outcome = Outcome(status: status, place: place, section: section, others: others)
+        if let reference, report.state == .done, !interrupts.wasInterrupted {
+            do {
+                outcome.compared = try await compare(item, job, catalogue, reference).map { (place, $0) }
+                if outcome.compared == nil { outcome.status = ScanBatch.worse(status, .partlyFailed) }
+            } catch let error as SkyError {
+                display.say(
+                    "skynode: \(PrintableText.of(item.name)) cannot be compared with \(PrintableText.of(reference.name)): "
+                        + PrintableText.of(error.message))
+                outcome.status = ScanBatch.worse(status, .usage)
+            }
+        }
+        return outcome
+    }
+
+    private func compare(
+        _ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue, _ reference: EpochComparer.Scanned
+    ) async throws -> EpochComparer.Compared? {
+        guard let new = try await comparer.scanned(item, job, catalogue) else { return nil }
+        return try await comparer.compare(item, new, with: reference)
     }
 }

@@ -45,6 +45,8 @@ struct ScanPlan: Sendable {
     }
 
     let items: [Item]
+    /// The image that these are compared with; `nil` for no comparison.
+    let reference: Item?
     /// Why others of the images cannot be scanned.
     let refusals: [String]
     let configuration: ScanConfiguration
@@ -70,10 +72,20 @@ struct ScanPlan: Sendable {
         if command.truth != nil, try ImageList.expand(command.images).count > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
         }
+        if command.reference != nil, command.detach {
+            throw CommandFailure(.usage, "--reference compares when the scans are done; it does not go with --detach")
+        }
         if let sector = command.failSector, sector < 1 {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
         }
         truth = try command.truth.map { try TruthCatalogue.read($0) }
+        let (scan, place) = (configuration, output)
+        reference = try command.reference.map { file in
+            var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu)
+            image.companions = try command.companions.companions(of: file)
+            let job = try ScanPlan.job(image, command, scan, withPicture: false)
+            return Item(name: file, path: image.path, request: job, stem: place.folder + "/" + ScanPlan.stem(file))
+        }
         var items: [Item] = []
         var stems: Set<String> = []
         let images = try ImageList.expand(command.images)
@@ -90,13 +102,7 @@ struct ScanPlan: Sendable {
                 refusals.append(error)
                 continue
             }
-            var request = SkyRequest(image: reference, configuration: configuration)
-            request.usesCache = !command.noCache
-            request.pictureSide = command.noPicture || output.isFile ? nil : ScanPlan.pictureSide
-            request.failSector = command.failSector.map { $0 - 1 }
-            var job = JobRequest(.sky(request))
-            command.flags.apply(to: &job)
-            try job.validate()
+            let job = try ScanPlan.job(reference, command, configuration, withPicture: !output.isFile)
             // Two images of one name in different folders must not overwrite each other's catalogue.
             let stem = ScanPlan.stem(image)
             var unique = stem
@@ -115,6 +121,19 @@ struct ScanPlan: Sendable {
         mergesImagesOfOne = !command.noMerge
         outputExisted = access(output.folder, F_OK) == 0
         try output.prepare(stems: Set(items.map(\.stem)))
+    }
+
+    private static func job(
+        _ image: ImageReference, _ command: ScanCommand, _ configuration: ScanConfiguration, withPicture: Bool
+    ) throws -> JobRequest {
+        var request = SkyRequest(image: image, configuration: configuration)
+        request.usesCache = !command.noCache
+        request.pictureSide = command.noPicture || !withPicture ? nil : ScanPlan.pictureSide
+        request.failSector = command.failSector.map { $0 - 1 }
+        var job = JobRequest(.sky(request))
+        command.flags.apply(to: &job)
+        try job.validate()
+        return job
     }
 
     private static func resolved(_ image: String) throws(SkyError) -> String {

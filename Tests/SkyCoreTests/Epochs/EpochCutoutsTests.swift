@@ -15,7 +15,7 @@ import Testing
         let comparison = try new.compared(with: old)
         #expect(comparison.changes.count == 2)
         for change in comparison.changes {
-            let cutouts = try EpochCutouts(of: change, new: new.image, old: old.image, pair: pair)
+            let cutouts = try EpochCutouts(of: change, new: new.image, old: old.image, order: pair.cutoutOrder)
             #expect(cutouts.side == 41)
             for png in [cutouts.old, cutouts.new] {
                 #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]) && png.count > 500)
@@ -31,12 +31,12 @@ import Testing
             x: 200, y: 200, xOld: 140, yOld: 200, positionError: 0.1, fluxDifference: 100, fluxDifferenceError: 1,
             fluxNew: 100, fluxNewError: 1, fluxOld: 0, fluxOldError: 1, significance: 100)
         var change = EpochChange(candidate, kind: .moved, isOnSource: false)
-        #expect(try EpochCutouts(of: change, new: new.image, old: old.image, pair: pair).side >= 61)
+        #expect(try EpochCutouts(of: change, new: new.image, old: old.image, order: pair.cutoutOrder).side >= 61)
         change.x = .nan
         #expect(throws: SkyError.self) {
-            try EpochCutouts(of: change, new: new.image, old: old.image, pair: pair)
+            try EpochCutouts(of: change, new: new.image, old: old.image, order: pair.cutoutOrder)
         }
         (change.x, change.xOld) = (5000, -1e30)
-        #expect(try EpochCutouts(of: change, new: new.image, old: old.image, pair: pair).new.count > 100)
+        #expect(try EpochCutouts(of: change, new: new.image, old: old.image, order: pair.cutoutOrder).new.count > 100)
     }
 }

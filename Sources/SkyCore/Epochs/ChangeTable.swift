@@ -1,0 +1,83 @@
+/// What has changed between two images, as a table.
+public struct ChangeTable: Sendable {
+    /// The rows, and how the images fit.
+    public let comparison: EpochComparison
+    /// The images as the reader should see them.
+    public let image: String
+    public let reference: String
+    /// Magnitude of one unit of flux in the new image.
+    public let zeroPoint: Double
+    /// Whether rates are by the hour.
+    public let hasTimes: Bool
+
+    public init(
+        _ comparison: EpochComparison, image: String, reference: String, zeroPoint: Double, hasTimes: Bool
+    ) {
+        self.comparison = comparison
+        (self.image, self.reference, self.zeroPoint, self.hasTimes) = (image, reference, zeroPoint, hasTimes)
+    }
+
+    /// The rows of one kind.
+    public func count(_ kind: EpochChange.Kind) -> Int { comparison.changes.count { $0.kind == kind } }
+
+    /// What decided it, a line each.
+    public var facts: [(name: String, value: String)] {
+        let rate =
+            (comparison.usesSky ? "arcsec" : "pixel") + (hasTimes ? " an hour" : " by the time between two images")
+        var facts = [
+            ("program", "skynode " + SkyNetVersion.current), ("image", image), ("reference", reference),
+            (
+                "sources in common",
+                "\(comparison.matches), \(DecimalText.fixed(comparison.scatter, 3)) pixel apart"
+                    + (comparison.usesSky ? "" : ", matched by their pattern: there are no coordinates")
+            ), ("flux, new to old", DecimalText.fixed(comparison.ratio, 4)),
+            (
+                "full width of stars, new and old",
+                "\(DecimalText.fixed(comparison.newSeeing, 2)) and \(DecimalText.fixed(comparison.oldSeeing, 2)) pixel"
+            ), ("compared", "\(DecimalText.fixed(100 * comparison.coverage, 1)) % of the image"),
+            ("RATE", rate), ("MAG without MAGERR", "at least: the source is not seen, three sigma"),
+        ]
+        let refused = DifferenceResult.Refusal.allCases.filter { comparison.refused[$0] > 0 }
+            .map { "\($0.rawValue) \(comparison.refused[$0])" }
+        if !refused.isEmpty { facts.append(("differences that are none", refused.joined(separator: ", "))) }
+        if comparison.omitted > 0 {
+            facts.append(("differences left out", "\(comparison.omitted): do the images show the same sky?"))
+        }
+        return facts
+    }
+
+    private static let columns = [
+        "NUMBER", "KIND", "X_IMAGE", "Y_IMAGE", "X_OLD", "Y_OLD", "ALPHA_J2000", "DELTA_J2000", "ERR_IMAGE", "FLUX_NEW",
+        "FLUXERR_NEW", "MAG_NEW", "MAGERR_NEW", "FLUX_OLD", "FLUXERR_OLD", "MAG_OLD", "MAGERR_OLD", "FLUX_DIFF",
+        "FLUXERR_DIFF", "SIGNIFICANCE", "ON_SOURCE", "RATE", "ANGLE", "TRACK",
+    ]
+
+    /// Comma-separated values; a value that does not exist is an empty field.
+    public var csv: [UInt8] {
+        var text = Self.columns.joined(separator: ",") + "\n"
+        for (index, change) in comparison.changes.enumerated() {
+            text += ([String(index + 1)] + cells(change)).joined(separator: ",") + "\n"
+        }
+        return Array(text.utf8)
+    }
+
+    private func cells(_ change: EpochChange) -> [String] {
+        func fixed(_ value: Double?, _ digits: Int) -> String {
+            value.map { $0.isFinite ? DecimalText.fixed($0, digits) : "" } ?? ""
+        }
+        func magnitude(_ flux: Double, _ error: Double) -> [String] {
+            let magnitude = EpochChange.magnitude(flux, error, zeroPoint: zeroPoint)
+            return [fixed(magnitude?.value, 4), fixed(magnitude?.error ?? nil, 4)]
+        }
+        let old = [fixed(change.fluxOld, 3), fixed(change.fluxOldError, 3)]
+        let difference = [fixed(change.fluxDifference, 3), fixed(change.fluxDifferenceError, 3)]
+        var cells = [change.kind.rawValue]
+        cells += [change.x, change.y, change.xOld, change.yOld].map { fixed($0, 3) }
+        cells += [fixed(change.alpha, 7), fixed(change.delta, 7), fixed(change.positionError, 3)]
+        cells += [fixed(change.fluxNew, 3), fixed(change.fluxNewError, 3)]
+        cells += magnitude(change.fluxNew, change.fluxNewError) + old + magnitude(change.fluxOld, change.fluxOldError)
+        cells += difference + [fixed(change.significance, 2), change.isOnSource ? "1" : "0"]
+        return cells
+            + [fixed(change.rate, 4), fixed(change.positionAngle, 2), change.track.map { String($0) } ?? ""]
+    }
+}

@@ -1,0 +1,57 @@
+/// The plan of a comparison: all its parts at once.
+struct ComparePlan: JobPlan {
+    let request: CompareRequest
+    /// What is done, by task.
+    private(set) var parts: [Int: ComparedPart] = [:]
+
+    init(_ request: CompareRequest) { self.request = request }
+
+    mutating func begin() -> PlanStep { PlanStep(newTasks: request.work.count, isLast: true) }
+
+    func task(_ number: Int) -> ScanTask? {
+        guard request.work.indices.contains(number), let label = label(number) else { return nil }
+        return ScanTask(.compare(request.new, request.old, request.work[number]), label: label)
+    }
+
+    func label(_ number: Int) -> String? {
+        guard request.work.indices.contains(number) else { return nil }
+        switch request.work[number] {
+        case .difference(let order): return "difference \(order.sector.index + 1)"
+        case .cutouts: return "cut-outs \(number + 1)"
+        }
+    }
+
+    func loss(_ number: Int) -> String? {
+        guard request.work.indices.contains(number), case .difference(let order) = request.work[number] else {
+            return nil
+        }
+        let core = order.sector.core
+        return "columns \(core.x + 1) to \(core.right), rows \(core.y + 1) to \(core.bottom) are not compared"
+    }
+
+    func accepts(_ number: Int, _ result: TaskResult) -> Bool {
+        guard request.work.indices.contains(number), case .compared(let part) = result else { return false }
+        switch (request.work[number], part) {
+        case (.difference(let order), .difference(let found)): return found.sector == order.sector.index
+        case (.cutouts(let changes, _), .cutouts(let pictures)): return pictures.count == changes.count
+        default: return false
+        }
+    }
+
+    mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
+        guard accepts(task, result), case .compared(let part) = result else {
+            return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
+        }
+        parts[task] = part
+        return PlanStep()
+    }
+
+    mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
+        // A file that cannot be read cannot be read anywhere else in it; a sector less can be named.
+        isBadInput ? PlanStep(abort: SkyError(.badInput, reason)) : PlanStep()
+    }
+
+    var needsResults: Bool { true }
+
+    mutating func release() { parts = [:] }
+}

@@ -1,0 +1,133 @@
+import NIOPosix
+import SkyCore
+import Transport
+
+/// Compares images that have been scanned with a reference: the part of `skynode scan --reference` that works on one image.
+struct EpochComparer: Sendable {
+    /// An image that has been scanned.
+    struct Scanned: Sendable {
+        var name: String
+        var image: CompareRequest.Image
+        var catalogue: Catalogue
+        /// In seconds; `nil` where its header does not say when it was taken.
+        var time: Double? { ObservationTime.seconds(catalogue.info.header ?? []) }
+    }
+
+    /// What came of one image.
+    struct Compared: Sendable {
+        var item: ScanPlan.Item
+        var reference: Scanned
+        var new: CompareRequest.Image
+        var comparison: EpochComparison
+        /// What drawing needs.
+        var order: DifferenceOrder
+        var time: Double?
+        var status: ExitStatus
+    }
+
+    let plan: ScanPlan
+    let coordinator: Coordinator
+    let interrupts: Interrupts
+    let display: ProgressDisplay
+    let format: OutputFormat
+
+    /// Scans the reference, whose results are not written.
+    ///
+    /// - Returns: `nil` where that failed, which has been said then.
+    func scanned(_ item: ScanPlan.Item) async throws -> Scanned? {
+        let (job, report) = try await run(item.request, subject: item.name)
+        guard report.state == .done else {
+            if let reason = report.reason { display.say("skynode: \(PrintableText.of(reason))") }
+            return nil
+        }
+        let catalogue = try await ScanResults(coordinator: coordinator, job: job).catalogue()
+        return try await scanned(item, job, catalogue)
+    }
+
+    /// What a comparison needs of an image that a job has scanned.
+    func scanned(_ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
+        guard case .sky(let request) = item.request.kind,
+            let background = try await withDeadline(ScanResults.patience, { try await coordinator.background(job) })
+        else { return nil }
+        var reference = request.image
+        reference.hdu = catalogue.info.hdu
+        reference.content = catalogue.info.content
+        reference.companions?.noise?.hdu = catalogue.info.noiseHDU
+        reference.companions?.mask?.hdu = catalogue.info.maskHDU
+        return Scanned(
+            name: item.name, image: CompareRequest.Image(reference: reference, background: background),
+            catalogue: catalogue)
+    }
+
+    /// Compares an image with the reference.
+    ///
+    /// - Throws: `SkyError` where the two cannot be compared, with the reason.
+    func compare(_ item: ScanPlan.Item, _ new: Scanned, with old: Scanned) async throws -> Compared? {
+        let configuration = plan.configuration
+        let grid = try SectorGrid(info: new.catalogue.info, configuration: configuration)
+        let epochs = [new, old].map {
+            Epoch(catalogue: $0.catalogue, saturation: configuration.saturation, gain: configuration.gain)
+        }
+        // Matching a hundred thousand sources takes a while.
+        let pair = try await NIOThreadPool.singleton.runIfActive { try EpochPair(new: epochs[0], old: epochs[1]) }
+        let work = grid.sectors.map { CompareRequest.Work.difference(pair.order(for: $0)) }
+        guard
+            let (parts, status) = try await parts(
+                CompareRequest(new: new.image, old: old.image, work: work), of: item)
+        else { return nil }
+        let differences = parts.compactMap { if case .difference(let result) = $0 { result } else { nil } }
+        let comparison = try await NIOThreadPool.singleton.runIfActive {
+            EpochComparison(merging: differences, pair: pair, new: new.catalogue, old: old.catalogue)
+        }
+        return Compared(
+            item: item, reference: old, new: new.image, comparison: comparison, order: pair.cutoutOrder, time: new.time,
+            status: status)
+    }
+
+    /// Pictures of changes, by their place in the list.
+    func cutouts(_ compared: Compared, _ changes: [EpochChange]) async throws -> [Int: EpochCutouts] {
+        let drawn = changes.indices.sorted { abs(changes[$0].significance) > abs(changes[$1].significance) }
+            .prefix(ChangeReport.mostPictures)
+        guard !drawn.isEmpty else { return [:] }
+        let groups = stride(from: 0, to: drawn.count, by: Self.picturesOfTask).map {
+            Array(drawn[$0..<min(drawn.count, $0 + Self.picturesOfTask)])
+        }
+        let work = groups.map { CompareRequest.Work.cutouts($0.map { changes[$0] }, compared.order) }
+        let request = CompareRequest(new: compared.new, old: compared.reference.image, work: work)
+        guard let (parts, status) = try await parts(request, of: compared.item), status == .done else { return [:] }
+        let pictures = parts.flatMap { part -> [EpochCutouts] in
+            if case .cutouts(let pictures) = part { pictures } else { [] }
+        }
+        return Dictionary(zip(groups.joined(), pictures)) { one, _ in one }
+    }
+
+    /// A task of these takes a tenth of a second.
+    private static let picturesOfTask = 16
+
+    /// What became of a comparison's parts; `nil` where it was given up or cancelled, which has been said.
+    private func parts(
+        _ request: CompareRequest, of item: ScanPlan.Item
+    ) async throws -> (parts: [ComparedPart], status: ExitStatus)? {
+        var job = item.request
+        job.kind = .compare(request)
+        let (id, report) = try await run(job, subject: "\(item.name) (changes)")
+        guard report.state == .done else {
+            if let reason = report.reason { display.say("skynode: \(PrintableText.of(reason))") }
+            return nil
+        }
+        var parts: [ComparedPart] = []
+        while true {
+            let request = ComparedRequest(job: id, from: parts.count)
+            let page = try await withDeadline(ScanResults.patience) { try await coordinator.compared(request) }
+            parts += page.parts
+            if page.parts.isEmpty || parts.count >= page.total { return (parts, JobSummary.status(report)) }
+        }
+    }
+
+    private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport) {
+        let printer = EventPrinter(format: format, isVerbose: false, display: display, subject: subject)
+        return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
+            printer.tell($0)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import NIOPosix
+import SkyCore
+import Transport
+
+/// Links what moves through all images of a command, and writes what has changed in each.
+struct EpochFiles: Sendable {
+    let comparer: EpochComparer
+    let compared: [EpochComparer.Compared]
+
+    /// The status that the files leave the command with.
+    func write() async throws -> ExitStatus {
+        guard let first = compared.first else { return .done }
+        let times = [first.reference.time] + compared.map(\.time)
+        let comparisons = compared.map(\.comparison)
+        let series = try await NIOThreadPool.singleton.runIfActive { EpochSeries(comparisons, times: times) }
+        var status = ExitStatus.done
+        for (one, comparison) in zip(compared, series.comparisons) {
+            guard !comparer.interrupts.wasInterrupted else { return .cancelled }
+            if one.status.rawValue > status.rawValue { status = one.status }
+            let table = ChangeTable(
+                comparison, image: one.item.name, reference: one.reference.name,
+                zeroPoint: comparer.plan.configuration.zeroPoint, hasTimes: series.hasTimes)
+            let cutouts = try await comparer.cutouts(one, comparison.changes)
+            let tracks = compared.count > 1 ? series.tracks : []
+            do {
+                try AtomicFile.write(table.csv, to: one.item.stem + ".changes.csv")
+                try AtomicFile.write(
+                    ChangeReport(table, cutouts: cutouts, tracks: tracks).html, to: one.item.stem + ".changes.html")
+            } catch {
+                comparer.display.say("skynode: \(PrintableText.of(error.message))")
+                status = .usage
+                continue
+            }
+            try tell(one, table, tracks.count)
+        }
+        return status
+    }
+
+    private func tell(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) throws {
+        let counts = EpochChange.Kind.allCases.map { (kind: $0, count: table.count($0)) }
+        if comparer.format == .json {
+            Console.output(try JSONLine.encode(Line(compared.item.name, table, tracks)))
+            return
+        }
+        comparer.display.clear()
+        let words = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
+        Console.output(
+            "\(PrintableText.of(compared.item.name)) against \(PrintableText.of(compared.reference.name)): \(words)")
+        if tracks > 0, compared.item.stem == self.compared.last?.item.stem {
+            Console.output("\(tracks) track\(tracks == 1 ? "" : "s") through three or more images")
+        }
+        for ending in [".changes.csv", ".changes.html"] {
+            Console.output("wrote \(PrintableText.of(compared.item.stem + ending))")
+        }
+    }
+
+    /// For programs.
+    private struct Line: Encodable {
+        let event = "changes"
+        let image: String
+        let reference: String
+        let appeared: Int
+        let vanished: Int
+        let changed: Int
+        let moved: Int
+        let tracks: Int
+
+        init(_ image: String, _ table: ChangeTable, _ tracks: Int) {
+            (self.image, reference, self.tracks) = (image, table.reference, tracks)
+            (appeared, vanished) = (table.count(.appeared), table.count(.vanished))
+            (changed, moved) = (table.count(.changed), table.count(.moved))
+        }
+    }
+}
