@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark epochs docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -40,7 +40,7 @@ test: setup
 
 # Catalogues against SExtractor and SEP, and whether astropy, fitsverify and DS9's parsers read them; installs these.
 peers: release
-	@Tests/Peers/setup.sh
+	@deploy/python.sh .build/peers Tests/Peers/requirements.txt source-extractor fitsverify
 	@.build/peers/bin/python -B -m pytest -q -p no:cacheprovider Tests/Peers $(OPTIONS)
 
 # What peers send, made up by libFuzzer, a minute for each of six targets; or make fuzz RUNS=10000000
@@ -92,6 +92,14 @@ many-nodes: release
 # Jobs beside Dask, Ray and GNU parallel, a quarter of an hour; make job-benchmark OPTIONS="--quick" is a try of it.
 job-benchmark: release
 	@Benchmarks/jobs.sh $(OPTIONS)
+
+# Scans beside SExtractor and Python's sep, some ten minutes; make scan-benchmark OPTIONS=--check
+scan-benchmark: release
+	@Benchmarks/scans.sh $(OPTIONS)
+
+# What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
+epochs: release
+	@python3 -B Benchmarks/epochs.py $(OPTIONS)
 
 # The pages of the libraries, in .build/docs.
 docs: setup

@@ -1,36 +1,6 @@
 #!/usr/bin/env bash
-# Installs the peers with which the dispatch of tasks is compared: Dask and Ray into a virtual environment of their own,
-# Benchmarks/.build/peers, with matplotlib for the plots, and GNU parallel as Debian's package. Harmless to run again. Says in one line what stops it.
+# Installs the peers with which the dispatch of tasks is compared: Dask and Ray, with matplotlib for the plots, and GNU parallel.
 set -euo pipefail
 cd "$(dirname "$0")"
-
-fail() {
-    echo "peers: $*" >&2
-    exit 1
-}
-
 [ $# -eq 0 ] || { echo "peers: setup.sh takes no arguments, got $1" >&2; exit 2; }
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-
-missing=""
-command -v parallel >/dev/null || missing="parallel"
-# Debian's Python cannot make virtual environments without this package.
-python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
-if [ -n "$missing" ]; then
-    [ "$(id -u)" = 0 ] || fail "missing, and only root can install: $missing"
-    command -v apt-get >/dev/null || fail "no apt-get here; install what corresponds to: $missing"
-    echo "installing: $missing"
-    apt-get update >"$log" 2>&1 || true # a stale list may still do
-    # shellcheck disable=SC2086 # a list of words
-    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >"$log" 2>&1 ||
-        fail "cannot install $missing: $(tail -n 1 "$log")"
-fi
-
-folder=../.build/peers
-# One that was left half made, or whose Python has gone since, is made anew.
-if ! "$folder/bin/python" -m pip --version >"$log" 2>&1; then
-    python3 -m venv --clear "$folder" >"$log" 2>&1 || fail "cannot make $PWD/$folder: $(tail -n 1 "$log")"
-fi
-"$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements.txt >"$log" 2>&1 ||
-    fail "cannot install Dask, Ray and matplotlib: $(tail -n 1 "$log")"
+exec ../../deploy/python.sh ../.build/peers requirements.txt parallel
