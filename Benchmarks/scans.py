@@ -24,9 +24,9 @@ PROGRAM = os.environ.get("PROGRAM") or str(ROOT / ".build/release/skynode")
 SIDE = 4096
 # Stars, galaxies, seeing in pixels; and what SkyNet may take of SExtractor's time, alone and with a daemon that runs.
 FRAMES = {
-    "sparse": ((9_000, 1_000, 3.2), 1.00, 0.85),
-    "medium": ((36_000, 4_000, 3.0), 0.75, 0.68),
-    "dense": ((420_000, 10_000, 2.0), 0.68, 0.62),
+    "sparse": ((20_700, 2_300, 3.2), 1.00, 0.85),
+    "medium": ((82_000, 8_000, 3.0), 0.75, 0.68),
+    "dense": ((1_250_000, 10_000, 2.0), 0.68, 0.62),
 }
 COLUMNS = (
     "NUMBER X_IMAGE Y_IMAGE XWIN_IMAGE YWIN_IMAGE ALPHA_J2000 DELTA_J2000 ALPHAWIN_J2000 DELTAWIN_J2000 FLUX_AUTO "

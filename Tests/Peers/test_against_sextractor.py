@@ -5,17 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from astropy.io import fits
 from astropy.table import Table
 
 from conftest import SHARED, Frame, pairs, scan
 
 COLUMNS = (
     "NUMBER X_IMAGE Y_IMAGE XWIN_IMAGE YWIN_IMAGE ALPHA_J2000 DELTA_J2000 FLUX_AUTO FLUXERR_AUTO FLUX_APER(1) "
+    "FLUXERR_APER(1) "
     "FLUX_RADIUS KRON_RADIUS A_IMAGE B_IMAGE THETA_IMAGE FWHM_IMAGE THRESHOLD ISOAREA_IMAGE FLAGS"
 )
 
 
-def extracted(image: Path, folder: Path) -> Table:
+def extracted(image: Path, folder: Path, **more: object) -> Table:
     (folder / "columns").write_text(COLUMNS.replace(" ", "\n") + "\n")
     (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
     settings = {
@@ -29,6 +31,7 @@ def extracted(image: Path, folder: Path) -> Table:
         "SATUR_KEY": "NONE",
         "SATUR_LEVEL": "1e9",
         "VERBOSE_TYPE": "QUIET",
+        **more,
     }
     words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
     subprocess.run(["source-extractor", image, *words], check=True, capture_output=True, cwd=folder)
@@ -80,3 +83,41 @@ def test_real_frames(name: str, tmp_path: Path):
     assert abs(len(ours) - len(theirs)) <= max(2, 0.02 * len(theirs))
     one, _ = pairs(theirs, ours, 1)
     assert len(one) >= 0.97 * len(theirs)
+
+
+@pytest.mark.parametrize("kind", ["rms", "variance", "weight"])
+def test_noise_that_is_not_the_same_everywhere(kind: str, frame: Frame, tmp_path: Path):
+    """A frame whose noise grows from left to right, with a map that says so and a rectangle without weight."""
+    with fits.open(frame.path) as file:
+        pixels, header = file[0].data.astype(np.float32), file[0].header
+    rows, columns = pixels.shape
+    extra = np.linspace(0, 60, columns)[np.newaxis, :] * np.ones((rows, 1))
+    pixels += np.random.default_rng(1).normal(0, 1, pixels.shape).astype(np.float32) * extra.astype(np.float32)
+    # The sky's own noise: 800 ADU at 1.5 electrons each, and 5 electrons of reading.
+    rms = np.sqrt(800 / 1.5 + (5 / 1.5) ** 2 + extra**2)
+    noise = {"rms": rms, "variance": rms**2, "weight": 7 / rms**2}[kind].astype(np.float32)
+    hole = (slice(300, 420), slice(500, 700))
+    # What SExtractor takes for no weight: none, or far too much noise.
+    noise[hole] = 0 if kind == "weight" else 1e31
+    fits.writeto(tmp_path / "image.fits", pixels, header)
+    fits.writeto(tmp_path / "noise.fits", noise)
+    image = Frame(tmp_path / "image.fits", frame.truth)
+    theirs = extracted(
+        image.path, tmp_path, WEIGHT_IMAGE=tmp_path / "noise.fits",
+        WEIGHT_TYPE={"rms": "MAP_RMS", "variance": "MAP_VAR", "weight": "MAP_WEIGHT"}[kind],
+    )  # fmt: skip
+    ours = scan(image, tmp_path, f"--{kind}", tmp_path / "noise.fits")
+    print(f"{kind}: SExtractor {len(theirs)}, ours {len(ours)}")
+    assert abs(len(ours) - len(theirs)) <= 0.02 * len(theirs)
+    inside = (
+        (ours["X_IMAGE"] > 505) & (ours["X_IMAGE"] < 695) & (ours["Y_IMAGE"] > 305) & (ours["Y_IMAGE"] < 415)
+    )
+    assert not inside.any()
+    one, two = pairs(theirs, ours, 1)
+    one, two = theirs[one], ours[two]
+    assert len(one) >= 0.97 * len(theirs)
+    alone = np.asarray(one["FLAGS"]) == 0
+    for column, share in [("FLUXERR_APER", 0.01), ("FLUXERR_AUTO", 0.02), ("THRESHOLD", 0.02)]:
+        difference = np.abs(np.asarray(two[column], float) / np.asarray(one[column], float) - 1)[alone]
+        print(f"{column}: half within {np.median(difference):.5f}, 90 % within {np.percentile(difference, 90):.5f}")
+        assert np.median(difference) <= share, column
