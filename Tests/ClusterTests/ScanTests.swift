@@ -341,6 +341,13 @@ import Testing
         }
         let all = String(decoding: try folder.contents("out3/merged.csv"), as: UTF8.self).split(separator: "\n")
         #expect(all.count == 1 + 2 * one.count)
+
+        // The first image's failure is no reason to leave the others.
+        let failing = try await Skynode.run(
+            "scan", folder.file("in/two.fits"), "-o", folder.file("none"), "--slots", "1", "--no-multicast",
+            "--fail-sector", "2")
+        #expect(failing.status == 2)
+        #expect(failing.errors.count { $0.contains("there is no sector 2") } == 2, "\(failing.errors)")
     }
 
     @Test func `the output's name chooses the format, and what does not fit is refused before any work`() async throws {

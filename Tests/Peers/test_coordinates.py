@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from astropy.io import fits
+from astropy.table import Table
 from astropy.wcs import WCS
 
-from conftest import Frame, scan
+from conftest import Frame, scan, skynode
 
 SIP = {"A_ORDER": 3, "B_ORDER": 3, "A_2_0": 2e-5, "A_0_2": -1e-5, "A_1_1": 3e-6, "B_2_0": 4e-6, "B_1_1": -2e-5, "B_0_3": 1e-9}
 TPV = {"PV1_0": 0.0, "PV1_1": 1.01, "PV1_2": 0.002, "PV1_4": 0.3, "PV1_7": -5.0, "PV2_1": 0.99, "PV2_2": -0.001, "PV2_5": 0.2}
@@ -30,6 +31,10 @@ def test_projections_and_distortions(kind: str, place: str, frame: Frame, tmp_pa
         primary = fits.PrimaryHDU(header=header)
         fits.HDUList([primary, fits.ImageHDU(pixels)]).writeto(path)
     ours = scan(Frame(path, frame.truth), tmp_path)
+    # What SCAMP reads: the header in a cell.
+    skynode("scan", path, "--output", tmp_path / "catalogue.ldac")
+    cell = Table.read(tmp_path / "catalogue.ldac", hdu=1)["Field Header Card"][0]
+    assert any(str(card).startswith(f"CTYPE1  = 'RA---{name}") for card in np.ravel(cell))
     wcs = WCS(header)
     for x, y, alpha, delta in [
         ("X_IMAGE", "Y_IMAGE", "ALPHA_J2000", "DELTA_J2000"),

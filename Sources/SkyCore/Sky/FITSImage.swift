@@ -14,6 +14,8 @@ package final class FITSImage {
 
     private let file: FITSFile
     private let axes: Int
+    /// Whether the coordinates are those of the primary header.
+    private let inheritsCoordinates: Bool
 
     /// Most pixels of an image: SEP counts them in 32 bits.
     private static let pixelLimit = Int(Int32.max)
@@ -38,9 +40,9 @@ package final class FITSImage {
                 "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(Self.pixelLimit) that can be"
                     + " scanned; cut the image up first")
         }
-        let wcs =
-            file.withHeaderText { WCSTransform(header: $0, cards: $1) }
-            ?? file.withPrimaryHeader(hdu: shape.hdu) { WCSTransform(header: $0, cards: $1) }
+        let own = file.withHeaderText { WCSTransform(header: $0, cards: $1) }
+        let wcs = own ?? file.withPrimaryHeader(hdu: shape.hdu) { WCSTransform(header: $0, cards: $1) }
+        inheritsCoordinates = own == nil && wcs != nil
         self.path = path
         self.file = file
         self.axes = shape.axes
@@ -79,17 +81,42 @@ package final class FITSImage {
         return names.contains(name) || name.hasPrefix("VAR_") || name.hasPrefix("ERR_") || name.hasPrefix("DQ_")
     }
 
-    /// The header's cards but END, 80 characters each, as of an image that is not compressed.
+    /// The header's cards but END, 80 characters each, as of an image that is not compressed; behind them what the primary
+    /// header says for all images of the file: coordinates where the image has none of its own, and when it was taken.
     package var header: [String] {
-        file.withHeaderText { text, count in
-            let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
-            return (0..<min(Int(count), Self.cardLimit)).compactMap { index in
-                let card = bytes[index * 80..<(index + 1) * 80]
-                // What is no text of FITS's is of no use to whoever reads it.
-                let text = String(decoding: card.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
-                return text.hasPrefix("END     ") ? nil : text
+        let own = file.withHeaderText(Self.cards) ?? []
+        let primary = file.withPrimaryHeader(hdu: info.hdu, Self.cards) ?? []
+        let known = Set(own.map { $0.prefix(8) })
+        return own
+            + primary.filter { card in
+                let keyword = card.prefix(8)
+                guard !known.contains(keyword) else { return false }
+                return Self.isOfTime(keyword) || (inheritsCoordinates && Self.isOfCoordinates(keyword))
             }
-        } ?? []
+    }
+
+    private static func cards(_ text: UnsafeMutablePointer<CChar>, _ count: Int32) -> [String] {
+        let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
+        return (0..<min(Int(count), cardLimit)).compactMap { index in
+            let card = bytes[index * 80..<(index + 1) * 80]
+            // What is no text of FITS's is of no use to whoever reads it.
+            let text = String(decoding: card.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+            return text.hasPrefix("END     ") ? nil : text
+        }
+    }
+
+    private static func isOfTime(_ keyword: Substring) -> Bool {
+        ["MJD-OBS ", "DATE-OBS", "EXPTIME ", "TIMESYS "].contains(keyword)
+    }
+
+    /// Keywords of FITS's papers on coordinates, and those of SIP.
+    private static func isOfCoordinates(_ keyword: Substring) -> Bool {
+        let names = ["WCSAXES ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ", "LONPOLE ", "LATPOLE "]
+        let beginnings = [
+            "CTYPE", "CRVAL", "CRPIX", "CUNIT", "CDELT", "CROTA", "CD1_", "CD2_", "PC1_", "PC2_", "PV1_", "PV2_", "A_",
+            "B_", "AP_", "BP_",
+        ]
+        return names.contains { $0 == keyword } || beginnings.contains { keyword.hasPrefix($0) }
     }
 
     /// More cards than any real header has; they cross the wire.

@@ -130,15 +130,17 @@ struct ScanBatch: Sendable {
                 let rest = keeps ? "what is done is kept" : "nothing was written"
                 display.say("skynode: \(PrintableText.of(item.name)): cancelled; \(rest)")
             }
-            if !keeps { return Outcome(status: status) }
+            if !keeps {
+                let info =
+                    report.state == .cancelled
+                    ? nil : try? await ScanResults(coordinator: coordinator, job: job).catalogue().info
+                return Outcome(status: status, place: place, others: info.map { self.others(of: item, $0) } ?? [])
+            }
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
-        // No file has more HDUs.
-        let images = (catalogue.info.images ?? []).filter { (0..<10_000).contains($0) }
-        let stems = Set(plan.items.map(\.stem))
-        let others = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
-        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: stems) }
+        let others = self.others(of: item, catalogue.info)
+        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: Set(plan.items.map(\.stem))) }
         if let auxiliaries = catalogue.info.auxiliaries, format == .text {
             let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
             display.say("\(PrintableText.of(item.path)): \(names) left out; --hdu scans one all the same")
@@ -176,6 +178,14 @@ struct ScanBatch: Sendable {
             }
         }
         return outcome
+    }
+
+    /// The further images of a file.
+    private func others(of item: ScanPlan.Item, _ info: ImageInfo) -> [ScanPlan.Item] {
+        // No file has more HDUs.
+        let images = (info.images ?? []).filter { (0..<10_000).contains($0) }
+        let stems = Set(plan.items.map(\.stem))
+        return images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
     }
 
     private func compare(
