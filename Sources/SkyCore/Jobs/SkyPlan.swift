@@ -37,6 +37,7 @@ struct SkyPlan: JobPlan {
     private var backgroundDigest: [UInt8] = []
     private(set) var results: [SectorResult] = []
     private var failedSectors = 0
+    private var isPictureSettled = false
     /// What is left to look at when all sectors are done.
     private var unions: [SectorUnion] = []
     private var joined: [JoinedObjects] = []
@@ -180,24 +181,39 @@ struct SkyPlan: JobPlan {
         case (.gauging, .seeing, .seeing(let widths)):
             return widths.isSound
         case (.measuring, .background(let index), .background(let tile)):
-            return tile.sector == sectors[index].index
+            return tile.sector == sectors[index].index && (tile.brightPixels ?? 0) >= 0
         case (.extracting, .sector(let index), .extracted(let result)):
-            return result.sector == sectors[index].index && isSound(result)
+            return result.sector == sectors[index].index && isSound(result, of: sectors[index])
         case (.extracting, .union(let index), .joined(let result)):
-            return result.rect == unions[index].rect && isSound(result.found)
+            return result.rect == unions[index].rect && isSound(result.found, of: nil)
         default: return false
         }
     }
 
     /// Whether a result's rectangles and counts can be reckoned with.
-    private func isSound(_ result: SectorResult) -> Bool {
-        guard let info, (0...result.sources.count).contains(result.truncatedSources) else { return false }
-        let rects = (result.fragments ?? []).map(\.outline) + (result.scanned ?? []).flatMap { [$0.core, $0.rect] }
-        return rects.count <= SkyPlan.rectangleLimit && rects.allSatisfy(info.contains)
+    ///
+    /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
+    private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
+        guard let info, (0...result.sources.count).contains(result.truncatedSources),
+            result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
+        else { return false }
+        let (parts, fragments) = (result.scanned ?? [], result.fragments ?? [])
+        guard let sector else { return parts.isEmpty && fragments.isEmpty }
+        guard parts.count + fragments.count <= SkyPlan.rectangleLimit else { return false }
+        let areParts = parts.allSatisfy { part in
+            info.contains(part.core) && info.contains(part.rect) && part.sector == sector.index
+                && sector.core.contains(part.core) && part.rect.contains(part.core)
+        }
+        return areParts
+            && fragments.allSatisfy { fragment in
+                info.contains(fragment.outline) && fragment.outline.intersects(sector.core)
+                    && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
+                    && (fragment.profiles == nil) == (result.cleaning == nil)
+            }
     }
 
-    /// More pieces of objects than any sector can have that are too large for it, in rectangles.
-    private static let rectangleLimit = 100_000
+    /// More than any sector can have of objects that are too large for it, and of quarters of quarters.
+    private static let rectangleLimit = 4096
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
         guard accepts(task, result) else {
@@ -224,7 +240,8 @@ struct SkyPlan: JobPlan {
             return PlanStep()
         case .preview(let preview):
             self.preview = preview
-            return PlanStep()
+            isPictureSettled = true
+            return sectorSettled()
         }
     }
 
@@ -285,9 +302,12 @@ struct SkyPlan: JobPlan {
         PlanStep(newTasks: sectors.count + pictures)
     }
 
-    /// The last round, when every sector is done or given up.
+    /// The last round, when every sector is done or given up, and the picture too: a step's tasks are all known before the
+    /// next step's are.
     private mutating func sectorSettled() -> PlanStep {
-        guard results.count + failedSectors == sectors.count, let info else { return PlanStep() }
+        guard results.count + failedSectors == sectors.count, pictures == 0 || isPictureSettled, let info else {
+            return PlanStep()
+        }
         unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
         return PlanStep(newTasks: unions.count, isLast: true)
     }
@@ -300,7 +320,10 @@ struct SkyPlan: JobPlan {
         case .sector:
             failedSectors += 1
             return sectorSettled()
-        case .picture, .union: return PlanStep()
+        case .picture:
+            isPictureSettled = true
+            return sectorSettled()
+        case .union: return PlanStep()
         }
         // An engine's own words name the file; those of a scheduler or a dying worker do not.
         let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"

@@ -4,7 +4,7 @@ package struct Companions: Hashable, Codable, Sendable {
     package enum NoiseKind: String, Hashable, Codable, Sendable {
         /// Standard deviation, in units of the image (SExtractor's `MAP_RMS`).
         case rms
-        /// Its square (`MAP_VAR`).
+        /// Its square, up to a factor, which the image's own noise tells (`MAP_VAR`).
         case variance
         /// Inverse variance up to a factor, which the image's own noise tells (`MAP_WEIGHT`).
         case weight

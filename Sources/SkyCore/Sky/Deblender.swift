@@ -20,7 +20,7 @@ struct Deblender {
         case children(DetectionList)
         /// One object.
         case single
-        /// More branches than SEP can tell apart, or than there is memory for.
+        /// More branches than SEP can tell apart.
         case overflow
     }
 

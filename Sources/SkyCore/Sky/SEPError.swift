@@ -2,7 +2,6 @@ import CSEP
 
 /// SEP's status codes; its header does not name them.
 enum SEPError {
-    static let noMemory: Int32 = 1
     static let pixelStackFull: Int32 = 2
     static let deblendOverflow: Int32 = 7
 

@@ -44,8 +44,9 @@ struct SEPExtraction {
     ///   - levels: Deblending levels; 1 leaves every footprint whole.
     ///   - pixelStack: First guess of the pixels SEP holds at once; raised while SEP says it is too small.
     ///   - subObjects: First guess of the branches of one footprint at one level; raised likewise.
-    /// - Returns: `nil` where SEP gives up at its own hard limits or has no memory for what it found.
-    /// - Throws: `.failed` naming `place` for anything else.
+    /// - Returns: `nil` where SEP gives up at its own hard limits.
+    /// - Throws: `.failed` naming `place` for anything else, also where this worker has too little memory: another may have more,
+    ///   and what is found must not depend on that.
     func run(
         pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
         place: @autoclosure () -> String
@@ -68,7 +69,7 @@ struct SEPExtraction {
                 stack = min(stack * 4, stackLimit)
             case SEPError.deblendOverflow where branches < branchesLimit:
                 branches = min(branches * 4, branchesLimit)
-            case SEPError.pixelStackFull, SEPError.deblendOverflow, SEPError.noMemory:
+            case SEPError.pixelStackFull, SEPError.deblendOverflow:
                 return nil
             default:
                 throw SkyError(.failed, "\(place()): \(SEPError.words(status))")

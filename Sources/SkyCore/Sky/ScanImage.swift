@@ -33,7 +33,7 @@ package final class ScanImage {
     var info: ImageInfo { image.info }
     var wcs: WCSTransform? { image.wcs }
     /// Whether the noise is only known up to a factor.
-    var hasRelativeNoise: Bool { noise != nil && kind == .weight }
+    var hasRelativeNoise: Bool { noise != nil && kind != .rms }
 
     /// - Throws: `.badInput` where the rectangle leaves the image or a file's data are damaged.
     func read(_ rect: PixelRect) throws(SkyError) -> Pixels {

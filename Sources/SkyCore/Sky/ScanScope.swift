@@ -32,7 +32,8 @@ enum ScanScope {
     func concerns(_ outline: PixelRect, _ bounds: ObjectBounds) -> Bool {
         switch self {
         case .sector(let sector): outline.intersects(sector.core)
-        case .union(let union): union.pieces.contains { outline.contains($0) }
+        case .union(let union):
+            union.pieces.contains { outline.contains($0) } && !union.taken.contains { outline.contains($0) }
         }
     }
 }

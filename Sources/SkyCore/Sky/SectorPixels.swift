@@ -13,8 +13,10 @@ struct SectorPixels {
     /// - Parameters:
     ///   - read: The rectangle's pixels as they are in the file.
     ///   - saturation: In units of the image; `nil` for none.
-    init(_ read: ScanImage.Pixels, rect: PixelRect, background: BackgroundMap, saturation: Double?) {
+    init(_ read: consuming ScanImage.Pixels, rect: PixelRect, background: BackgroundMap, saturation: Double?) {
         var pixels = read.values
+        // Or there would be two of them.
+        read.values = []
         saturated =
             saturation.map { level in
                 pixels.indices.reduce(into: Set<Int32>()) { if Double(pixels[$1]) >= level { $0.insert(Int32($1)) } }
@@ -25,9 +27,11 @@ struct SectorPixels {
         for index in pixels.indices where mask[index] != 0 { pixels[index] = 0 }
         (values, self.mask) = (pixels, mask)
         guard let sigmas = read.sigmas else { return }
-        self.sigmas = sigmas.map { $0 * background.noiseScale }
+        // Where there is no pixel there is no noise of it either: the image's is the best guess.
+        let scaled = zip(sigmas, mask).map { $1 != 0 ? background.globalRMS : $0 * background.noiseScale }
+        self.sigmas = scaled
         // SEP's own detection with a noise image takes an object's threshold from whichever pixel closed it.
-        even = zip(values, sigmas).map { $0 / ($1 * background.noiseScale) * background.globalRMS }
+        even = zip(values, scaled).map { $0 / $1 * background.globalRMS }
         for index in even.indices where !even[index].isFinite { even[index] = 0 }
     }
 

@@ -82,8 +82,9 @@ struct SectorScan {
         for (x, width) in [(core.x, columns), (core.x + columns, core.width - columns)] where width > 0 {
             for (y, height) in [(core.y, lines), (core.y + lines, core.height - lines)] where height > 0 {
                 let quarter = PixelRect(x: x, y: y, width: width, height: height)
-                let margin = max(core.x - sector.padded.x, sector.padded.right - core.right)
-                let padded = quarter.grown(by: margin, width: image.info.width, height: image.info.height)
+                // A sector that is the whole image has no margin of its own.
+                let padded = quarter.grown(
+                    by: max(configuration.margin, 64), width: image.info.width, height: image.info.height)
                 var scan = SectorScan(
                     image: image, scope: .sector(Sector(index: sector.index, core: quarter, padded: padded)),
                     background: background, configuration: configuration)

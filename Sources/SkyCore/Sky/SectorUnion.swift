@@ -5,10 +5,12 @@ public struct SectorUnion: Hashable, Codable, Sendable {
     public var rect: PixelRect
     /// The boxes of the pieces that sectors saw of the objects.
     public var pieces: [PixelRect]
+    /// Pieces that are an earlier union's: an object that has one of these is that one's, where both grow to hold it.
+    public var taken: [PixelRect]
     /// The sectors around: a source that one of these could see whole is that one's.
     public var parts: [ScannedPart]
 
-    /// Most pixels of a union: with all that a scan holds in memory some 1 GB. Larger ones stay in pieces.
+    /// Most pixels of a union: with all that a scan holds in memory some 1.5 GB. Larger ones stay in pieces.
     static let areaLimit = 1 << 26
 
     /// The unions that an image needs.
@@ -39,11 +41,16 @@ public struct SectorUnion: Hashable, Codable, Sendable {
             }
             return known ?? [ScannedPart(sector: sector.index, core: sector.core, rect: sector.padded)]
         }
+        var taken: [PixelRect] = []
         return rects.filter { $0.area <= areaLimit }.sorted { ($0.y, $0.x) < ($1.y, $1.x) }.map { rect in
-            // An object may reach beyond what sectors saw of it in pieces, into those that saw it whole.
+            // An object may reach beyond what sectors saw of it in pieces, into those that saw it whole, and into those
+            // that failed, in whose places nobody has looked.
             let reach = parts.filter { $0.rect.intersects(rect) }.reduce(rect) { $0.union($1.rect) }
-            return SectorUnion(
-                rect: rect, pieces: pieces.filter(rect.contains), parts: parts.filter { $0.core.intersects(reach) })
+            let union = SectorUnion(
+                rect: rect, pieces: pieces.filter(rect.contains), taken: taken,
+                parts: parts.filter { $0.core.intersects(reach) || $0.rect.width == 0 })
+            taken += union.pieces
+            return union
         }
     }
 }

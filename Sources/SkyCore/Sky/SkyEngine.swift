@@ -131,7 +131,10 @@ package final class SkyEngine {
         try configuration.validate()
         let image = try image(path, configuration.hdu, companions)
         try check(background, of: image)
-        guard image.info.contains(union.rect) else {
+        let info = image.info
+        guard info.contains(union.rect), (union.pieces + union.taken).allSatisfy(info.contains),
+            union.parts.allSatisfy({ info.contains($0.core) && ($0.rect.width == 0 || info.contains($0.rect)) })
+        else {
             throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(path))")
         }
         return JoinedObjects(

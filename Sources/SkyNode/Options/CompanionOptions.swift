@@ -20,7 +20,7 @@ struct CompanionOptions: ParsableArguments {
             valueName: "file|hdu:n"))
     var rms: String?
 
-    @Option(help: ArgumentHelp("Its square, likewise.", valueName: "file|hdu:n"))
+    @Option(help: ArgumentHelp("Its square, up to a factor.", valueName: "file|hdu:n"))
     var variance: String?
 
     @Option(

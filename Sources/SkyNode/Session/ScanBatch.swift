@@ -182,8 +182,16 @@ struct ScanBatch: Sendable {
 
     /// The further images of a file.
     private func others(of item: ScanPlan.Item, _ info: ImageInfo) -> [ScanPlan.Item] {
-        // No file has more HDUs.
-        let images = (info.images ?? []).filter { (0..<10_000).contains($0) }
+        // No file has more HDUs; those of the file that are weights and masks are no pictures of the sky.
+        let own = item.companions.map { [$0.noise, $0.mask].compactMap(\.self) } ?? []
+        let hdus = own.filter { $0.path == item.path }.compactMap(\.hdu)
+        let images = (info.images ?? []).filter { (0..<10_000).contains($0) && !hdus.contains($0) }
+        if images.count > 1, !hdus.isEmpty {
+            display.say(
+                "\(PrintableText.of(item.path)): its other images are not scanned, as hdu:N belongs to one; --hdu names another"
+            )
+            return []
+        }
         let stems = Set(plan.items.map(\.stem))
         return images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
     }

@@ -115,6 +115,7 @@ struct ScanPlan: Sendable {
         }
         // One bad file of a night is no reason to leave the others.
         if items.isEmpty, let error = refusals.first { throw error }
+        if items.isEmpty { throw CommandFailure(.usage, "every image is another one's weights or mask") }
         self.items = items
         self.refusals = refusals.map(\.message)
         merges = output.isFile || (items.count > 1 && !command.noMerge)

@@ -57,7 +57,9 @@ import Testing
         #expect([3, 4, 5].map { plan.task($0)?.label } == ["sector 1", "sector 2", "picture"])
         #expect(plan.task(6) == nil && plan.task(-1) == nil)
         #expect(!plan.completed(3, .extracted(SectorResult(sector: 0))).isLast)
-        let last = plan.completed(4, .extracted(SectorResult(sector: 1)))
+        #expect(!plan.completed(4, .extracted(SectorResult(sector: 1))).isLast)
+        // Of a step that is under way nothing may be left when the next is issued.
+        let last = plan.failed(5, "no memory", isBadInput: false)
         #expect(last.newTasks == 0 && last.isLast)
     }
 
@@ -127,7 +129,10 @@ import Testing
             outline: PixelRect(x: 20, y: 30, width: 108, height: 4), sources: [source(99, sector: 0)])
         #expect(!plan.completed(3, .extracted(SectorResult(sector: 0, fragments: [piece]))).isLast)
         // A sector that fails is settled too; what its neighbours saw in pieces is still joined.
-        let step = plan.failed(4, "died", isBadInput: false)
+        #expect(!plan.failed(4, "died", isBadInput: false).isLast)
+        let preview = try ImagePreview(width: 16, height: 16, maximumSide: 16) { _ in [Float](repeating: 0, count: 256)
+        }
+        let step = plan.completed(5, .preview(preview))
         #expect(step.newTasks == 1 && step.isLast)
         #expect(plan.loss(4) == "the catalogue lacks columns 129 to 256, rows 1 to 128")
         guard case .join(_, let union, _, _)? = plan.task(6)?.work else {
@@ -169,6 +174,22 @@ import Testing
         let plan = try measured()
         let beyond = PixelRect(x: 250, y: 0, width: .max, height: 4)
         #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, fragments: [.init(outline: beyond)]))))
+        let whole = PixelRect(x: 0, y: 0, width: 256, height: 128)
+        // Another sector's, or one's that is in nobody's reach.
+        #expect(
+            !plan.accepts(
+                3, .extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 1, core: whole, rect: whole)]))))
+        #expect(
+            !plan.accepts(
+                3, .extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 0, core: whole, rect: whole)]))))
+        let far = PixelRect(x: 200, y: 0, width: 4, height: 4)
+        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, fragments: [.init(outline: far)]))))
+        var dark = try tile(try SectorGrid(info: info, configuration: configuration).sectors[0])
+        dark.brightPixels = .min
+        var early = self.plan()
+        _ = early.begin()
+        _ = early.completed(0, .inspected(info))
+        #expect(!early.accepts(1, .background(dark)))
         let part = ScannedPart(sector: 0, core: beyond, rect: beyond)
         #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, scanned: [part]))))
     }

@@ -88,13 +88,13 @@ import Testing
         #expect(star.peak > 400 && star.fluxIsophotal > 4000)
     }
 
-    @Test func `variances are squares of noise, weights inverse ones up to any factor`() throws {
+    @Test func `variances are squares of noise, weights inverse ones, both up to any factor`() throws {
         func compact(_ catalogue: Catalogue) -> [[Double]] {
             catalogue.sources.map { [$0.x, $0.y, $0.fluxAuto, $0.fluxErrorAuto].map { ($0 * 100).rounded() / 100 } }
         }
         let rms = try scan(map(5, 20, "rms.fits"))
-        #expect(compact(try scan(map(25, 400, "variance.fits"), .variance)) == compact(rms))
         let weight = try scan(map(16, 1, "weight.fits"), .weight)
+        #expect(compact(try scan(map(25, 400, "variance.fits"), .variance)) == compact(weight))
         let scaled = try scan(map(1600, 100, "weight.fits"), .weight)
         #expect(compact(scaled) == compact(weight))
         #expect(abs(weight.sources.count - rms.sources.count) <= 2)
@@ -154,5 +154,34 @@ import Testing
         #expect(throws: SkyError.self) { try engine.inspect(path: path, hdu: 1, companions: companions) }
         companions.mask?.hdu = 2
         #expect(try engine.inspect(path: path, hdu: 1, companions: companions).maskHDU == 2)
+    }
+
+    @Test func `a source whose middle is missing has the errors of its surroundings, in any unit`() throws {
+        var frame = frame()
+        frame.addStar(x: 64, y: 60, flux: 30_000, sigma: 2)
+        // As James Webb's, whose units are large.
+        frame.pixels = frame.pixels.map { $0 * 1e-3 }
+        var rms = frame
+        for index in rms.pixels.indices { rms.pixels[index] = index % 256 < 128 ? 5e-3 : 2e-2 }
+        func star(_ rms: TestFrame) throws -> Source {
+            var companions = Companions()
+            companions.noise = Companions.Image(path: folder.write(rms.fits(), "rms.fits"))
+            let path = folder.write(frame.fits())
+            var configuration = ScanConfiguration()
+            (configuration.meshSize, configuration.sectorSize) = (32, nil)
+            let info = try engine.inspect(path: path, hdu: nil, companions: companions)
+            let sector = Sector(index: 0, core: frame.rect, padded: frame.rect)
+            let tile = try engine.background(
+                path: path, companions: companions, sector: sector, configuration: configuration)
+            let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
+            let found = try engine.extract(
+                path: path, companions: companions, sector: sector, background: map, configuration: configuration)
+            return try #require(found.sources.first { abs($0.x - 65) < 2 && abs($0.y - 61) < 2 })
+        }
+        let whole = try star(rms)
+        rms.pixels[60 * 256 + 64] = 0
+        let holed = try star(rms)
+        #expect(abs(holed.fluxErrorsAperture[0] / whole.fluxErrorsAperture[0] - 1) < 0.1)
+        #expect(holed.threshold < 0.1)
     }
 }

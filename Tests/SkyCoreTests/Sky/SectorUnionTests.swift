@@ -169,4 +169,32 @@ import Testing
             #expect(try flags(16).contains(true))
         }
     }
+
+    @Test func `a trail is told once where the sector in its middle failed`() throws {
+        var frame = TestFrame(width: 1024, height: 192, seed: 21)
+        for step in 0..<10200 {
+            frame.addStar(x: Double(step) / 10, y: 40 + 0.1 * Double(step) / 10, flux: 150, sigma: 1.4)
+        }
+        let path = folder.write(frame.fits())
+        var configuration = ScanConfiguration()
+        (configuration.sectorSize, configuration.margin, configuration.meshSize) = (256, 32, 32)
+        let engine = SkyEngine()
+        let info = try engine.inspect(path: path, hdu: nil)
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
+        let image = try ScanImage(FITSImage(path: path, hdu: nil))
+        let results = try sectors.filter { $0.index != 1 }.map { sector in
+            var scan = SectorScan(image: image, scope: .sector(sector), background: map, configuration: configuration)
+            scan.growthMinimum = 0
+            return try scan.run()
+        }
+        let unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
+        let joined = try unions.map {
+            try engine.join(path: path, union: $0, background: map, configuration: configuration)
+        }
+        let catalogue = Catalogue(merging: results, joined: joined, info: info)
+        #expect(unions.count == 2, "a gap lies between the pieces")
+        #expect(catalogue.sources.count { $0.a > 60 } == 1)
+    }
 }

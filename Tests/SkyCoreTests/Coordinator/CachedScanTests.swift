@@ -1,0 +1,62 @@
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// Scans that find their tasks' results in the store, a few at a time.
+@Suite struct CachedScanTests {
+    private let folder = TemporaryFolder()
+
+    @Test(arguments: [31, 32])
+    func `a scan of which everything but the picture was done before draws the picture`(columns: Int) throws {
+        var core = CoordinatorCore(
+            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: NodeID(rawValue: 1), name: "one")
+        let node = NodeID(rawValue: 1)
+        var configuration = ScanConfiguration()
+        configuration.sectorSize = 64
+        var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: configuration)
+        request.pictureSide = 100
+        let job = JobID(rawValue: 1)
+        var outputs = core.at(.zero, wall: 0) { core in
+            core.joined(node, name: "one", isDraining: false)
+            core.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: node)
+            _ = core.submit(JobRequest(.sky(request)), token: nil, as: job)
+        }
+        var info = ImageInfo(width: 64 * columns, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        info.content = try FileContent(of: folder.write([1, 2, 3]))
+        let attempt = outputs.compactMap { if case .assign(let request, _) = $0 { request.attempt } else { nil } }.first
+        let header = AttemptResult(
+            sequence: 1, attempt: try #require(attempt),
+            outcome: .done(try WireCoder.encode(TaskResult.inspected(info))),
+            duration: .zero)
+        outputs = core.at(.zero, wall: 0) { $0.collected([header], from: node) }
+        var rounds = 0
+        var pending: [CoordinatorCore.Output] = outputs
+        while rounds < 10, let next = pending.firstIndex(where: { if case .lookUp = $0 { true } else { false } }) {
+            rounds += 1
+            guard case .lookUp(let job, let tasks, _) = pending.remove(at: next) else { break }
+            for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
+                let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
+                var found: [TaskID: ByteBuffer] = [:]
+                for index in part {
+                    guard let task = core.jobs[job]?.plan.task(index) else { continue }
+                    let result: TaskResult
+                    switch task.work {
+                    case .background(_, let sector, _):
+                        let pixels = (0..<4096).map { 100 + Float($0 % 7) }
+                        result = .background(
+                            try BackgroundTile(pixels: pixels, sector: sector, configuration: configuration))
+                    case .extract(_, let sector, _, _): result = .extracted(SectorResult(sector: sector.index))
+                    default: continue
+                    }
+                    found[TaskID(index)] = try WireCoder.encode(result)
+                }
+                pending += core.at(.zero, wall: 0) { $0.lookedUp(job, part, found) }
+            }
+        }
+        #expect(core.jobs[job]?.report == nil, "the picture is not drawn yet")
+        let assigned = pending.compactMap { if case .assign(let request, _) = $0 { request.task.label } else { nil } }
+        #expect(assigned == ["picture"])
+    }
+}
