@@ -102,6 +102,7 @@ struct SkyPlan: JobPlan {
             identity.noiseKind = companions.noise == nil ? nil : companions.kind
             identity.companionHDUs = [companions.noise?.hdu, companions.mask?.hdu]
         }
+        identity.injection = image.injection
         switch role {
         case .header: return nil
         case .background(let index):
@@ -158,7 +159,7 @@ struct SkyPlan: JobPlan {
     private var image: ImageReference {
         var image = ImageReference(
             path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
-        image.companions = request.image.companions
+        (image.companions, image.injection) = (request.image.companions, request.image.injection)
         if let info, image.companions != nil {
             image.companions?.noise?.content = info.noiseContent
             image.companions?.noise?.hdu = info.noiseHDU
@@ -182,7 +183,9 @@ struct SkyPlan: JobPlan {
         case (.measuring, .background(let index), .background(let tile)):
             return tile.sector == sectors[index].index
         case (.extracting, .sector(let index), .extracted(let result)):
+            // A node of an earlier version knows of no artificial stars, and would say that they are not found.
             return result.sector == sectors[index].index && isSound(result)
+                && (result.injected == nil) == (request.image.injection == nil)
         case (.extracting, .union(let index), .joined(let result)):
             return result.rect == unions[index].rect && isSound(result.found)
         default: return false
@@ -191,7 +194,9 @@ struct SkyPlan: JobPlan {
 
     /// Whether a result's rectangles and counts can be reckoned with.
     private func isSound(_ result: SectorResult) -> Bool {
-        guard let info, (0...result.sources.count).contains(result.truncatedSources) else { return false }
+        guard let info, (0...result.sources.count).contains(result.truncatedSources),
+            (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0
+        else { return false }
         let rects = (result.fragments ?? []).map(\.outline) + (result.scanned ?? []).flatMap { [$0.core, $0.rect] }
         return rects.count <= SkyPlan.rectangleLimit && rects.allSatisfy(info.contains)
     }
