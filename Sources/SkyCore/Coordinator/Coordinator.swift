@@ -277,7 +277,8 @@ package distributed actor Coordinator: ClusterActor {
         let page = all[start..<min(all.count, start + Coordinator.pageLength)]
         return CataloguePage(
             info: info, sources: Array(page), total: all.count,
-            truncated: catalogue.truncatedSources, filter: catalogue.filter)
+            truncated: catalogue.truncatedSources, filter: catalogue.filter,
+            injected: start > 0 ? nil : catalogue.injected)
     }
 
     /// Sources in one page; about 4 MB on the wire.

@@ -25,6 +25,8 @@ package struct CacheKey: Hashable, Sendable {
         var companions: [[UInt8]]?
         var companionHDUs: [Int?]?
         var noiseKind: Companions.NoiseKind?
+        /// Artificial stars in it.
+        var injection: Injection?
         var configuration: ScanConfiguration?
         /// Digest of the image's background.
         var background: [UInt8]?

@@ -130,6 +130,8 @@ package struct CataloguePage: Codable, Sendable {
     package var truncated: Int
     /// What they were found with.
     package var filter: DetectionFilter
+    /// All artificial stars, in the first part.
+    package var injected: [InjectedStar]?
 }
 
 /// Who scanned a sector, and how long it took.
@@ -154,8 +156,10 @@ public struct SectorRun: Hashable, Codable, Sendable {
 
 extension Catalogue {
     /// A catalogue put together from its pages.
-    package init(info: ImageInfo, sources: [Source], truncated: Int, filter: DetectionFilter) {
+    package init(info: ImageInfo, sources: [Source], truncated: Int, filter: DetectionFilter, injected: [InjectedStar]?)
+    {
         self.init(merging: [], info: info, filter: filter)
+        self.injected = injected
         self.sources = sources
         truncatedSources = truncated
     }

@@ -32,7 +32,8 @@ package struct JobRequest: Codable, Sendable {
     package var title: String {
         switch kind {
         case .simulate(let request): "\(request.tasks) simulated tasks"
-        case .sky(let request): request.image.path
+        case .sky(let request):
+            request.image.path + (request.image.injection.map { " with \($0.count) injected stars" } ?? "")
         case .compare(let request): "\(request.new.reference.path) against \(request.old.reference.path)"
         }
     }
@@ -69,7 +70,9 @@ package struct JobRequest: Codable, Sendable {
         }
         switch kind {
         case .simulate(let request): try request.validate()
-        case .sky(let request): try request.configuration.validate()
+        case .sky(let request):
+            try request.configuration.validate()
+            try request.image.injection?.validate()
         case .compare(let request): try request.validate()
         }
     }

@@ -103,6 +103,7 @@ struct SkyPlan: JobPlan {
             identity.noiseKind = companions.noise == nil ? nil : companions.kind
             identity.companionHDUs = [companions.noise?.hdu, companions.mask?.hdu]
         }
+        identity.injection = image.injection
         switch role {
         case .header: return nil
         case .background(let index):
@@ -159,7 +160,7 @@ struct SkyPlan: JobPlan {
     private var image: ImageReference {
         var image = ImageReference(
             path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
-        image.companions = request.image.companions
+        (image.companions, image.injection) = (request.image.companions, request.image.injection)
         if let info, image.companions != nil {
             image.companions?.noise?.content = info.noiseContent
             image.companions?.noise?.hdu = info.noiseHDU
@@ -183,7 +184,9 @@ struct SkyPlan: JobPlan {
         case (.measuring, .background(let index), .background(let tile)):
             return tile.sector == sectors[index].index && (tile.brightPixels ?? 0) >= 0
         case (.extracting, .sector(let index), .extracted(let result)):
+            // A node of an earlier version knows of no artificial stars, and would say that they are not found.
             return result.sector == sectors[index].index && isSound(result, of: sectors[index])
+                && (result.injected == nil) == (request.image.injection == nil)
         case (.extracting, .union(let index), .joined(let result)):
             return result.rect == unions[index].rect && isSound(result.found, of: nil)
         default: return false
@@ -195,6 +198,7 @@ struct SkyPlan: JobPlan {
     /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
     private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
         guard let info, (0...result.sources.count).contains(result.truncatedSources),
+            (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
             result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
         else { return false }
         let (parts, fragments) = (result.scanned ?? [], result.fragments ?? [])

@@ -8,6 +8,8 @@ public struct Catalogue: Codable, Sendable {
     public var filter: DetectionFilter
     /// Sources too large for their sector, see `SectorResult`.
     public var truncatedSources: Int
+    /// The artificial stars that were put into the image, as far as their sectors are done; `nil` for none.
+    package var injected: [InjectedStar]?
 
     /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
     /// order in which the sectors came; a second result for a sector is left out.
@@ -21,6 +23,8 @@ public struct Catalogue: Codable, Sendable {
         self.filter = filter
         var seen: Set<Int> = []
         var results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
+        let stars = results.compactMap(\.injected)
+        injected = stars.isEmpty ? nil : stars.joined().sorted { $0.number < $1.number }
         for index in results.indices { results[index].takeInFragments(except: joined.map(\.rect)) }
         results += joined.sorted { ($0.rect.y, $0.rect.x) < ($1.rect.y, $1.rect.x) }.map(\.found)
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }

@@ -4,6 +4,8 @@ package final class ScanImage {
     private let noise: (any PixelSource)?
     private let mask: (any PixelSource)?
     let kind: Companions.NoiseKind
+    /// Artificial stars in it; `nil` for none.
+    var injected: InjectedLight?
 
     /// Pixels, and the noise of each where that is known.
     struct Pixels {
@@ -38,6 +40,7 @@ package final class ScanImage {
     /// - Throws: `.badInput` where the rectangle leaves the image or a file's data are damaged.
     func read(_ rect: PixelRect) throws(SkyError) -> Pixels {
         var pixels = Pixels(values: try image.read(rect))
+        injected?.add(to: &pixels.values, rect: rect)
         if let mask {
             let flags = try mask.read(rect)
             for index in flags.indices where flags[index] != 0 { pixels.values[index] = .nan }

@@ -13,6 +13,8 @@ public struct SectorResult: Hashable, Codable, Sendable {
     public var scanned: [ScannedPart]?
     /// Objects of the core that were too large to be held; `nil` for none.
     public var fragments: [Fragment]?
+    /// The artificial stars of the core; `nil` where none were asked for.
+    package var injected: [InjectedStar]?
 
     /// CLEAN's view of the sources.
     public struct Cleaning: Hashable, Codable, Sendable {

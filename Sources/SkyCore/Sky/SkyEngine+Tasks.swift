@@ -10,21 +10,25 @@ extension SkyEngine {
         case .background(let image, let sector, let configuration):
             .background(
                 try background(
-                    path: image.path, companions: image.companions, sector: sector, configuration: configuration))
+                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    configuration: configuration))
         case .seeing(let image, let sector, let background, let configuration):
             .seeing(
                 try seeing(
-                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    background: background,
                     configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):
             .extracted(
                 try extract(
-                    path: image.path, companions: image.companions, sector: sector, background: background,
+                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    background: background,
                     configuration: configuration))
         case .join(let image, let union, let background, let configuration):
             .joined(
                 try join(
-                    path: image.path, companions: image.companions, union: union, background: background,
+                    path: image.path, companions: image.companions, injection: image.injection, union: union,
+                    background: background,
                     configuration: configuration))
         case .compare(let new, let old, let work): .compared(try compare(new, old, work))
         case .preview(let image, let maximumSide):

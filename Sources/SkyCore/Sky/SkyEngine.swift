@@ -25,6 +25,8 @@ package final class SkyEngine {
     private var cached: [Place: (key: Key, image: FITSImage)] = [:]
     /// Files that were read through because they looked different.
     private var checked: [(path: String, content: FileContent)] = []
+    /// The stars that were injected last, which the next task needs too.
+    private var light: InjectedLight?
 
     /// The one image that it works on, where that is no file.
     private let memory: MemoryImage?
@@ -96,10 +98,11 @@ package final class SkyEngine {
 
     /// The background meshes of a sector's core.
     package func background(
-        path: String, companions: Companions? = nil, sector: Sector, configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
         try configuration.validate()
-        let image = try image(path, configuration.hdu, companions)
+        let image = try image(path, companions, injection, configuration)
         let pixels = try image.read(sector.core)
         return try BackgroundTile(
             pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
@@ -108,28 +111,30 @@ package final class SkyEngine {
 
     /// The sources that a sector owns, measured above the image's background.
     package func extract(
-        path: String, companions: Companions? = nil, sector: Sector, background: BackgroundMap,
-        configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
         try configuration.validate()
-        let image = try image(path, configuration.hdu, companions)
+        let image = try image(path, companions, injection, configuration)
         let info = image.info
         try check(background, of: image)
         guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
             throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
         }
-        return try SectorScan(
+        var result = try SectorScan(
             image: image, scope: .sector(sector), background: background, configuration: configuration
         ).run()
+        result.injected = try image.injected?.stars(in: sector.core, of: image)
+        return result
     }
 
     /// The objects that are larger than their sectors.
     package func join(
-        path: String, companions: Companions? = nil, union: SectorUnion, background: BackgroundMap,
-        configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, injection: Injection? = nil, union: SectorUnion,
+        background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
         try configuration.validate()
-        let image = try image(path, configuration.hdu, companions)
+        let image = try image(path, companions, injection, configuration)
         try check(background, of: image)
         let info = image.info
         guard info.contains(union.rect), (union.pieces + union.taken).allSatisfy(info.contains),
@@ -156,11 +161,11 @@ package final class SkyEngine {
 
     /// How wide the stars are that a sector owns.
     package func seeing(
-        path: String, companions: Companions? = nil, sector: Sector, background: BackgroundMap,
-        configuration: ScanConfiguration
+        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> StarWidths {
         let found = try extract(
-            path: path, companions: companions, sector: sector, background: background,
+            path: path, companions: companions, injection: injection, sector: sector, background: background,
             configuration: StarWidths.search(configuration))
         return StarWidths(found.sources)
     }
@@ -168,6 +173,20 @@ package final class SkyEngine {
     /// The pixels of a rectangle, row by row, NaN where there is no data.
     package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
         try image(path, hdu, nil).read(rect).values
+    }
+
+    /// The image with artificial stars in it, where there are any to be.
+    private func image(
+        _ path: String, _ companions: Companions?, _ injection: Injection?, _ configuration: ScanConfiguration
+    ) throws(SkyError) -> ScanImage {
+        let image = try image(path, configuration.hdu, companions)
+        guard let injection else { return image }
+        let origin = InjectedLight.Origin(
+            injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain,
+            saturation: configuration.saturation)
+        if light?.origin != origin { light = try InjectedLight(origin) }
+        image.injected = light
+        return image
     }
 
     func image(

@@ -43,6 +43,11 @@ struct GaussianProfile: PointProfile {
 
     var mixture: [(share: Double, variance: Double)] { [(share: 1, variance: sigma * sigma)] }
 
+    /// exp(-r^2 / 2 sigma^2) of the light falls beyond r: at five sigma four millionths.
+    var reach: Double { 5 * sigma }
+
+    func share(dx: Double, dy: Double) -> Double { share(dx) * share(dy) }
+
     /// Share of the light in the pixel-wide strip at a distance from the centre.
     private func share(_ distance: Double) -> Double {
         let scale = 1 / (sigma * 2.0.squareRoot())

@@ -15,7 +15,7 @@ struct RandomStream: RandomNumberGenerator {
     /// What is drawn from a stream.
     enum Purpose: UInt64 {
         case stars = 1
-        case galaxies, noise, conditions, transients, movers, variables, cosmicRays, trails, badBlock
+        case galaxies, noise, conditions, transients, movers, variables, cosmicRays, trails, badBlock, injected
     }
 
     /// The stream for one purpose, in one of several epochs where it is drawn anew in each.
@@ -38,7 +38,7 @@ struct RandomStream: RandomNumberGenerator {
     }
 
     /// The output function of SplitMix64 (Steele, Lea and Flood 2014, OOPSLA).
-    private static func scrambled(_ word: UInt64) -> UInt64 {
+    static func scrambled(_ word: UInt64) -> UInt64 {
         var z = word
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB

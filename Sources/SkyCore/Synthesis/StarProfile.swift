@@ -24,6 +24,12 @@ protocol PointProfile {
     /// The profile as a sum of round Gaussians, for convolving galaxies: shares of the flux and variances in pixels^2.
     var mixture: [(share: Double, variance: Double)] { get }
 
+    /// Distance from the centre in pixels beyond which less than a thousandth of the light falls.
+    var reach: Double { get }
+
+    /// Share of the light that falls into the pixel whose centre is this far from the source's.
+    func share(dx: Double, dy: Double) -> Double
+
     /// Adds a point source at `x`, `y`, counted from 0, leaving out what falls below `floor` a pixel.
     func paint(x: Double, y: Double, flux: Double, floor: Double, on canvas: inout PixelCanvas)
 }

@@ -77,6 +77,8 @@ package struct ImageReference: Codable, Sendable {
     package var content: FileContent?
     /// Weights and masks; `nil` for none.
     package var companions: Companions?
+    /// Artificial stars to be added to it; `nil` for none.
+    package var injection: Injection?
 
     package init(path: String, hdu: Int?, content: FileContent? = nil) {
         self.path = path

@@ -172,6 +172,10 @@ struct JobsResultsCommand: AsyncParsableCommand {
             guard case .sky(let request) = details.request.kind else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }
+            guard request.image.injection == nil else {
+                throw CommandFailure(
+                    .usage, "job \(job.id) scanned an image with injected stars: its catalogue is not one of the sky")
+            }
             let results = ScanResults(coordinator: coordinator, job: job.id)
             let catalogue = try await results.catalogue()
             let preview = try await results.preview()

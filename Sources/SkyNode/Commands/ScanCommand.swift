@@ -25,6 +25,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     @OptionGroup var detection: DetectionOptions
     @OptionGroup var companions: CompanionOptions
+    @OptionGroup(title: "Artificial stars") var injection: InjectionOptions
 
     @Option(
         help: ArgumentHelp(
@@ -74,7 +75,7 @@ struct ScanCommand: AsyncParsableCommand {
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
-        let (format, isVerbose, keepPartial) = (cluster.format, verbose, keepPartial)
+        let (format, isVerbose, keepPartial, draws) = (cluster.format, verbose, keepPartial, !noPicture)
         do {
             let status = try await Interrupts.during { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
@@ -83,7 +84,7 @@ struct ScanCommand: AsyncParsableCommand {
                     interrupts.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
-                        format: format, isVerbose: isVerbose, keepsPartial: keepPartial)
+                        format: format, isVerbose: isVerbose, keepsPartial: keepPartial, draws: draws)
                     return try await batch.run()
                 }
             }

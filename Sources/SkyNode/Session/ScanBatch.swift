@@ -12,6 +12,8 @@ struct ScanBatch: Sendable {
     let isVerbose: Bool
     /// Whether to write what is done of a scan that was cancelled or given up.
     var keepsPartial = false
+    /// Whether pictures are wanted.
+    var draws = true
 
     /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
     /// catalogues in memory.
@@ -177,6 +179,9 @@ struct ScanBatch: Sendable {
                 outcome.status = ScanBatch.worse(status, .usage)
             }
         }
+        if report.state == .done, !interrupts.wasInterrupted {
+            outcome.status = ScanBatch.worse(outcome.status, try await test(item, catalogue))
+        }
         return outcome
     }
 
@@ -201,5 +206,14 @@ struct ScanBatch: Sendable {
     ) async throws -> EpochComparer.Compared? {
         guard let new = try await comparer.scanned(item, job, catalogue) else { return nil }
         return try await comparer.compare(item, new, with: reference)
+    }
+
+    /// What the scan makes of artificial stars, where that is wanted.
+    private func test(_ item: ScanPlan.Item, _ catalogue: Catalogue) async throws -> ExitStatus {
+        guard let wish = plan.injection else { return .done }
+        return try await InjectionTest(
+            wish: wish, coordinator: coordinator, interrupts: interrupts, display: display, format: format,
+            isVerbose: isVerbose, draws: draws
+        ).run(item, plain: catalogue)
     }
 }

@@ -51,6 +51,8 @@ struct ScanPlan: Sendable {
     let refusals: [String]
     let configuration: ScanConfiguration
     let truth: [TruthSource]?
+    /// Artificial stars for every image; `nil` for none.
+    let injection: InjectionWish?
     let output: OutputPlace
     /// Whether a catalogue of all images is wanted.
     let merges: Bool
@@ -79,6 +81,13 @@ struct ScanPlan: Sendable {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
         }
         truth = try command.truth.map { try TruthCatalogue.read($0) }
+        injection = try command.injection.wish(zeroPoint: configuration.zeroPoint)
+        if injection != nil, command.detach {
+            throw CommandFailure(.usage, "--inject and --detach contradict each other: somebody must wait to compare")
+        }
+        if injection != nil, output.isFile {
+            throw CommandFailure(.usage, "--inject writes files of its own: let --output name a folder")
+        }
         let (scan, place) = (configuration, output)
         reference = try command.reference.map { file in
             var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu)

@@ -12,15 +12,16 @@ struct ScanResults {
 
     func catalogue() async throws -> Catalogue {
         var sources: [Source] = []
-        var first: ImageInfo?
+        var first: CataloguePage?
         while true {
             let request = CatalogueRequest(job: job, from: sources.count)
             let page = try await withDeadline(ScanResults.patience) { try await coordinator.catalogue(request) }
-            first = first ?? page.info
+            first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
                 return Catalogue(
-                    info: first ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter)
+                    info: first?.info ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter,
+                    injected: first?.injected)
             }
         }
     }

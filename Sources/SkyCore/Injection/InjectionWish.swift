@@ -1,0 +1,98 @@
+import Glibc
+
+/// The artificial stars that somebody asks for. What is not said is taken from the image's own catalogue.
+package struct InjectionWish: Hashable, Sendable {
+    package var count: Int
+    package var seed: UInt64 = 1
+    package var profile = StarProfile.moffat
+    /// Full width at half maximum in pixels; `nil` for that of the image's stars.
+    package var fwhm: Double?
+    /// From the brightest to the faintest; `nil` for what the image shows well to what it does not show.
+    package var magnitudes: ClosedRange<Double>?
+
+    /// From what nobody finds to what everybody finds. In between is where half are found: at 4 to 8, whatever the options.
+    private static let signalToNoise = 1.0...100
+    /// Most scans of one image with stars.
+    private static let mostRounds = 20
+
+    package init(count: Int) {
+        self.count = count
+    }
+
+    /// Refuses what no image can make good.
+    ///
+    /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.
+    package func validate(zeroPoint: Double) throws(SkyError) {
+        guard (1...Injection.countLimit).contains(count) else {
+            throw SkyError(.badInput, "--inject \(count): the number of stars must be 1 to \(Injection.countLimit)")
+        }
+        if let fwhm, !Injection.widths.contains(fwhm) {
+            throw SkyError(.badInput, "--inject-fwhm \(fwhm): the stars' width must be 1 to 50 pixels")
+        }
+        guard let magnitudes else { return }
+        for magnitude in [magnitudes.lowerBound, magnitudes.upperBound] {
+            guard Injection.fluxes.contains(Self.flux(magnitude, zeroPoint)) else {
+                throw SkyError(
+                    .badInput,
+                    "--inject-magnitudes: \(magnitude) is no magnitude that a star can have at a zero point of \(zeroPoint)"
+                )
+            }
+        }
+    }
+
+    /// The stars for an image: as many injections, each for a scan of its own, as it takes that the stars do not disturb each
+    /// other.
+    ///
+    /// - Parameter catalogue: of the image as it is.
+    /// - Throws: `SkyError` of kind `badInput` where the catalogue does not tell what is missing, or the image is too small.
+    package func rounds(for catalogue: Catalogue, configuration: ScanConfiguration) throws(SkyError) -> [Injection] {
+        let all = try injection(for: catalogue, configuration: configuration)
+        let capacity = all.capacity(width: catalogue.info.width, height: catalogue.info.height)
+        guard count <= capacity * Self.mostRounds else {
+            throw SkyError(
+                .badInput,
+                "--inject \(count): the image has room for \(capacity) stars of this width at a time, for "
+                    + "\(capacity * Self.mostRounds) in \(Self.mostRounds) scans")
+        }
+        let rounds = (count - 1) / capacity + 1
+        return (0..<rounds).map { round in
+            var part = all
+            part.count = (count + round) / rounds
+            part.seed = seed &+ UInt64(round)
+            return part
+        }
+    }
+
+    private func injection(
+        for catalogue: Catalogue, configuration: ScanConfiguration
+    ) throws(SkyError) -> Injection {
+        let depth = ImageDepth(catalogue, configuration: configuration)
+        guard let measured = fwhm ?? depth.fwhm else {
+            throw SkyError(.badInput, "too few stars to measure their width: name one with --inject-fwhm")
+        }
+        let widths = Injection.widths
+        let fwhm = min(max(measured, widths.lowerBound), widths.upperBound)
+        func flux(_ signalToNoise: Double) throws(SkyError) -> Double {
+            guard let noise = depth.noise else {
+                throw SkyError(.badInput, "no source to tell the noise by: name magnitudes with --inject-magnitudes")
+            }
+            return ImageDepth.flux(
+                signalToNoise: signalToNoise, fwhm: fwhm, profile: profile, noise: noise, gain: configuration.gain)
+        }
+        var injection = Injection(count: count, faintest: 1, brightest: 1, fwhm: fwhm)
+        (injection.seed, injection.profile) = (seed, profile)
+        if let magnitudes {
+            injection.brightest = Self.flux(magnitudes.lowerBound, configuration.zeroPoint)
+            injection.faintest = Self.flux(magnitudes.upperBound, configuration.zeroPoint)
+        } else {
+            injection.brightest = try flux(Self.signalToNoise.upperBound)
+            injection.faintest = try flux(Self.signalToNoise.lowerBound)
+        }
+        try injection.validate()
+        return injection
+    }
+
+    private static func flux(_ magnitude: Double, _ zeroPoint: Double) -> Double {
+        pow(10, 0.4 * (zeroPoint - magnitude))
+    }
+}

@@ -1,0 +1,89 @@
+import SkyCore
+import Transport
+
+/// Scans an image once more with artificial stars in it, and writes what became of them.
+struct InjectionTest: Sendable {
+    let wish: InjectionWish
+    let coordinator: Coordinator
+    let interrupts: Interrupts
+    let display: ProgressDisplay
+    let format: OutputFormat
+    let isVerbose: Bool
+    /// Whether to draw.
+    let draws: Bool
+
+    /// - Parameters:
+    ///   - item: the image, with the request that `plain` came of.
+    ///   - plain: its catalogue without the stars.
+    func run(_ item: ScanPlan.Item, plain: Catalogue) async throws -> ExitStatus {
+        guard case .sky(let request) = item.request.kind else { return .done }
+        let injections: [Injection]
+        do {
+            injections = try wish.rounds(for: plain, configuration: request.configuration)
+        } catch {
+            return say(error, item)
+        }
+        var rounds: [(injection: Injection, catalogue: Catalogue)] = []
+        var status = ExitStatus.done
+        for (index, injection) in injections.enumerated() {
+            let (catalogue, ended) = try await scan(
+                item, injection, like: plain,
+                name: injections.count > 1 ? "injected stars \(index + 1)/\(injections.count)" : "injected stars")
+            status = ended.rawValue > status.rawValue ? ended : status
+            guard let catalogue else { return status }
+            rounds.append((injection, catalogue))
+        }
+        let report = InjectionReport(rounds, plain: plain, zeroPoint: request.configuration.zeroPoint)
+        do {
+            let files = try write(report, item)
+            let lines = InjectionLines(report, rounds: injections, name: item.name, files: files)
+            display.clear()
+            Console.output((format == .json ? try lines.json() : lines.text).joined(separator: "\n"))
+        } catch let error as SkyError {
+            return say(error, item)
+        }
+        return status
+    }
+
+    /// One scan with stars; `nil` where it does not come to its end.
+    private func scan(
+        _ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue, name: String
+    ) async throws -> (catalogue: Catalogue?, status: ExitStatus) {
+        let printer = EventPrinter(
+            format: format, isVerbose: isVerbose, display: display, subject: "\(item.name) with \(name)")
+        let (job, outcome) = try await JobWatch(coordinator: coordinator)
+            .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.tell($0) }
+        let status = JobSummary.status(outcome)
+        guard outcome.state == .done else {
+            let reason = outcome.reason.map { PrintableText.of($0) } ?? "cancelled"
+            display.say("skynode: \(PrintableText.of(item.name)): nothing is known of the injected stars: \(reason)")
+            return (nil, status)
+        }
+        return (try await ScanResults(coordinator: coordinator, job: job).catalogue(), status)
+    }
+
+    /// The same scan with stars. The filter is the one that was used without them, not one fitted to them.
+    private static func job(_ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue) -> JobRequest {
+        var job = item.request
+        guard case .sky(var request) = job.kind else { return job }
+        request.image.injection = injection
+        request.configuration.filter = plain.filter
+        (request.pictureSide, request.failSector) = (nil, nil)
+        job.kind = .sky(request)
+        return job
+    }
+
+    private func write(_ report: InjectionReport, _ item: ScanPlan.Item) throws(SkyError) -> [String] {
+        var files = [item.stem + ".injection.csv"]
+        try AtomicFile.write(report.csv(), to: files[0])
+        guard draws else { return files }
+        files.append(item.stem + ".injection.svg")
+        try AtomicFile.write(InjectionPlot(report, title: item.name).svg, to: files[1])
+        return files
+    }
+
+    private func say(_ error: SkyError, _ item: ScanPlan.Item) -> ExitStatus {
+        display.say("skynode: \(PrintableText.of(item.name)): \(PrintableText.of(error.message))")
+        return .usage
+    }
+}
