@@ -28,12 +28,12 @@ package struct EpochImage {
     }
 
     /// An open file. Blocking, in a worker only.
-    package init(_ image: FITSImage, background: BackgroundMap) throws(SkyError) {
+    init(_ image: ScanImage, background: BackgroundMap) throws(SkyError) {
         let wcs = image.wcs
         try self.init(
             info: image.info, background: background,
             sky: { points in wcs?.sky(points) ?? points.map { _ in nil } },
-            source: { rect throws(SkyError) in try image.read(rect) })
+            source: { rect throws(SkyError) in try image.read(rect).values })
     }
 
     /// The pixels of `rect` above the background, and what cannot be used of them: NaN, and from `saturation` on.

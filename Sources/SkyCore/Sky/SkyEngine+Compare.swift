@@ -15,11 +15,7 @@ extension SkyEngine {
 
     private func epoch(_ image: CompareRequest.Image, _ age: Age) throws(SkyError) -> EpochImage {
         let reference = image.reference
-        let opened = try self.image(reference.path, reference.hdu, reference.companions, age)
-        let wcs = opened.wcs
         return try EpochImage(
-            info: opened.info, background: image.background,
-            sky: { points in wcs?.sky(points) ?? points.map { _ in nil } },
-            source: { rect throws(SkyError) in try opened.read(rect).values })
+            self.image(reference.path, reference.hdu, reference.companions, age), background: image.background)
     }
 }

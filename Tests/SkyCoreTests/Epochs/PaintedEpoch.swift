@@ -109,7 +109,7 @@ struct ScannedEpoch {
             try engine.extract(path: path, sector: $0, background: map, configuration: configuration)
         }
         catalogue = Catalogue(merging: results, info: info)
-        image = try EpochImage(FITSImage(path: path, hdu: nil), background: map)
+        image = try EpochImage(ScanImage(FITSImage(path: path, hdu: nil)), background: map)
     }
 
     /// The results of all sectors of this image against `old`.
