@@ -50,10 +50,11 @@ let package = Package(
     ],
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows the sky's
-        // coordinates, libpng draws. Module maps only; there is no C code of ours.
+        // coordinates, libpng draws, zlib packs pixels. Module maps only; there is no C code of ours.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
 
         .target(
@@ -70,7 +71,7 @@ let package = Package(
         .target(
             name: "SkyCore",
             dependencies: [
-                "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG",
+                "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG", "CZLIB",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -161,6 +161,7 @@ struct SkyPlan: JobPlan {
         var image = ImageReference(
             path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
         (image.companions, image.injection) = (request.image.companions, request.image.injection)
+        image.holder = info?.holder
         if let info, image.companions != nil {
             image.companions?.noise?.content = info.noiseContent
             image.companions?.noise?.hdu = info.noiseHDU
@@ -225,7 +226,7 @@ struct SkyPlan: JobPlan {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         switch result {
-        case .simulated, .compared: return PlanStep()
+        case .simulated, .compared, .pixels: return PlanStep()
         case .inspected(let info): return inspected(info)
         case .background(let tile):
             tiles.append(tile)
@@ -267,7 +268,7 @@ struct SkyPlan: JobPlan {
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
         }
         var told = info
-        (told.header, told.images, told.auxiliaries) = (nil, nil, nil)
+        (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
         return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 

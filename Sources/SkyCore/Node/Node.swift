@@ -10,20 +10,26 @@ package final class Node: Sendable {
     package let coordinator: Coordinator
     let scan: ScanActor
     private let workers: WorkerPool
+    private let pixels: (store: PixelStore, actor: PixelActor)
 
     /// - Parameter journal: where its coordinator keeps what it must not forget.
     package init(_ settings: NodeSettings, journal: Journal) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
         let logger = settings.cluster.logger
+        let store = PixelStore(limit: settings.pixelCache, system: system)
+        pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
+            (store, PixelActor(actorSystem: system) { await store.serve($0) })
+        }
         let workers = WorkerPool(
-            executable: settings.executable, memory: settings.workerMemory, logger: logger)
+            executable: settings.executable, memory: settings.workerMemory, pixels: store, logger: logger)
         self.workers = workers
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(
                 slots: settings.slots,
                 runner: TaskRunner(
-                    workers: workers, allowsCrash: settings.allowsCrash, slowness: settings.slowness),
+                    workers: workers, holder: PixelHolder(node: system.node, name: system.name),
+                    allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system)
         }
         coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {
@@ -33,6 +39,7 @@ package final class Node: Sendable {
 
     /// - Throws: where an address cannot be bound or an interface is not there, or the journal cannot be read.
     package func start() async throws {
+        await pixels.store.read(with: workers)
         try await coordinator.whenLocal { try await $0.restore() }
         try await system.start()
     }

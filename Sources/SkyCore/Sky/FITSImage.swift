@@ -95,6 +95,16 @@ package final class FITSImage {
             }
     }
 
+    /// The cards of the header that has the image's coordinates, byte by byte; empty without coordinates.
+    var coordinates: [UInt8] {
+        guard wcs != nil else { return [] }
+        let bytes = { (text: UnsafeMutablePointer<CChar>, count: Int32) in
+            [UInt8](UnsafeRawBufferPointer(start: text, count: Int(count) * 80))
+        }
+        let found = inheritsCoordinates ? file.withPrimaryHeader(hdu: info.hdu, bytes) : file.withHeaderText(bytes)
+        return found ?? []
+    }
+
     private static func cards(_ text: UnsafeMutablePointer<CChar>, _ count: Int32) -> [String] {
         let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
         return (0..<min(Int(count), cardLimit)).compactMap { index in

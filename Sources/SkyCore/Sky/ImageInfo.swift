@@ -23,6 +23,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var noiseHDU: Int?
     public var maskContent: FileContent?
     public var maskHDU: Int?
+    /// The node that looked, where it can read pixels for others.
+    package var holder: PixelHolder?
 
     public init(width: Int, height: Int, bitpix: Int, hdu: Int, hasWCS: Bool) {
         self.width = width

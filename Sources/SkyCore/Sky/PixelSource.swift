@@ -51,6 +51,15 @@ final class MemoryImage: PixelSource {
 }
 
 extension WCSTransform {
+    /// The coordinates of a header's bytes, 80 a card.
+    convenience init?(bytes: [UInt8]) {
+        let cards = bytes.count / 80
+        guard cards > 0 else { return nil }
+        // wcslib reads a text, which ends with a zero.
+        var text = bytes[..<(cards * 80)].map { CChar(bitPattern: $0) } + [0]
+        self.init(header: &text, cards: Int32(clamping: cards))
+    }
+
     /// The coordinates of a header given as text, whose cards are cut or padded to 80 characters.
     convenience init?(cards: [String]) {
         guard !cards.isEmpty else { return nil }

@@ -1,11 +1,19 @@
 import Glibc
+import NIOCore
+import Transport
 
 /// Reads and scans images: what a worker process does all day. Blocking, one thread, and it may crash on a hostile
 /// file with the C libraries it calls: never in the daemon.
 ///
 /// Keeps the last image open, since the tasks of one worker mostly concern the same one.
 package final class SkyEngine {
-    private struct Key: Equatable {
+    /// What is open: a file as it is now, or what another node's file holds.
+    private enum Key: Equatable {
+        case file(FileKey)
+        case remote(PixelFile)
+    }
+
+    private struct FileKey: Equatable {
         var path: String
         var hdu: Int?
         var device: UInt
@@ -21,8 +29,13 @@ package final class SkyEngine {
         var part: Part
     }
     enum Age { case new, old }
-    private enum Part { case image, noise, mask }
-    private var cached: [Place: (key: Key, image: FITSImage)] = [:]
+    /// The last is read for others.
+    private enum Part { case image, noise, mask, served }
+    private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
+    /// What of the task under way is read elsewhere, by the path.
+    private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
+    /// `nil` where nothing is.
+    private let supply: (any PixelSupply)?
     /// Files that were read through because they looked different.
     private var checked: [(path: String, content: FileContent)] = []
     /// The stars that were injected last, which the next task needs too.
@@ -31,23 +44,27 @@ package final class SkyEngine {
     /// The one image that it works on, where that is no file.
     private let memory: MemoryImage?
 
-    package init() { memory = nil }
+    package init() { (memory, supply) = (nil, nil) }
 
-    init(_ image: MemoryImage) { memory = image }
+    init(_ image: MemoryImage) { (memory, supply) = (image, nil) }
+
+    /// - Parameter supply: Where to get the pixels of files that cannot be opened here.
+    init(supply: any PixelSupply) { (memory, self.supply) = (nil, supply) }
 
     /// Opens the image and tells its size; finds wrong, damaged and truncated files.
     ///
-    /// - Parameter withContent: whether to read the file through and tell what it holds.
+    /// - Parameter withContent: whether to read the file through for what it holds, or only some blocks.
     package func inspect(
         path: String, hdu: Int?, companions: Companions? = nil, withContent: Bool = false
     ) throws(SkyError) -> ImageInfo {
         let (image, noise, mask) = try image(path, hdu, companions).images
         var info = image.info
         (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
-        if withContent {
-            info.content = try FileContent(of: path)
-            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try FileContent(of: image.path) }
-            info.maskContent = try companions?.mask.map { image throws(SkyError) in try FileContent(of: image.path) }
+        if memory == nil {
+            let content = { (path: String) throws(SkyError) in try FileContent(of: path, sampled: !withContent) }
+            info.content = try content(path)
+            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try content(image.path) }
+            info.maskContent = try companions?.mask.map { image throws(SkyError) in try content(image.path) }
         }
         info.header = image.header
         if hdu == nil {
@@ -61,14 +78,23 @@ package final class SkyEngine {
     /// Works on a file that holds what it did when it was first looked at, perhaps on another machine, and that nobody changes
     /// meanwhile. Only one that looks different, by size or time, is read through, and only once.
     ///
+    /// - Parameter holder: A node that has the right one, if it is not here.
     /// - Throws: `SkyError` of kind `unavailable` where it holds something else: another node may have the right one.
     package func with<Result>(
-        _ content: FileContent, of path: String, _ work: () throws -> Result
+        _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
     ) throws -> Result {
         var before = stat()
-        // Whoever opens it says what is wrong.
-        guard stat(path, &before) == 0 else { return try work() }
-        try check(content, of: path, before)
+        let elsewhere = supply == nil ? nil : holder
+        guard stat(path, &before) == 0, elsewhere == nil || access(path, R_OK) == 0 else {
+            // Without another node, whoever opens it says what is wrong.
+            return try with(content, of: path, on: elsewhere, work)
+        }
+        do {
+            try check(content, of: path, before)
+        } catch {
+            guard elsewhere != nil, error.kind == .unavailable else { throw error }
+            return try with(content, of: path, on: elsewhere, work)
+        }
         let result = try work()
         var after = stat()
         guard stat(path, &after) == 0, FileContent.stamp(after) == FileContent.stamp(before),
@@ -77,12 +103,24 @@ package final class SkyEngine {
         return result
     }
 
+    private func with<Result>(
+        _ content: FileContent, of path: String, on holder: PixelHolder?, _ work: () throws -> Result
+    ) rethrows -> Result {
+        remote[path] = holder.map { (content, $0) }
+        defer { remote[path] = nil }
+        return try work()
+    }
+
     private func check(_ content: FileContent, of path: String, _ status: stat) throws(SkyError) {
         guard !content.resembles(status) else { return }
         let stamp = FileContent.stamp(status)
-        var known = checked.first { $0.path == path && ($0.content.size, $0.content.modified) == stamp }?.content
+        let isSample = content.isSample ?? false
+        var known = checked.first {
+            $0.path == path && ($0.content.size, $0.content.modified) == stamp
+                && ($0.content.isSample ?? false) == isSample
+        }?.content
         if known == nil {
-            let found = try FileContent(of: path)
+            let found = try FileContent(of: path, sampled: isSample)
             checked.removeAll { $0.path == path }
             checked.append((path, found))
             // As many as a worker may have to do with at a time.
@@ -208,8 +246,8 @@ package final class SkyEngine {
 
     /// The image with the number of the scanned one's, as in a file with weights for each of several images; or the first.
     private func companion(
-        _ companion: Companions.Image, of image: FITSImage, at place: Place
-    ) throws(SkyError) -> FITSImage {
+        _ companion: Companions.Image, of image: any PixelSource, at place: Place
+    ) throws(SkyError) -> any PixelSource {
         if let hdu = companion.hdu { return try self.image(companion.path, hdu, at: place) }
         if let twin = try? self.image(companion.path, image.info.hdu, at: place), twin.hasSize(of: image) {
             return twin
@@ -217,20 +255,55 @@ package final class SkyEngine {
         return try self.image(companion.path, nil, at: place)
     }
 
-    private func image(_ path: String, _ hdu: Int?, at place: Place) throws(SkyError) -> FITSImage {
-        var status = stat()
-        if stat(path, &status) == 0 {
-            let key = Key(
-                path: path, hdu: hdu, device: UInt(status.st_dev), inode: UInt(status.st_ino),
-                size: Int(status.st_size), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
-            if let known = cached[place], known.key == key { return known.image }
-            // The old one goes first: two gzipped images would be twice in memory.
-            cached[place] = nil
-            let image = try FITSImage(path: path, hdu: hdu)
-            cached[place] = (key, image)
-            return image
+    private func image(_ path: String, _ hdu: Int?, at place: Place) throws(SkyError) -> any PixelSource {
+        if let supply, let elsewhere = remote[path] {
+            let file = PixelFile(path: path, content: elsewhere.content, hdu: hdu)
+            return try opened(.remote(file), at: place) { () throws(SkyError) in
+                try RemoteImage(file, holder: elsewhere.holder, supply: supply)
+            }
         }
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            cached[place] = nil
+            return try FITSImage(path: path, hdu: hdu)
+        }
+        let key = FileKey(
+            path: path, hdu: hdu, device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
+            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+        return try opened(.file(key), at: place) { () throws(SkyError) in try FITSImage(path: path, hdu: hdu) }
+    }
+
+    private func opened(
+        _ key: Key, at place: Place, _ open: () throws(SkyError) -> any PixelSource
+    ) throws(SkyError) -> any PixelSource {
+        if let known = cached[place], known.key == key { return known.image }
+        // The old one goes first: two gzipped images would be twice in memory.
         cached[place] = nil
-        return try FITSImage(path: path, hdu: hdu)
+        let image = try open()
+        cached[place] = (key, image)
+        return image
+    }
+
+    /// A part of an image for another node.
+    func part(_ request: PixelRequest) throws(SkyError) -> ByteBuffer {
+        let name = FITSSniff.quoted(request.file.path)
+        let place = Place(age: .new, part: .served)
+        guard let image = try image(request.file.path, request.file.hdu, at: place) as? FITSImage else {
+            throw SkyError(.unavailable, "\(name): it is not on this node")
+        }
+        switch request.part {
+        case .header:
+            let header = RemoteHeader(info: image.info, cards: image.header, coordinates: image.coordinates)
+            do {
+                return try WireCoder.encode(header)
+            } catch {
+                throw SkyError(.badInput, "\(name): its header cannot be sent: \(error)")
+            }
+        case .tile(let tile):
+            guard let rect = PixelTiles(width: image.info.width, height: image.info.height).rect(of: tile) else {
+                throw SkyError(.badInput, "\(name): there is no tile \(tile.column), \(tile.row) in it")
+            }
+            return ByteBuffer(bytes: PixelPlanes.encode(try image.read(rect)))
+        }
     }
 }

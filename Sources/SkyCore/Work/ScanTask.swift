@@ -16,6 +16,8 @@ package struct ScanTask: Codable, Sendable {
         case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
         /// Compare two images in one place.
         case compare(CompareRequest.Image, CompareRequest.Image, CompareRequest.Work)
+        /// Read a part of an image for another node.
+        case pixels(PixelRequest)
         /// Draw the whole image small, for the picture.
         case preview(ImageReference, maximumSide: Int)
     }
@@ -75,6 +77,8 @@ package struct ImageReference: Codable, Sendable {
     package var hdu: Int?
     /// What the file is known to hold: one that holds something else is not the image that is meant.
     package var content: FileContent?
+    /// A node that has the file and reads it for those that do not; `nil` where none is known.
+    package var holder: PixelHolder?
     /// Weights and masks; `nil` for none.
     package var companions: Companions?
     /// Artificial stars to be added to it; `nil` for none.
@@ -92,6 +96,7 @@ extension ImageReference {
     struct File {
         var path: String
         var content: FileContent
+        var holder: PixelHolder?
     }
 
     /// Of the image and what belongs to it, as far as it is known.
@@ -102,7 +107,7 @@ extension ImageReference {
         ]
         .compactMap { path, content in
             guard let path, let content else { return nil }
-            return File(path: path, content: content)
+            return File(path: path, content: content, holder: holder)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// What a task came to.
 package enum TaskResult: Codable, Sendable {
     case simulated
@@ -8,6 +10,7 @@ package enum TaskResult: Codable, Sendable {
     case joined(JoinedObjects)
     case compared(ComparedPart)
     case preview(ImagePreview)
+    case pixels(ByteBuffer)
 }
 
 /// What a worker process says of a task.

@@ -12,7 +12,11 @@ package struct TaskRunner: Sendable {
     private let slowness: Int
     private let simulated: ByteBuffer
 
-    package init(workers: WorkerPool, allowsCrash: Bool, slowness: Int = 1) {
+    /// Where files are that are found here; `nil` where they are not read for others.
+    private let holder: PixelHolder?
+
+    package init(workers: WorkerPool, holder: PixelHolder? = nil, allowsCrash: Bool, slowness: Int = 1) {
+        self.holder = holder
         self.slowness = slowness
         self.workers = workers
         self.allowsCrash = allowsCrash
@@ -59,7 +63,11 @@ package struct TaskRunner: Sendable {
 
     private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
         switch outcome {
-        case .done(let result):
+        case .done(var result):
+            if case .inspected(var info) = result, info.content != nil {
+                info.holder = holder
+                result = .inspected(info)
+            }
             do {
                 return .done(try WireCoder.encode(result))
             } catch {

@@ -18,11 +18,12 @@ package distributed actor WorkerActor: ClusterActor {
 
     /// cfitsio, wcslib and SEP block for as long as they like; never on the cooperative pool.
     private let thread: NIOThreadPool
-    private let engine = EngineBox()
+    private let engine: EngineBox
 
-    package init(thread: NIOThreadPool, actorSystem: ClusterSystem) {
+    package init(thread: NIOThreadPool, pixels: DaemonPixels, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
         self.thread = thread
+        engine = EngineBox(pixels)
     }
 
     /// Does one task's work.
@@ -62,13 +63,21 @@ extension Poison {
 ///
 /// Safe because only jobs of a pool of exactly one thread touch `engine`, one after the other.
 private final class EngineBox: @unchecked Sendable {
-    private let engine = SkyEngine()
+    private let engine: SkyEngine
+
+    init(_ supply: any PixelSupply) { engine = SkyEngine(supply: supply) }
 
     func perform(_ work: ScanTask.Work) throws -> TaskResult {
         switch work {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
-            .join(let image, _, _, _), .preview(let image, _):
+            .join(let image, _, _, _):
             return try with(image.contents[...]) { try engine.perform(work) }
+        case .preview(var image, _):
+            // All of an image for a small picture is not worth its way: a node that has the file draws it.
+            image.holder = nil
+            return try with(image.contents[...]) { try engine.perform(work) }
+        case .pixels(let request):
+            return try engine.with(request.file.content, of: request.file.path) { try engine.perform(work) }
         case .compare(let new, let old, _):
             return try with((new.reference.contents + old.reference.contents)[...]) { try engine.perform(work) }
         case .simulate, .inspect: return try engine.perform(work)
@@ -78,6 +87,6 @@ private final class EngineBox: @unchecked Sendable {
     /// Works on files that hold what they are known to hold.
     private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> TaskResult) throws -> TaskResult {
         guard let file = files.first else { return try work() }
-        return try engine.with(file.content, of: file.path) { try with(files.dropFirst(), work) }
+        return try engine.with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }
     }
 }

@@ -14,7 +14,11 @@ final class WorkerHome: Sendable {
     /// Time for a worker to start and to say hello.
     static let startLimit = Duration.seconds(20)
 
-    init(logger: Logger) async throws {
+    /// Kept: an actor system does not keep its actors.
+    private let pixels: PixelActor
+
+    /// - Parameter pixels: where its workers get parts of images that this node cannot open.
+    init(pixels store: PixelStore?, logger: Logger) async throws {
         folder = try WorkerFolder()
         socket = folder.path("socket")
         // Only a process that was told this name is let in.
@@ -23,7 +27,13 @@ final class WorkerHome: Sendable {
         settings.cluster = cluster
         settings.listen = .unixSocket(path: socket)
         settings.logger = logger
-        system = ClusterSystem(settings)
+        let system = ClusterSystem(settings)
+        self.system = system
+        pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
+            PixelActor(actorSystem: system) { request in
+                await store?.fetch(request) ?? .unavailable("this node asks no others for pixels")
+            }
+        }
         do {
             try await system.start()
         } catch {

@@ -24,6 +24,8 @@ package actor WorkerPool {
     private let executable: String
     private let memory: UInt64
     private let logger: Logger
+    /// Where workers get parts of images that this node cannot open; `nil` where nowhere.
+    private let pixels: PixelStore?
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
@@ -35,8 +37,13 @@ package actor WorkerPool {
     /// - Parameters:
     ///   - executable: the program whose `worker` command is a worker process.
     ///   - memory: the bytes of address space that each worker may have.
-    package init(executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), logger: Logger) {
+    ///   - pixels: where they get parts of images that this node cannot open; `nil` where nowhere.
+    package init(
+        executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
+        logger: Logger
+    ) {
         self.executable = executable
+        self.pixels = pixels
         self.memory = memory
         self.logger = logger
     }
@@ -107,7 +114,7 @@ package actor WorkerPool {
 
     private func openHome() async throws -> WorkerHome {
         if let home { return home }
-        let task = opening ?? Task { [logger] in try await WorkerHome(logger: logger) }
+        let task = opening ?? Task { [pixels, logger] in try await WorkerHome(pixels: pixels, logger: logger) }
         opening = task
         let opened: WorkerHome
         do {

@@ -32,7 +32,8 @@ struct WorkerCommand: AsyncParsableCommand {
         // Said by a thread that lives as long as this process: Linux forgets it with the thread.
         try await thread.runIfActive { ProcessLimits.endWithParent(parent) }
         let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
-            WorkerActor(thread: thread, actorSystem: system)
+            WorkerActor(
+                thread: thread, pixels: DaemonPixels(system, on: settings.eventLoopGroup.next()), actorSystem: system)
         }
         try await system.start()
         let events = system.membershipEvents()

@@ -51,7 +51,7 @@ struct EpochComparer: Sendable {
         else { return nil }
         var reference = request.image
         reference.hdu = catalogue.info.hdu
-        reference.content = catalogue.info.content
+        (reference.content, reference.holder) = (catalogue.info.content, catalogue.info.holder)
         reference.companions?.noise?.hdu = catalogue.info.noiseHDU
         reference.companions?.mask?.hdu = catalogue.info.maskHDU
         return Scanned(

@@ -29,7 +29,7 @@ struct ScanResults {
     /// The catalogue with what its file held, where no node had to read it through.
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        if catalogue.info.content == nil {
+        if catalogue.info.content?.hexadecimal == nil {
             // A file that is gone by now has none.
             catalogue.info.content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
         }

@@ -9,8 +9,10 @@ final class RunningCluster: Sendable {
     let multicast: String
 
     /// Runs `body` with `count` daemons that know each other; ends them afterwards, whatever happened.
+    ///
+    /// - Parameter hidden: a folder that all daemons but the first find empty.
     static func with(
-        _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] },
+        _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil,
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
         let multicast =
@@ -20,7 +22,8 @@ final class RunningCluster: Sendable {
         do {
             var addresses: [String] = []
             for number in 1...count {
-                let (node, address) = try await start(number, slots, multicast, state, options(number))
+                let (node, address) = try await start(
+                    number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden)
                 nodes.append(node)
                 addresses.append(address)
             }
@@ -35,14 +38,21 @@ final class RunningCluster: Sendable {
     }
 
     private static func start(
-        _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String]
+        _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
+        hidden: String? = nil
     ) async throws -> (RunningProcess, String) {
-        let node = try RunningProcess(
-            Skynode.path,
+        let arguments =
             [
                 "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "\(slots)",
                 "--multicast", multicast, "--data", state.file("node\(number)"),
-            ] + options)
+            ] + options
+        let node =
+            if let hidden {
+                try RunningProcess(
+                    "/usr/bin/unshare", HiddenFolder.arguments(hidden) + [Skynode.path] + arguments)
+            } else {
+                try RunningProcess(Skynode.path, arguments)
+            }
         var lines = node.lines.makeAsyncIterator()
         guard let address = await lines.next()?.split(separator: " ").last else {
             node.send(SIGKILL)

@@ -1,0 +1,43 @@
+package import NIOCore
+package import Transport
+
+/// An image of a file that another node has.
+package struct PixelFile: Hashable, Codable, Sendable {
+    /// Absolute path on the node that has it.
+    package var path: String
+    /// What it holds. Who does not know it gets nothing.
+    package var content: FileContent
+    /// Which HDU, 0 for the primary; `nil` for the first with an image.
+    package var hdu: Int?
+}
+
+/// The node that looked at a file's header, and so can read it.
+package struct PixelHolder: Hashable, Codable, Sendable {
+    package var node: NodeID
+    /// By which it is found again after a restart.
+    package var name: String
+}
+
+/// Asks for a part of an image.
+package struct PixelRequest: Hashable, Codable, Sendable {
+    package enum Part: Hashable, Codable, Sendable {
+        /// Everything but the pixels: `RemoteHeader`.
+        case header
+        /// A tile's pixels: `PixelPlanes`.
+        case tile(PixelTile)
+    }
+
+    package var file: PixelFile
+    package var part: Part
+    /// Whom to ask; `nil` where the one who is asked has the file itself.
+    package var holder: PixelHolder?
+}
+
+/// What comes of it.
+package enum PixelReply: Codable, Sendable {
+    case part(ByteBuffer)
+    /// Another node may have it.
+    case unavailable(String)
+    /// Nobody can read it.
+    case badInput(String)
+}

@@ -1,0 +1,93 @@
+import Distributed
+import NIOCore
+package import Transport
+
+/// A node's share in moving pixels: reads parts of files that it has for others, and gets for its own workers what others
+/// have. Either way a part is kept for the next who asks, up to a number of bytes.
+package actor PixelStore {
+    private let system: ClusterSystem
+    private var cache: TileCache
+    /// Parts on their way here, by what they are: whoever wants one too waits with the first.
+    private var underWay: [TileCache.Key: Task<PixelReply, Never>] = [:]
+    private var readers = Permits(PixelStore.readerLimit)
+    private var askers = Permits(PixelStore.askerLimit)
+    private var workers: WorkerPool?
+
+    /// Parts that are read for others at a time. Not among the slots: it takes milliseconds.
+    private static let readerLimit = 2
+    /// Parts under way to this node: enough to fill a link while one is read, little enough that fifty nodes do not
+    /// make the one that has the file hold a hundred megabytes of answers.
+    private static let askerLimit = 4
+    /// Time for a part to come, over a slow link that many share.
+    private static let patience = Duration.seconds(60)
+
+    /// Bytes that are kept unless said otherwise: a 64-megapixel image of a camera, or a sixteenth of a small machine.
+    package static var usualLimit: Int { min(128 << 20, Int(clamping: MachineMemory.total / 16)) }
+
+    package init(limit: Int, system: ClusterSystem) {
+        self.system = system
+        cache = TileCache(limit: limit)
+    }
+
+    /// Whose processes read files. Before it is called this node reads none.
+    func read(with workers: WorkerPool) { self.workers = workers }
+
+    /// Reads a part of a file of this node's, for another.
+    func serve(_ request: PixelRequest) async -> PixelReply {
+        await reply(to: request) { await self.read(request) }
+    }
+
+    /// Gets a part of a file of another node's, for a worker of this one.
+    func fetch(_ request: PixelRequest) async -> PixelReply {
+        await reply(to: request) { await self.ask(request) }
+    }
+
+    private func reply(
+        to request: PixelRequest, _ get: @escaping @Sendable () async -> PixelReply
+    ) async -> PixelReply {
+        let key = TileCache.Key(request)
+        if let bytes = cache.value(key) { return .part(bytes) }
+        if let task = underWay[key] { return await task.value }
+        // Goes on where the first who asked gives up: others may wait for it, and it ends by itself.
+        let task = Task { await get() }
+        underWay[key] = task
+        let reply = await task.value
+        underWay[key] = nil
+        if case .part(let bytes) = reply { cache.insert(key, bytes) }
+        return reply
+    }
+
+    private func read(_ request: PixelRequest) async -> PixelReply {
+        guard let workers else { return .unavailable("this node reads no files") }
+        if !readers.take() { await withCheckedContinuation { readers.wait($0) } }
+        defer { readers.giveBack() }
+        let task = ScanTask(.pixels(request), label: "pixels")
+        switch await workers.perform(task, timeLimit: PixelStore.patience) {
+        case .done(.pixels(let bytes)): return .part(bytes)
+        case .done: return .unavailable("a worker answered another question than it was asked")
+        case .badInput(let reason): return .badInput(reason)
+        case .fault(let reason), .crash(let reason), .unavailable(let reason): return .unavailable(reason)
+        }
+    }
+
+    private func ask(_ request: PixelRequest) async -> PixelReply {
+        if !askers.take() { await withCheckedContinuation { askers.wait($0) } }
+        defer { askers.giveBack() }
+        let name = FITSSniff.quoted(request.file.path)
+        guard let holder = request.holder else { return .unavailable("\(name): nobody is known to have it") }
+        // After a restart it is another node by the same name.
+        let members = system.members
+        guard let node = (members.first { $0.node == holder.node } ?? members.first { $0.name == holder.name })?.node
+        else {
+            return .unavailable("\(name): not on this node, and node \(holder.name), which has it, is not there")
+        }
+        do {
+            let actor = try PixelActor.resolve(
+                id: ActorAddress(node: node, name: PixelActor.wellKnownName), using: system)
+            return try await withDeadline(PixelStore.patience) { try await actor.part(request) }
+        } catch {
+            return .unavailable(
+                "\(name): not on this node, and from node \(holder.name), which has it, it did not come: \(error)")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// A square of an image: the unit in which pixels cross the wire and are kept.
+package struct PixelTile: Hashable, Codable, Sendable {
+    /// Counted from 0.
+    package var column: Int
+    package var row: Int
+
+    package init(column: Int, row: Int) {
+        (self.column, self.row) = (column, row)
+    }
+}
+
+/// The tiles of an image: a fixed grid from its first pixel on, so that everybody who asks for the same pixels asks for the
+/// same tiles.
+struct PixelTiles: Hashable, Sendable {
+    let width: Int
+    let height: Int
+
+    /// Pixels along a tile's side: a quarter of a megapixel is some hundred kilobytes, enough to make the asking
+    /// cheap and little beyond what a sector needs.
+    static let side = 512
+
+    init(width: Int, height: Int) {
+        (self.width, self.height) = (width, height)
+    }
+
+    /// The pixels of a tile; `nil` for one that is not in the image.
+    func rect(of tile: PixelTile) -> PixelRect? {
+        let side = PixelTiles.side
+        guard (0...(width - 1) / side).contains(tile.column), (0...(height - 1) / side).contains(tile.row) else {
+            return nil
+        }
+        let (x, y) = (tile.column * side, tile.row * side)
+        return PixelRect(x: x, y: y, width: min(side, width - x), height: min(side, height - y))
+    }
+
+    /// Row by row, the tiles that have pixels of `rect`, which is a part of the image.
+    func tiles(of rect: PixelRect) -> [PixelTile] {
+        let side = PixelTiles.side
+        let columns = rect.x / side...(rect.right - 1) / side
+        return (rect.y / side...(rect.bottom - 1) / side).flatMap { row in
+            columns.map { PixelTile(column: $0, row: row) }
+        }
+    }
+}

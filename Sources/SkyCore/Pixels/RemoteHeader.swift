@@ -1,0 +1,8 @@
+/// What a node must know of an image whose pixels another node reads.
+struct RemoteHeader: Codable {
+    var info: ImageInfo
+    /// As `ImageInfo.header`.
+    var cards: [String]
+    /// The header that has its coordinates, byte by byte, 80 a card; empty without coordinates.
+    var coordinates: [UInt8]
+}

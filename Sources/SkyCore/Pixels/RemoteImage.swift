@@ -1,0 +1,103 @@
+import NIOCore
+import Transport
+
+/// Where a worker gets parts of images that its node cannot open.
+protocol PixelSupply: Sendable {
+    /// The parts, in the order of the requests. Blocks.
+    ///
+    /// - Throws: `SkyError` of kind `unavailable` where the node that has them cannot be reached.
+    func parts(_ requests: [PixelRequest]) throws(SkyError) -> [ByteBuffer]
+}
+
+/// An image whose file another node has: its pixels come in tiles, as they are needed.
+final class RemoteImage: PixelSource {
+    let path: String
+    let info: ImageInfo
+    let header: [String]
+    let wcs: WCSTransform?
+
+    private let file: PixelFile
+    private let holder: PixelHolder
+    private let supply: any PixelSupply
+    private let tiles: PixelTiles
+    /// Tiles that were used last, the latest at the end.
+    private var unpacked: [(tile: PixelTile, pixels: [Float])] = []
+
+    /// Two sectors with their margins, as they usually lie: of a megabyte each.
+    private static let unpackedLimit = 32
+    /// Tiles asked for at a time, of which all find room.
+    private static let askedLimit = 16
+
+    /// - Throws: `SkyError` where the node that has it cannot be reached or cannot read it.
+    init(_ file: PixelFile, holder: PixelHolder, supply: any PixelSupply) throws(SkyError) {
+        let reply = try supply.parts([PixelRequest(file: file, part: .header, holder: holder)])
+        guard let bytes = reply.first, let header = try? WireCoder.decode(RemoteHeader.self, from: bytes),
+            header.info.isSound
+        else {
+            throw SkyError(
+                .failed, "\(FITSSniff.quoted(file.path)): node \(holder.name) sent something else than its header")
+        }
+        (self.file, self.holder, self.supply) = (file, holder, supply)
+        path = file.path
+        info = header.info
+        self.header = header.cards
+        wcs = WCSTransform(bytes: header.coordinates)
+        tiles = PixelTiles(width: info.width, height: info.height)
+    }
+
+    func images() -> (sky: [Int], others: [String]) { ([info.hdu], []) }
+
+    func read(_ rect: PixelRect) throws(SkyError) -> [Float] {
+        guard info.contains(rect) else {
+            throw SkyError(.badInput, "the rectangle \(rect) is not inside \(FITSSniff.quoted(path))")
+        }
+        var result = [Float](repeating: .nan, count: rect.area)
+        let needed = tiles.tiles(of: rect)
+        for start in stride(from: 0, to: needed.count, by: RemoteImage.askedLimit) {
+            let some = needed[start..<min(start + RemoteImage.askedLimit, needed.count)]
+            try unpack(some)
+            for tile in some { copy(tile, to: &result, of: rect) }
+        }
+        return result
+    }
+
+    /// Sees to it that these are unpacked, in place of those that were not used for longest.
+    private func unpack(_ wanted: ArraySlice<PixelTile>) throws(SkyError) {
+        let present = unpacked.filter { wanted.contains($0.tile) }
+        let missing = wanted.filter { tile in !present.contains { $0.tile == tile } }
+        guard !missing.isEmpty else { return }
+        unpacked = unpacked.filter { !wanted.contains($0.tile) } + present
+        let parts = try supply.parts(missing.map { PixelRequest(file: file, part: .tile($0), holder: holder) })
+        for (tile, bytes) in zip(missing, parts) {
+            guard let place = tiles.rect(of: tile), let pixels = PixelPlanes.decode(bytes, count: place.area) else {
+                throw SkyError(
+                    .failed, "\(FITSSniff.quoted(path)): node \(holder.name) sent something else than its pixels")
+            }
+            unpacked.append((tile, pixels))
+        }
+        unpacked.removeFirst(max(0, unpacked.count - RemoteImage.unpackedLimit))
+    }
+
+    private func copy(_ tile: PixelTile, to result: inout [Float], of rect: PixelRect) {
+        guard let place = tiles.rect(of: tile), let index = unpacked.lastIndex(where: { $0.tile == tile }) else {
+            return
+        }
+        let columns = max(rect.x, place.x)..<min(rect.right, place.right)
+        let rows = max(rect.y, place.y)..<min(rect.bottom, place.bottom)
+        unpacked[index].pixels.withUnsafeBufferPointer { pixels in
+            for y in rows {
+                let from = (y - place.y) * place.width + columns.lowerBound - place.x
+                let to = (y - rect.y) * rect.width + columns.lowerBound - rect.x
+                for offset in 0..<columns.count { result[to + offset] = pixels[from + offset] }
+            }
+        }
+    }
+}
+
+extension ImageInfo {
+    /// Whether a peer's numbers can be reckoned with: as of an image that could be opened here.
+    fileprivate var isSound: Bool {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        return width > 0 && height > 0 && !overflow && count < Int(Int32.max)
+    }
+}

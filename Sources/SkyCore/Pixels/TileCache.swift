@@ -1,0 +1,73 @@
+import NIOCore
+
+/// Parts of images by what their files hold, wherever they came from: those used last, up to a number of bytes.
+struct TileCache {
+    /// What a part is, whatever its file is called.
+    struct Key: Hashable {
+        var digest: [UInt8]
+        var hdu: Int?
+        var part: PixelRequest.Part
+
+        init(_ request: PixelRequest) {
+            (digest, hdu, part) = (request.file.content.digest, request.file.hdu, request.part)
+        }
+    }
+
+    private struct Entry {
+        var bytes: ByteBuffer
+        var lastUse: UInt64
+    }
+
+    private let limit: Int
+    private var entries: [Key: Entry] = [:]
+    /// Keys by their last use; those used again since are passed over.
+    private var uses: [(key: Key, use: UInt64)] = []
+    private var firstUse = 0
+    private var clock: UInt64 = 0
+    private(set) var byteCount = 0
+
+    /// - Parameter limit: in bytes. A part that is larger alone is not kept.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var count: Int { entries.count }
+
+    mutating func value(_ key: Key) -> ByteBuffer? {
+        guard let bytes = entries[key]?.bytes else { return nil }
+        touch(key)
+        return bytes
+    }
+
+    mutating func insert(_ key: Key, _ bytes: ByteBuffer) {
+        let size = bytes.storageCapacity
+        guard size <= limit else { return }
+        if let old = entries.removeValue(forKey: key) { byteCount -= old.bytes.storageCapacity }
+        byteCount += size
+        entries[key] = Entry(bytes: bytes, lastUse: 0)
+        touch(key)
+        while byteCount > limit { removeOldest() }
+    }
+
+    private mutating func touch(_ key: Key) {
+        clock += 1
+        entries[key]?.lastUse = clock
+        uses.append((key, clock))
+        // Passed ones are let go of once they are most of the list.
+        if uses.count > 64, uses.count > 4 * entries.count {
+            uses = uses[firstUse...].filter { entries[$0.key]?.lastUse == $0.use }
+            firstUse = 0
+        }
+    }
+
+    private mutating func removeOldest() {
+        while firstUse < uses.count {
+            let (key, use) = uses[firstUse]
+            firstUse += 1
+            guard let entry = entries[key], entry.lastUse == use else { continue }
+            entries[key] = nil
+            byteCount -= entry.bytes.storageCapacity
+            return
+        }
+    }
+}

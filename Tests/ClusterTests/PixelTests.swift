@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// Files that one machine has and the others do not: their pixels cross the wire.
+@Suite(
+    .timeLimit(.minutes(4)),
+    .enabled(if: HiddenFolder.obstacle == nil, "no folder can be hidden: \(HiddenFolder.obstacle ?? "")"))
+struct PixelTests {
+    private func scan(_ cluster: RunningCluster, _ images: [String], _ options: [String]) async throws -> [EventLine] {
+        let ended = try await Skynode.run(
+            ["scan"] + images + ["--node", cluster.addresses[0], "--format", "json"] + options)
+        #expect(ended.status == 0, "\(ended.errors)")
+        return ended.output.compactMap(EventLine.init).filter { $0.event == "ended" }
+    }
+
+    @Test(arguments: [16, -32])
+    func `nodes without the file work on it too, and the catalogue is that of the node that has it`(
+        _ bitpix: Int
+    ) async throws {
+        let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
+        let image = frames.file("sky.fits")
+        let made = try await Skynode.run(
+            "synthesize", image, "--width", "1500", "--height", "1300", "--bitpix", "\(bitpix)", "--trails", "1",
+            "--nan-block")
+        #expect(made.status == 0)
+        try await RunningCluster.with(3, slots: 1, hidden: frames.path) { cluster in
+            for (name, more) in [("all", []), ("one", ["--use-node", "node1"]), ("other", ["--no-cache"])] {
+                let options = ["--sector", "256", "--no-picture", "-o", folder.file(name)]
+                let jobs = try await scan(
+                    cluster, [image], options + more + (name == "one" ? ["--no-cache"] : []))
+                let end = try #require(jobs.last)
+                #expect(end.failed == 0)
+                if name == "one" {
+                    #expect(end.nodes?.keys.sorted() == ["node1"])
+                } else {
+                    let elsewhere = (end.nodes?["node2"] ?? 0) + (end.nodes?["node3"] ?? 0)
+                    #expect(elsewhere > 8, "\(end.nodes ?? [:])")
+                }
+            }
+        }
+        for other in ["one", "other"] {
+            for ending in ["csv", "cat.fits", "reg"] {
+                #expect(
+                    try folder.contents("all/sky.\(ending)") == folder.contents("\(other)/sky.\(ending)"),
+                    "\(other)/sky.\(ending)")
+            }
+        }
+    }
+
+    @Test func `weights, and two images that are compared, cross it as well`() async throws {
+        let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
+        let made = try await Skynode.run(
+            "synthesize", frames.file("sky.fits"), "--width", "640", "--height", "640", "--epochs", "2",
+            "--transients", "8")
+        #expect(made.status == 0)
+        let (new, old) = (frames.file("sky_e1.fits"), frames.file("sky_e0.fits"))
+        try await RunningCluster.with(2, slots: 1, hidden: frames.path) { cluster in
+            for (name, only) in [("both", []), ("one", ["--use-node", "node1"])] {
+                let jobs = try await scan(
+                    cluster, [new],
+                    ["--reference", old, "--weight", new, "--sector", "256", "--no-picture", "--no-cache"]
+                        + ["-o", folder.file(name)] + only)
+                // The reference, the image, what differs, and the pictures of that.
+                #expect(jobs.count == 4 && jobs.allSatisfy { $0.failed == 0 })
+                let hands = jobs.filter { $0.nodes?["node2"] != nil }.count
+                #expect(only.isEmpty ? hands >= 3 : hands == 0, "\(jobs.map { $0.nodes ?? [:] })")
+            }
+        }
+        for ending in ["csv", "changes.csv"] {
+            #expect(
+                try folder.contents("both/sky_e1.\(ending)") == folder.contents("one/sky_e1.\(ending)"), "\(ending)")
+        }
+    }
+
+    @Test func `a scan whose one node with the file is killed ends with its name`() async throws {
+        let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
+        let image = frames.file("sky.fits")
+        let made = try await Skynode.run("synthesize", image, "--width", "2048", "--height", "2048")
+        #expect(made.status == 0)
+        try await RunningCluster.with(3, slots: 1, hidden: frames.path) { cluster in
+            let process = try RunningProcess(
+                Skynode.path,
+                [
+                    "scan", image, "--node", cluster.addresses[1], "--sector", "128", "--no-picture", "--format",
+                    "json",
+                    "-o", folder.file("out"),
+                ])
+            var completed = 0
+            for await line in process.lines where EventLine(line)?.event == "completed" {
+                completed += 1
+                if completed == 100 { cluster.nodes[0].send(SIGKILL) }
+            }
+            let end = await process.end()
+            #expect(end.status != 0)
+            #expect(end.errors.contains { $0.contains("sky.fits") && $0.contains("node1") }, "\(end.errors)")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Transport
+
+@testable import SkyCore
+
+extension PixelRequest {
+    /// A tile of the first row of a file that there need not be.
+    static func tile(
+        _ column: Int, of path: String, content: UInt8 = 1, holder: PixelHolder? = nil
+    ) -> PixelRequest {
+        var known = FileContent.unknown
+        known.digest = [content]
+        return PixelRequest(
+            file: PixelFile(path: path, content: known, hdu: 0), part: .tile(PixelTile(column: column, row: 0)),
+            holder: holder)
+    }
+}
+
+extension FileContent {
+    /// Of no file: what tests say a file holds.
+    static let unknown: FileContent = {
+        guard let content = try? FileContent(of: "/dev/null") else { fatalError("no /dev/null here") }
+        return content
+    }()
+}
