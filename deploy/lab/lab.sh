@@ -2,7 +2,7 @@
 # A network of hosts on this machine, each in a network namespace of its own with its own addresses, on one bridge, and a
 # node on each. Commands come from standard input, one a line; "help" lists them. Needs root.
 #
-#     deploy/lab/lab.sh [--hosts N] [--program skynode] [--slots N] [--watch] [-- OPTIONS OF serve]
+#     deploy/lab/lab.sh [--hosts N] [--program skynode] [--slots N] [--watch] [--files FOLDER] [-- OPTIONS OF serve]
 #
 # All of it lives in namespaces of this process: nothing crosses into the machine's own network, and the kernel takes
 # everything away with the process, however it ends.
@@ -44,12 +44,15 @@ hosts=3
 program=$(dirname "$0")/../../.build/release/skynode
 slots=2
 watch=
+files=
 while [ $# -gt 0 ]; do
     case $1 in
         --hosts) hosts=$2; shift ;;
         --program) program=$2; shift ;;
         --slots) slots=$2; shift ;;
         --watch) watch=yes ;;
+        # A folder that only h1 has; the others find it empty.
+        --files) files=$(realpath "$2"); shift ;;
         --) shift; break ;;
         *) say "unknown option $1"; exit 2 ;;
     esac
@@ -108,8 +111,12 @@ check() {
 start() {
     local host=$1
     shift
+    local seen=()
+    # shellcheck disable=SC2016 # for the other shell
+    [ -z "$files" ] || [ "$host" = h1 ] ||
+        seen=(unshare --mount sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$files")
     # Not by a function, so that the process is the node itself.
-    ip netns exec "$host" "$program" serve --name "$host" --listen 0.0.0.0:7420 --cluster-key "$key" --slots "$slots" --data "$folder/$host" \
+    ip netns exec "$host" "${seen[@]}" "$program" serve --name "$host" --listen 0.0.0.0:7420 --cluster-key "$key" --slots "$slots" --data "$folder/$host" \
         "${options[@]}" "$@" >>"$folder/$host.log" 2>&1 </dev/null &
     node[$host]=$!
     disown $!

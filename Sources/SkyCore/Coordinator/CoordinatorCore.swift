@@ -143,7 +143,9 @@ extension CoordinatorCore {
             .restored(
                 stored.id, tasks: replay.tasks, completed: replay.completed, failed: replay.failed,
                 risks: replay.risks, isSealed: replay.isSealed, stored.request.schedulingOptions))
-        if let abort = replay.abort { give(up: stored.id, abort) }
+        if let abort = replay.abort { return give(up: stored.id, abort) }
+        // It is another node by now: this one, most likely, on which the job was submitted.
+        if replay.plan.holder != nil { handle(.inputFound(stored.id, on: node)) }
     }
 
     /// Stops a job; what runs is stopped everywhere.
@@ -233,7 +235,7 @@ extension CoordinatorCore {
                 sequence: 0, attempt: attempt, outcome: .done(payload), duration: .zero)
             answered.append(task)
         }
-        handle(.tasksAdded(job, count: tasks.count, answered: answered))
+        handle(.tasksAdded(job, count: tasks.count, answered: answered, kin: kin(of: tasks, in: job)))
         if isDone, search.isLast { handle(.noMoreTasks(job)) }
     }
 
@@ -466,6 +468,9 @@ extension CoordinatorCore {
     private mutating func follow(_ step: PlanStep, of job: JobID) {
         for event in step.events { note(event, in: job) }
         if let abort = step.abort { return give(up: job, abort) }
+        if step.newTasks > 0, let holder = jobs[job]?.plan.holder {
+            handle(.inputFound(job, on: present.contains(holder.node) ? holder.node : node))
+        }
         let first = jobs[job]?.issued ?? 0
         jobs[job]?.issued = first + step.newTasks
         let tasks = first..<first + step.newTasks
@@ -477,8 +482,13 @@ extension CoordinatorCore {
             outbox.append(.lookUp(job, tasks, keys))
             return
         }
-        if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks)) }
+        if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks, kin: kin(of: tasks, in: job))) }
         if step.isLast { handle(.noMoreTasks(job)) }
+    }
+
+    private func kin(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
+        guard let plan = jobs[job]?.plan, plan.needsResults else { return [:] }
+        return tasks.reduce(into: [:]) { kin, task in kin[TaskID(task)] = plan.kin(task).map { TaskID($0) } }
     }
 
     private func cacheKeys(of tasks: Range<Int>, in job: JobID) -> [TaskID: CacheKey] {

@@ -8,6 +8,8 @@ struct ComparePlan: JobPlan {
 
     mutating func begin() -> PlanStep { PlanStep(newTasks: request.work.count, isLast: true) }
 
+    var holder: PixelHolder? { request.new.reference.holder }
+
     func task(_ number: Int) -> ScanTask? {
         guard request.work.indices.contains(number), let label = label(number) else { return nil }
         return ScanTask(.compare(request.new, request.old, request.work[number]), label: label)

@@ -17,6 +17,10 @@ protocol JobPlan: Sendable {
     func accepts(_ number: Int, _ result: TaskResult) -> Bool
     /// What decides a task's result, where an earlier one may answer in its place.
     func cacheKey(_ number: Int) -> CacheKey?
+    /// An earlier task whose node has at hand what this one needs.
+    func kin(_ number: Int) -> Int?
+    /// The node that has its input and gives it to others.
+    var holder: PixelHolder? { get }
     /// Whether results mean anything to it.
     var needsResults: Bool { get }
     /// Lets go of what only the end needed: results can be read again from the journal.
@@ -29,6 +33,10 @@ extension JobPlan {
     func cacheKey(_ number: Int) -> CacheKey? { nil }
 
     func loss(_ number: Int) -> String? { nil }
+
+    func kin(_ number: Int) -> Int? { nil }
+
+    var holder: PixelHolder? { nil }
 }
 
 /// What follows.

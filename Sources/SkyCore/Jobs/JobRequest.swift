@@ -41,8 +41,9 @@ package struct JobRequest: Codable, Sendable {
     /// The options with what the kind of job makes of them.
     var schedulingOptions: JobOptions {
         if case .simulate = kind { return options }
-        guard options.retries == nil else { return options }
         var options = options
+        options.sharesInput = true
+        guard options.retries == nil else { return options }
         // A file that cfitsio or wcslib die of is one that they always die of.
         options.crashes = 1
         return options

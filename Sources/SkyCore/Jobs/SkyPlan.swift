@@ -156,6 +156,17 @@ struct SkyPlan: JobPlan {
         }
     }
 
+    var holder: PixelHolder? { info?.holder }
+
+    /// Whoever measured the background of a sector has its pixels.
+    func kin(_ number: Int) -> Int? {
+        switch role(number) {
+        case .seeing(let index): 1 + samples[index]
+        case .sector(let index): 1 + index
+        case .header, .background, .picture, .union, nil: nil
+        }
+    }
+
     /// The image with the HDU that was found, so that every task means the same one.
     private var image: ImageReference {
         var image = ImageReference(

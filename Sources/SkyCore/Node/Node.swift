@@ -28,7 +28,7 @@ package final class Node: Sendable {
             ScanActor(
                 slots: settings.slots,
                 runner: TaskRunner(
-                    workers: workers, holder: PixelHolder(node: system.node, name: system.name),
+                    workers: workers, holder: PixelHolder(node: system.node, name: system.name), pixels: store,
                     allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system)
         }

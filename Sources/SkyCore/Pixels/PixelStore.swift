@@ -12,6 +12,8 @@ package actor PixelStore {
     private var readers = Permits(PixelStore.readerLimit)
     private var askers = Permits(PixelStore.askerLimit)
     private var workers: WorkerPool?
+    /// Files that its workers could not open, the last ones.
+    private var absent: [PixelFile] = []
 
     /// Parts that are read for others at a time. Not among the slots: it takes milliseconds.
     private static let readerLimit = 2
@@ -39,8 +41,30 @@ package actor PixelStore {
 
     /// Gets a part of a file of another node's, for a worker of this one.
     func fetch(_ request: PixelRequest) async -> PixelReply {
-        await reply(to: request) { await self.ask(request) }
+        if absent.last != request.file {
+            absent.removeAll { $0 == request.file }
+            absent.append(request.file)
+            if absent.count > PixelStore.absentLimit { absent.removeFirst() }
+        }
+        return await reply(to: request) { await self.ask(request) }
     }
+
+    /// Gets the pixels of a file that its workers could not open before one of them asks for them.
+    func lookAhead(_ image: ImageReference, hdu: Int?, rect: PixelRect) async {
+        guard let content = image.content, let holder = image.holder else { return }
+        let file = PixelFile(path: image.path, content: content, hdu: hdu)
+        guard absent.contains(file), rect.isSmall else { return }
+        let tiles = PixelTiles(width: rect.right, height: rect.bottom).tiles(of: rect)
+        await withDiscardingTaskGroup { group in
+            for tile in tiles {
+                let request = PixelRequest(file: file, part: .tile(tile), holder: holder)
+                group.addTask { _ = await self.reply(to: request) { await self.ask(request) } }
+            }
+        }
+    }
+
+    /// Images of as many jobs as a node has to do with at a time.
+    private static let absentLimit = 64
 
     private func reply(
         to request: PixelRequest, _ get: @escaping @Sendable () async -> PixelReply
@@ -89,5 +113,13 @@ package actor PixelStore {
             return .unavailable(
                 "\(name): not on this node, and from node \(holder.name), which has it, it did not come: \(error)")
         }
+    }
+}
+
+extension PixelRect {
+    /// Whether a peer's rectangle is one of a sector: tiles of a larger one would only drive others out.
+    fileprivate var isSmall: Bool {
+        let (places, sizes) = (0..<Int(Int32.max), 1...8 * PixelTiles.side)
+        return places.contains(x) && places.contains(y) && sizes.contains(width) && sizes.contains(height)
     }
 }

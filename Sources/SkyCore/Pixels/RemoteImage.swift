@@ -85,10 +85,12 @@ final class RemoteImage: PixelSource {
         let columns = max(rect.x, place.x)..<min(rect.right, place.right)
         let rows = max(rect.y, place.y)..<min(rect.bottom, place.bottom)
         unpacked[index].pixels.withUnsafeBufferPointer { pixels in
-            for y in rows {
-                let from = (y - place.y) * place.width + columns.lowerBound - place.x
-                let to = (y - rect.y) * rect.width + columns.lowerBound - rect.x
-                for offset in 0..<columns.count { result[to + offset] = pixels[from + offset] }
+            result.withUnsafeMutableBufferPointer { result in
+                for y in rows {
+                    let from = (y - place.y) * place.width + columns.lowerBound - place.x
+                    let to = (y - rect.y) * rect.width + columns.lowerBound - rect.x
+                    _ = result[to..<to + columns.count].update(fromContentsOf: pixels[from..<from + columns.count])
+                }
             }
         }
     }

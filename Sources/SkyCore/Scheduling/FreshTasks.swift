@@ -27,6 +27,19 @@ struct FreshTasks {
         return first.lowerBound
     }
 
+    /// The first, among so many, of which something is true.
+    func first(among limit: Int, where condition: (Int) -> Bool) -> Int? {
+        var left = limit
+        for range in ranges {
+            for task in range {
+                if left == 0 { return nil }
+                left -= 1
+                if condition(task) { return task }
+            }
+        }
+        return nil
+    }
+
     func contains(_ task: Int) -> Bool { place(of: task) != nil }
 
     /// Takes one out of turn. `false` where it is not among them.

@@ -11,6 +11,10 @@ package struct JobOptions: Hashable, Codable, Sendable {
     /// Names or ids of nodes that may not.
     package var avoid: Set<String> = []
 
+    /// Whether its tasks share an input, so that they had better be done by few nodes, and those of one place by one; `nil` as
+    /// `false`.
+    package var sharesInput: Bool?
+
     package init() {}
 
     var isRestricted: Bool { !use.isEmpty || !avoid.isEmpty }

@@ -26,6 +26,10 @@ struct JobRecord {
     private var backingOff = 0
     /// Of the tasks of late.
     private(set) var meanSeconds: Double?
+    /// Where its input is at hand, if not everywhere.
+    var locality = JobLocality()
+    /// Since when a slow node is not given its tasks because faster ones will have done them sooner.
+    var leftSince: Duration?
     private let generation: UInt64
 
     /// More tasks than a job may have are a mistake of the submitter, who should have refused them; here they are cut off.
@@ -82,9 +86,13 @@ struct JobRecord {
         AttemptID(job: id, task: TaskID(task), number: runner.number, generation: runner.generation)
     }
 
-    mutating func add(_ count: Int) {
+    /// - Parameter kin: the earlier tasks whose nodes have at hand what some of these need.
+    mutating func add(_ count: Int, kin: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
         let count = min(max(0, count), Self.taskLimit - total)
+        // Those of another phase take another time.
+        if count > 0, waiting + running == 0 { meanSeconds = nil }
+        locality.add(kin)
         fresh.append(total..<(total + count))
         total += count
     }
@@ -108,11 +116,18 @@ struct JobRecord {
             isCutShort = found.isCutShort
             if let task = found.entry?.task, let number = start(task, on: node) { return ((task, number), false) }
         }
-        guard let task = fresh.popFirst() else { return (nil, isCutShort) }
+        guard let task = nextFresh(for: node, roster: roster) else { return (nil, isCutShort) }
+        if options.sharesInput == true, task > 0 { locality.begin(on: node) }
+        leftSince = nil
         running += 1
         touched[task] = TaskRecord(.init(number: 1, generation: generation, node: node))
         touched[task]?.attempts = 1
         return ((task, 1), false)
+    }
+
+    private mutating func nextFresh(for node: NodeID, roster: Roster) -> Int? {
+        guard let task = locality.choice(for: node, among: fresh, roster: roster) else { return fresh.popFirst() }
+        return fresh.remove(task) ? task : fresh.popFirst()
     }
 
     /// One more attempt of a task that is under way, or waits for a node of its own.
@@ -188,7 +203,9 @@ struct JobRecord {
     mutating func complete(_ task: Int, on node: NodeID?) {
         guard forget(task) || fresh.remove(task) else { return }
         completed += 1
-        if let node { completedByNode[node, default: 0] += 1 }
+        guard let node else { return }
+        completedByNode[node, default: 0] += 1
+        if options.sharesInput == true { locality.completed(task, on: node) }
     }
 
     mutating func fail(_ task: Int) {

@@ -104,14 +104,18 @@ package struct JobScheduler {
                 blame(task.index, of: job, risks)
             }
             finishIfDone(job)
-        case .tasksAdded(let job, let count, let answered):
-            jobs.update(job) { $0.add(count) }
+        case .tasksAdded(let job, let count, let answered, let kin):
+            jobs.update(job) { $0.add(count, kin: kin) }
             for task in answered { answer(task, of: job) }
+        case .inputFound(let job, let node):
+            jobs.update(job) { $0.locality.holder = node }
+            updateLookahead()
         case .noMoreTasks(let job):
             jobs.update(job) { $0.isSealed = true }
             finishIfDone(job)
         case .nodeJoined(let node, let name):
             roster.insert(node, name: name)
+            updateLookahead()
         case .nodeLost(let node):
             nodeLost(node)
         case .nodeDraining(let node, let draining):
@@ -135,6 +139,14 @@ package struct JobScheduler {
             cancelled(job)
         case .tick:
             break
+        }
+    }
+
+    /// Nodes may have tasks before they have slots for them while there are jobs whose input they have to fetch.
+    mutating func updateLookahead() {
+        let isWanted = jobs.hasHolders
+        for node in roster.order where roster[node]?.looksAhead != isWanted {
+            roster.update(node) { $0.looksAhead = isWanted }
         }
     }
 

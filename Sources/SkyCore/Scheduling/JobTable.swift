@@ -35,6 +35,9 @@ struct JobTable {
     /// Jobs of which nothing waits and something runs.
     var tails: [JobRecord] { records.filter { $0.waiting == 0 && $0.running > 0 } }
 
+    /// Whether any job's input has to be fetched by nodes that do not have it.
+    var hasHolders: Bool { records.contains { $0.locality.holder != nil } }
+
     /// Whether any job does not use all nodes.
     var isRestricted: Bool { records.contains { $0.options.isRestricted } }
 
@@ -81,15 +84,21 @@ struct JobTable {
 
     /// Takes a task for `node` from the job whose turn it is.
     ///
-    /// - Parameter spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
+    /// - Parameters:
+    ///   - spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
+    ///   - leaving: whether the node had better leave a job to others.
     mutating func claim(
-        for node: NodeID, roster: Roster, limit: Int, spareTime: Int?
+        for node: NodeID, roster: Roster, limit: Int, spareTime: Int?, leaving: ((inout JobRecord) -> Bool)? = nil
     ) -> (attempt: AttemptID?, isCutShort: Bool) {
         var isCutShort = false
         var tried: Set<JobID> = []
         while let turn = nextTurn(except: tried, node: node, roster: roster, spareTime: spareTime) {
             let job = rotation[turn]
             guard let index = position[job] else { break }
+            if records[index].options.sharesInput == true, leaving?(&records[index]) == true {
+                tried.insert(job)
+                continue
+            }
             let before = (ready: records[index].ready, waiting: records[index].waiting)
             let found = records[index].claim(for: node, roster: roster, limit: limit)
             recount(index, before)
@@ -113,19 +122,35 @@ struct JobTable {
     }
 
     /// The job of the highest priority; of those, the one with the fewest tasks running; of those, the one that was served
-    /// longest ago. So jobs of equal priority have equal numbers of slots, whatever their tasks take.
+    /// longest ago. So jobs of equal priority have equal numbers of slots, whatever their tasks take. A node's own jobs
+    /// (`JobLocality`) have so many fewer as it has slots.
     private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
         var best: (turn: Int, priority: Int, running: Int)?
+        let place = roster[node]
         for (turn, job) in rotation.enumerated() {
             guard let index = position[job] else { continue }
-            let (priority, running) = (records[index].options.priority, records[index].running)
+            let priority = records[index].options.priority
+            var running = records[index].running
+            if records[index].options.sharesInput == true, rotation.count > 1, let place {
+                running += records[index].locality.bias(for: place, roster: roster)
+            }
             if let best, (-priority, running) >= (-best.priority, best.running) { continue }
             if !tried.isEmpty, tried.contains(job) { continue }
-            if let spareTime, records[index].expectedTime > spareTime { continue }
+            if let spareTime, records[index].expectedTime > spareTime,
+                place.map({ looksAhead(records[index], on: $0, roster: roster) }) != true
+            {
+                continue
+            }
             if records[index].options.isRestricted, !roster.allows(node, for: records[index].options) { continue }
             best = (turn, priority, running)
         }
         return best?.turn
+    }
+
+    /// Whether a task of a job may wait on a node while its input is fetched: where there is enough for all others.
+    private func looksAhead(_ job: JobRecord, on node: NodeRecord, roster: Roster) -> Bool {
+        guard let holder = job.locality.holder, holder != node.id, node.canLookAhead else { return false }
+        return ready > roster.slots
     }
 
     private mutating func recount(_ index: Int, _ before: (ready: Int, waiting: Int)) {

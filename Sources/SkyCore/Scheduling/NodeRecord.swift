@@ -26,6 +26,8 @@ struct NodeRecord {
     var pausedUntil: Duration?
     /// Nothing new is sent there: a task that is suspected of killing nodes is to run there alone, or does.
     var isSetAside = false
+    /// Whether as many tasks may wait there as it has slots, so that their input is fetched meanwhile.
+    var looksAhead = false
     var speed = NodeSpeed()
     /// Position in the roster's list of nodes with room.
     var place: Int?
@@ -39,7 +41,8 @@ struct NodeRecord {
 
     var isOpen: Bool { !isDraining && pausedUntil == nil && !isSetAside }
     var hasIdleSlot: Bool { running.count < slots && isOpen }
-    var hasRoom: Bool { isOpen && (running.count < slots || spareTime > 0) }
+    var hasRoom: Bool { isOpen && (running.count < slots || spareTime > 0 || canLookAhead) }
+    var canLookAhead: Bool { looksAhead && running.count < 2 * slots }
 
     /// How much more work may wait there, in nanoseconds.
     var spareTime: Int {

@@ -29,6 +29,9 @@ struct NodeSpeed {
         Int(faded(now: now, halfLife: halfLife) * 8 + 0.5)
     }
 
+    /// 1 is average, 2 takes twice as long; also before the first measurement.
+    func slowness(now: Duration, halfLife: Duration) -> Double { faded(now: now, halfLife: halfLife) }
+
     private func faded(now: Duration, halfLife: Duration) -> Double {
         guard halfLife > .zero else { return 1 }
         // 2^-age, a straight line between whole half-lives, which needs no mathematics library.

@@ -53,6 +53,9 @@ struct Roster {
         position[node].map { options.allows(records[$0]) } ?? false
     }
 
+    /// All slots leased.
+    var slots: Int { records.reduce(0) { $0 + $1.slots } }
+
     /// Slots that stand idle.
     var idleSlots: Int {
         withRoom.reduce(0) { sum, node in

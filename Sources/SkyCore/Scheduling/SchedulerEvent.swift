@@ -10,8 +10,11 @@ extension JobScheduler {
         case restored(
             JobID, tasks: Int, completed: FinishedTasks, failed: FinishedTasks, risks: [TaskRisk] = [], isSealed: Bool,
             JobOptions)
-        /// A job in phases: more tasks, numbered on from the last; of these, some are answered by earlier results.
-        case tasksAdded(JobID, count: Int, answered: [TaskID] = [])
+        /// A job in phases: more tasks, numbered on from the last; of these, some are answered by earlier results, and some need
+        /// what the node has at hand that did an earlier task, their kin.
+        case tasksAdded(JobID, count: Int, answered: [TaskID] = [], kin: [TaskID: TaskID] = [:])
+        /// A node has a job's input, and gives it to those that do not.
+        case inputFound(JobID, on: NodeID)
         /// The job is sealed: it ends when the tasks it has are done.
         case noMoreTasks(JobID)
         /// A node can be given work, the local one included: the scheduler uses no node that was not announced. Do not

@@ -157,6 +157,7 @@ extension JobScheduler {
         let outcome = JobOutcome(
             completed: record.completed, failed: record.failed, cancelled: record.remaining, retries: record.retried)
         outbox.append(.jobFinished(job, outcome))
+        if record.locality.holder != nil { updateLookahead() }
     }
 
     private mutating func retrying(_ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure, delay: Duration) {

@@ -34,6 +34,20 @@ package struct ScanTask: Codable, Sendable {
     }
 }
 
+extension ScanTask.Work {
+    /// The pixels that it needs for certain, where it works on a part of an image.
+    var pixels: (image: ImageReference, hdu: Int?, rect: PixelRect)? {
+        switch self {
+        case .background(let image, let sector, let configuration): (image, configuration.hdu, sector.core)
+        case .seeing(let image, let sector, _, let configuration),
+            .extract(let image, let sector, _, let configuration):
+            (image, configuration.hdu, sector.padded)
+        case .join(let image, let union, _, let configuration): (image, configuration.hdu, union.rect)
+        case .simulate, .inspect, .compare, .preview, .pixels: nil
+        }
+    }
+}
+
 /// Time that passes without a thread being blocked.
 package struct Simulation: Codable, Sendable {
     package var duration: Duration

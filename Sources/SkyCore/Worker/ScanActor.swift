@@ -85,7 +85,12 @@ package distributed actor ScanActor: ClusterActor {
     ///
     /// - Throws: as `reserve`.
     package distributed func assign(_ assignment: Assignment) throws {
-        try listening { follow(try book.assign(assignment, from: caller, now: now)) }
+        try listening {
+            let update = try book.assign(assignment, from: caller, now: now)
+            follow(update)
+            let started = Set(update.start.map(\.attempt))
+            for request in assignment.attempts where !started.contains(request.attempt) { runner.lookAhead(request) }
+        }
     }
 
     /// Results and the lease; waits a few seconds where there is nothing new in either.

@@ -14,13 +14,24 @@ package struct TaskRunner: Sendable {
 
     /// Where files are that are found here; `nil` where they are not read for others.
     private let holder: PixelHolder?
+    /// Where pixels come from that are not here.
+    private let pixels: PixelStore?
 
-    package init(workers: WorkerPool, holder: PixelHolder? = nil, allowsCrash: Bool, slowness: Int = 1) {
-        self.holder = holder
+    package init(
+        workers: WorkerPool, holder: PixelHolder? = nil, pixels: PixelStore? = nil, allowsCrash: Bool,
+        slowness: Int = 1
+    ) {
+        (self.holder, self.pixels) = (holder, pixels)
         self.slowness = slowness
         self.workers = workers
         self.allowsCrash = allowsCrash
         simulated = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()
+    }
+
+    /// Gets what an attempt will need while it waits for a slot.
+    func lookAhead(_ request: RunRequest) {
+        guard let pixels, let (image, hdu, rect) = request.task.work.pixels else { return }
+        Task { await pixels.lookAhead(image, hdu: hdu, rect: rect) }
     }
 
     /// What becomes of an attempt that takes no time; `nil` for any other.

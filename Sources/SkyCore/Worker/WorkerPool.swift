@@ -59,7 +59,9 @@ package actor WorkerPool {
             return .fault("cannot start a worker process: \(error)")
         }
         do {
-            let outcome = try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
+            let outcome = try await WorkerPool.withGrace {
+                try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
+            }
             await giveBack(worker)
             return outcome
         } catch TransportError.deadlineExceeded {
@@ -76,6 +78,25 @@ package actor WorkerPool {
         } catch {
             await discard(worker)
             return .fault("the worker process failed: \(error)")
+        }
+    }
+
+    /// A task that is stopped may come to its end in this time: most were overtaken by a twin, and a worker that is not killed has
+    /// its image open for the next.
+    private static let grace = Duration.milliseconds(300)
+
+    /// Runs `body`, and cancels it some time after it was to be.
+    private static func withGrace<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let task = Task { try await body() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            Task {
+                try? await Task.sleep(for: grace)
+                task.cancel()
+            }
         }
     }
 

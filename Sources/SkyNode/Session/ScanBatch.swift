@@ -16,8 +16,8 @@ struct ScanBatch: Sendable {
     var draws = true
 
     /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
-    /// catalogues in memory.
-    static let width = 4
+    /// catalogues in memory; on many slots three for two, so that an image can stay on one node.
+    private static let widths = 4...64
 
     /// What came of an image.
     private struct Outcome: Sendable {
@@ -59,12 +59,13 @@ struct ScanBatch: Sendable {
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
             // A file's images keep together in the catalogue of all.
             var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << 16) })
-            for _ in 0..<ScanBatch.width {
+            let width = try await width()
+            for _ in 0..<width {
                 if let turn = waiting.popFirst() {
                     group.addTask { try await scan(turn.item, place: turn.place, reference) }
                 }
             }
-            var running = min(ScanBatch.width, plan.items.count)
+            var running = min(width, plan.items.count)
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
                 running -= 1
@@ -73,7 +74,7 @@ struct ScanBatch: Sendable {
                 for item in outcome.others.reversed() {
                     waiting.prepend(Turn(item: item, place: outcome.place + (item.hdu ?? 0)))
                 }
-                while running < ScanBatch.width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
+                while running < width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
                     running += 1
                     group.addTask { try await scan(turn.item, place: turn.place, reference) }
                 }
@@ -88,6 +89,13 @@ struct ScanBatch: Sendable {
             }
             return interrupts.wasInterrupted ? .cancelled : worst
         }
+    }
+
+    private func width() async throws -> Int {
+        guard plan.items.count > ScanBatch.widths.lowerBound else { return ScanBatch.widths.lowerBound }
+        let nodes = try await withDeadline(ScanResults.patience) { try await coordinator.nodes() }
+        let slots = nodes.reduce(0) { $0 + ($1.member.isDraining ? 0 : $1.status?.slots ?? 0) }
+        return min(max(slots * 3 / 2, ScanBatch.widths.lowerBound), ScanBatch.widths.upperBound)
     }
 
     private func writeMerged(_ sections: [CatalogueTable.Section]) -> ExitStatus {
