@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark epochs docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -96,6 +96,10 @@ job-benchmark: release
 # Scans beside SExtractor and Python's sep, some ten minutes; make scan-benchmark OPTIONS=--check
 scan-benchmark: release
 	@Benchmarks/scans.sh $(OPTIONS)
+
+# Scans of images that one of two hosts has, over links of several speeds; as root. make wire-benchmark OPTIONS=--memory
+wire-benchmark: release
+	@python3 -B Benchmarks/wire.py $(OPTIONS)
 
 # What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
 epochs: release

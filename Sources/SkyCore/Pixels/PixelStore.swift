@@ -53,7 +53,7 @@ package actor PixelStore {
     func lookAhead(_ image: ImageReference, hdu: Int?, rect: PixelRect) async {
         guard let content = image.content, let holder = image.holder else { return }
         let file = PixelFile(path: image.path, content: content, hdu: hdu)
-        guard absent.contains(file), rect.isSmall else { return }
+        guard cache.limit > 0, absent.contains(file), rect.isSmall else { return }
         let tiles = PixelTiles(width: rect.right, height: rect.bottom).tiles(of: rect)
         await withDiscardingTaskGroup { group in
             for tile in tiles {

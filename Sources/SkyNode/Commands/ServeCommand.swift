@@ -56,6 +56,14 @@ struct ServeCommand: AsyncParsableCommand {
             """, valueName: "size"))
     var cacheSize: SizeArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Pixels of other nodes' images, and for other nodes, that are kept in memory: 64M, 1G; 0 for none. Default: \
+            128M, or a sixteenth of the memory where that is less.
+            """, valueName: "size"))
+    var pixelCache: SizeArgument?
+
     @Option(help: ArgumentHelp("Jobs that have ended, of which the oldest are deleted beyond it.", valueName: "n"))
     var keepJobs = JobRetention().count
 
@@ -129,6 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.retention.count = keepJobs
         settings.retention.age = .seconds(keepDays * 86_400)
         settings.slowness = min(max(1, slowness), 1_000_000)
+        if let pixelCache { settings.pixelCache = pixelCache.count }
         if let workerMemory {
             guard workerMemory.bytes >= WorkerPool.leastMemory else {
                 throw CommandFailure(.usage, "--worker-memory: a worker process needs at least 512M")
