@@ -89,13 +89,26 @@ make_host() {
     ip netns add "$host"
     # Addresses are usable at once: nobody else has them.
     in_host "$host" sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0 2>/dev/null || true
-    ip link add "v$last" type veth peer name eth0 netns "$host"
+    ip link add "v$last" type veth peer name eth0 address "$(hardware_address $last)" netns "$host"
     ip link set "v$last" master lab up
     ip -n "$host" link set lo up
     ip -n "$host" addr add "10.83.0.$last/24" dev eth0
     ip -n "$host" link set eth0 up
     # Beacons leave by the interface they name, but a route to the group is what other tools look for.
     ip -n "$host" route add 224.0.0.0/4 dev eth0
+}
+
+hardware_address() { printf '02:00:0a:53:00:%02x' "$1"; }
+
+# The kernel keeps 1,024 addresses of neighbours at most, those of all hosts together. What it is told does not count.
+introduce() {
+    local host other
+    [ $last -gt 30 ] || return 0
+    for ((host = 1; host <= last; host++)); do
+        for ((other = 1; other <= last; other++)); do
+            [ $other = $host ] || printf 'neigh replace 10.83.0.%d lladdr 02:00:0a:53:00:%02x dev eth0 nud permanent\n' $other $other
+        done | ip -n "h$host" -batch -
+    done
 }
 
 check() {
@@ -224,6 +237,7 @@ run_command() {
             for ((count = 0; count < ${1:-1}; count++)); do
                 [ $last -lt 250 ] || { echo "error: 250 hosts are the most"; return; }
                 make_host
+                introduce
                 start h$last
                 [ -z "$watch" ] || watch_host h$last
             done
@@ -276,7 +290,8 @@ run_command() {
             ;;
         nodes)
             check "${1-}" || return 0
-            in_host "$1" "$program" nodes --node 127.0.0.1:7420 --cluster-key "$key" "${@:2}" </dev/null || return 0
+            in_host "$1" "$program" nodes --node 127.0.0.1:7420 --cluster-key "$key" "${@:2}" </dev/null ||
+                { echo "error: exit code $?"; return; }
             ;;
         watch) check "$@" || return 0; for host in "$@"; do watch_host "$host"; done ;;
         run)
@@ -309,6 +324,7 @@ run_command_words() {
 }
 
 for ((number = 0; number < hosts; number++)); do make_host; done
+introduce
 began=$(date +%s%3N)
 for ((number = 1; number <= hosts; number++)); do start h$number; done
 if [ -n "$watch" ]; then for ((number = 1; number <= hosts; number++)); do watch_host h$number; done; fi

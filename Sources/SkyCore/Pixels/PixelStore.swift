@@ -6,7 +6,10 @@ package import Transport
 /// have. Either way a part is kept for the next who asks, up to a number of bytes.
 package actor PixelStore {
     private let system: ClusterSystem
-    private var cache: TileCache
+    private let keepsParts: Bool
+    /// What is kept, and for whom.
+    private enum Use { case ownWorkers, others }
+    private var caches: [Use: TileCache]
     /// Parts on their way here, by what they are: whoever wants one too waits with the first.
     private var underWay: [TileCache.Key: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
@@ -28,7 +31,9 @@ package actor PixelStore {
 
     package init(limit: Int, system: ClusterSystem) {
         self.system = system
-        cache = TileCache(limit: limit)
+        keepsParts = limit > 0
+        // Few others ask for the same part, and soon after each other.
+        caches = [.ownWorkers: TileCache(limit: limit), .others: TileCache(limit: limit / 8)]
     }
 
     /// Whose processes read files. Before it is called this node reads none.
@@ -36,7 +41,7 @@ package actor PixelStore {
 
     /// Reads a part of a file of this node's, for another.
     func serve(_ request: PixelRequest) async -> PixelReply {
-        await reply(to: request) { await self.read(request) }
+        await reply(to: request, for: .others) { await self.read(request) }
     }
 
     /// Gets a part of a file of another node's, for a worker of this one.
@@ -46,19 +51,19 @@ package actor PixelStore {
             absent.append(request.file)
             if absent.count > PixelStore.absentLimit { absent.removeFirst() }
         }
-        return await reply(to: request) { await self.ask(request) }
+        return await reply(to: request, for: .ownWorkers) { await self.ask(request) }
     }
 
     /// Gets the pixels of a file that its workers could not open before one of them asks for them.
     func lookAhead(_ image: ImageReference, hdu: Int?, rect: PixelRect) async {
         guard let content = image.content, let holder = image.holder else { return }
         let file = PixelFile(path: image.path, content: content, hdu: hdu)
-        guard cache.limit > 0, absent.contains(file), rect.isSmall else { return }
+        guard keepsParts, absent.contains(file), rect.isSmall else { return }
         let tiles = PixelTiles(width: rect.right, height: rect.bottom).tiles(of: rect)
         await withDiscardingTaskGroup { group in
             for tile in tiles {
                 let request = PixelRequest(file: file, part: .tile(tile), holder: holder)
-                group.addTask { _ = await self.reply(to: request) { await self.ask(request) } }
+                group.addTask { _ = await self.reply(to: request, for: .ownWorkers) { await self.ask(request) } }
             }
         }
     }
@@ -67,17 +72,17 @@ package actor PixelStore {
     private static let absentLimit = 64
 
     private func reply(
-        to request: PixelRequest, _ get: @escaping @Sendable () async -> PixelReply
+        to request: PixelRequest, for use: Use, _ get: @escaping @Sendable () async -> PixelReply
     ) async -> PixelReply {
         let key = TileCache.Key(request)
-        if let bytes = cache.value(key) { return .part(bytes) }
+        if let bytes = caches[use]?.value(key) { return .part(bytes) }
         if let task = underWay[key] { return await task.value }
         // Goes on where the first who asked gives up: others may wait for it, and it ends by itself.
         let task = Task { await get() }
         underWay[key] = task
         let reply = await task.value
         underWay[key] = nil
-        if case .part(let bytes) = reply { cache.insert(key, bytes) }
+        if case .part(let bytes) = reply { caches[use]?.insert(key, bytes) }
         return reply
     }
 

@@ -18,7 +18,7 @@ struct TileCache {
         var lastUse: UInt64
     }
 
-    let limit: Int
+    private let limit: Int
     private var entries: [Key: Entry] = [:]
     /// Keys by their last use; those used again since are passed over.
     private var uses: [(key: Key, use: UInt64)] = []
