@@ -9,9 +9,14 @@ package actor PixelStore {
     private let keepsParts: Bool
     /// What is kept, and for whom.
     private enum Use { case ownWorkers, others }
+    /// Apart by use: two nodes that took each other for the holder would wait for one another.
+    private struct Errand: Hashable {
+        var use: Use
+        var key: TileCache.Key
+    }
     private var caches: [Use: TileCache]
     /// Parts on their way here, by what they are: whoever wants one too waits with the first.
-    private var underWay: [TileCache.Key: Task<PixelReply, Never>] = [:]
+    private var underWay: [Errand: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
     private var askers = Permits(PixelStore.askerLimit)
     private var workers: WorkerPool?
@@ -76,12 +81,13 @@ package actor PixelStore {
     ) async -> PixelReply {
         let key = TileCache.Key(request)
         if let bytes = caches[use]?.value(key) { return .part(bytes) }
-        if let task = underWay[key] { return await task.value }
+        let errand = Errand(use: use, key: key)
+        if let task = underWay[errand] { return await task.value }
         // Goes on where the first who asked gives up: others may wait for it, and it ends by itself.
         let task = Task { await get() }
-        underWay[key] = task
+        underWay[errand] = task
         let reply = await task.value
-        underWay[key] = nil
+        underWay[errand] = nil
         if case .part(let bytes) = reply { caches[use]?.insert(key, bytes) }
         return reply
     }
