@@ -84,23 +84,27 @@ struct JobTable {
 
     /// Takes a task for `node` from the job whose turn it is.
     ///
-    /// - Parameters:
-    ///   - spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
-    ///   - leaving: whether the node had better leave a job to others.
+    /// - Parameter spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
+    /// - Returns: also until when the node leaves the last tasks to faster ones.
     mutating func claim(
-        for node: NodeID, roster: Roster, limit: Int, spareTime: Int?, leaving: ((inout JobRecord) -> Bool)? = nil
-    ) -> (attempt: AttemptID?, isCutShort: Bool) {
+        for node: NodeID, roster: Roster, spareTime: Int?, now: Duration, policy: JobScheduler.Policy
+    ) -> (attempt: AttemptID?, isCutShort: Bool, leavesUntil: Duration?) {
         var isCutShort = false
+        var leavesUntil: Duration?
         var tried: Set<JobID> = []
         while let turn = nextTurn(except: tried, node: node, roster: roster, spareTime: spareTime) {
             let job = rotation[turn]
             guard let index = position[job] else { break }
-            if records[index].options.sharesInput == true, leaving?(&records[index]) == true {
+            // Where there is other work there is no waiting for the end of this.
+            if records[index].options.sharesInput == true, records[index].ready == ready,
+                let until = SlowNode.leaves(&records[index], node, roster: roster, now: now, policy: policy)
+            {
+                leavesUntil = until
                 tried.insert(job)
                 continue
             }
             let before = (ready: records[index].ready, waiting: records[index].waiting)
-            let found = records[index].claim(for: node, roster: roster, limit: limit)
+            let found = records[index].claim(for: node, roster: roster, limit: max(1, policy.searchLimit))
             recount(index, before)
             if records[index].ready == 0 {
                 records[index].isInRotation = false
@@ -112,13 +116,13 @@ struct JobTable {
             if let claimed = found.claimed {
                 return (
                     AttemptID(job: job, task: TaskID(claimed.task), number: claimed.number, generation: generation),
-                    false
+                    false, leavesUntil
                 )
             }
             if found.isCutShort { isCutShort = true }
             tried.insert(job)
         }
-        return (nil, isCutShort)
+        return (nil, isCutShort, leavesUntil)
     }
 
     /// The job of the highest priority; of those, the one with the fewest tasks running; of those, the one that was served
@@ -126,18 +130,19 @@ struct JobTable {
     /// (`JobLocality`) have so many fewer as it has slots.
     private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
         var best: (turn: Int, priority: Int, running: Int)?
-        let place = roster[node]
         for (turn, job) in rotation.enumerated() {
             guard let index = position[job] else { continue }
             let priority = records[index].options.priority
             var running = records[index].running
-            if records[index].options.sharesInput == true, rotation.count > 1, let place {
-                running += records[index].locality.bias(for: place, roster: roster)
+            if records[index].options.sharesInput == true, rotation.count > 1,
+                let record = roster[node]
+            {
+                running += records[index].locality.bias(for: record, roster: roster)
             }
             if let best, (-priority, running) >= (-best.priority, best.running) { continue }
             if !tried.isEmpty, tried.contains(job) { continue }
             if let spareTime, records[index].expectedTime > spareTime,
-                place.map({ looksAhead(records[index], on: $0, roster: roster) }) != true
+                !looksAhead(records[index].locality.holder, on: node, roster: roster)
             {
                 continue
             }
@@ -148,8 +153,10 @@ struct JobTable {
     }
 
     /// Whether a task of a job may wait on a node while its input is fetched: where there is enough for all others.
-    private func looksAhead(_ job: JobRecord, on node: NodeRecord, roster: Roster) -> Bool {
-        guard let holder = job.locality.holder, holder != node.id, node.canLookAhead else { return false }
+    ///
+    /// - Parameter holder: of its input.
+    private func looksAhead(_ holder: NodeID?, on node: NodeID, roster: Roster) -> Bool {
+        guard let holder, holder != node, roster[node]?.canLookAhead == true else { return false }
         return ready > roster.slots
     }
 

@@ -12,30 +12,18 @@ extension JobScheduler {
             let node = roster.leastLoaded(now: now, halfLife: policy.slownessHalfLife, except: skipped)
         {
             let spareTime = roster[node].flatMap { $0.hasIdleSlot ? nil : $0.spareTime }
-            var due: Duration?
-            let found = jobs.claim(
-                for: node, roster: roster, limit: max(1, policy.searchLimit), spareTime: spareTime
-            ) { [roster, now, policy, ready = jobs.ready] job in
-                // Where there is other work there is no waiting for the end of this.
-                guard job.ready == ready,
-                    let until = SlowNode.leaves(&job, node, roster: roster, now: now, policy: policy)
-                else {
-                    return false
-                }
-                due = min(due ?? until, until)
-                return true
-            }
-            if let due { nextSearch = min(nextSearch ?? due, due) }
+            let found = jobs.claim(for: node, roster: roster, spareTime: spareTime, now: now, policy: policy)
+            if let until = found.leavesUntil { searchAgain(at: until) }
             if let attempt = found.attempt {
                 send(attempt, to: node)
             } else {
                 skipped.insert(node)
-                if found.isCutShort {
-                    nextSearch = min(nextSearch ?? .seconds(1 << 40), now + Self.searchInterval)
-                }
+                if found.isCutShort { searchAgain(at: now + Self.searchInterval) }
             }
         }
     }
+
+    private mutating func searchAgain(at due: Duration) { nextSearch = min(nextSearch ?? due, due) }
 
     func expectedTime(of attempt: AttemptID) -> Int { jobs.expectedTime(of: attempt.job) }
 
