@@ -5,11 +5,15 @@ struct TileCache {
     /// What a part is, whatever its file is called.
     struct Key: Hashable {
         var digest: [UInt8]
+        /// Where the digest is of a sample, which a small change may have missed.
+        var modified: Int?
         var hdu: Int?
         var part: PixelRequest.Part
 
         init(_ request: PixelRequest) {
-            (digest, hdu, part) = (request.file.content.digest, request.file.hdu, request.part)
+            let content = request.file.content
+            (digest, hdu, part) = (content.digest, request.file.hdu, request.part)
+            modified = content.isSample == true ? content.modified : nil
         }
     }
 

@@ -38,6 +38,17 @@ import Testing
             "by content, not by path")
     }
 
+    @Test func `a file that was changed where no sample was taken has other parts`() {
+        var request = PixelRequest.tile(0, of: "/sky.fits")
+        request.file.content.isSample = true
+        var later = request
+        later.file.content.modified += 1
+        var cache = TileCache(limit: 4096)
+        cache.insert(TileCache.Key(request), bytes(1024))
+        #expect(cache.value(TileCache.Key(request)) != nil)
+        #expect(cache.value(TileCache.Key(later)) == nil)
+    }
+
     @Test func `ten thousand parts that come and go leave the limit and nothing else`() {
         var cache = TileCache(limit: 64 << 10)
         var random = SplitMix64(seed: 9)
