@@ -32,7 +32,7 @@ final class RemoteImage: PixelSource {
     init(_ file: PixelFile, holder: PixelHolder, supply: any PixelSupply) throws(SkyError) {
         let reply = try supply.parts([PixelRequest(file: file, part: .header, holder: holder)])
         guard let bytes = reply.first, let header = try? WireCoder.decode(RemoteHeader.self, from: bytes),
-            header.info.isSound
+            ImageInfo.canBeScanned(width: header.info.width, height: header.info.height)
         else {
             throw SkyError(
                 .failed, "\(FITSSniff.quoted(file.path)): node \(holder.name) sent something else than its header")
@@ -93,13 +93,5 @@ final class RemoteImage: PixelSource {
                 }
             }
         }
-    }
-}
-
-extension ImageInfo {
-    /// Whether a peer's numbers can be reckoned with: as of an image that could be opened here.
-    fileprivate var isSound: Bool {
-        let (count, overflow) = width.multipliedReportingOverflow(by: height)
-        return width > 0 && height > 0 && !overflow && count < Int(Int32.max)
     }
 }

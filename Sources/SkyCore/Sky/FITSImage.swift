@@ -17,9 +17,6 @@ package final class FITSImage {
     /// Whether the coordinates are those of the primary header.
     private let inheritsCoordinates: Bool
 
-    /// Most pixels of an image: SEP counts them in 32 bits.
-    private static let pixelLimit = Int(Int32.max)
-
     /// Opens `path` and moves to the image.
     ///
     /// - Parameter hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds a 2-D image.
@@ -33,11 +30,10 @@ package final class FITSImage {
         } else {
             shape = try file.moveToFirstImage()
         }
-        let (count, overflow) = shape.width.multipliedReportingOverflow(by: shape.height)
-        guard !overflow, count < Self.pixelLimit else {
+        guard ImageInfo.canBeScanned(width: shape.width, height: shape.height) else {
             throw SkyError(
                 .badInput,
-                "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(Self.pixelLimit) that can be"
+                "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(ImageInfo.pixelLimit) that can be"
                     + " scanned; cut the image up first")
         }
         let own = file.withHeaderText { WCSTransform(header: $0, cards: $1) }
@@ -167,6 +163,15 @@ package final class FITSImage {
 }
 
 extension ImageInfo {
+    /// Most pixels of an image: SEP counts them in 32 bits.
+    static let pixelLimit = Int(Int32.max)
+
+    /// Whether an image may have this size; safe for any numbers.
+    static func canBeScanned(width: Int, height: Int) -> Bool {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        return width > 0 && height > 0 && !overflow && count < pixelLimit
+    }
+
     /// Whether `rect` is a non-empty part of the image; safe for any numbers.
     package func contains(_ rect: PixelRect) -> Bool {
         rect.x >= 0 && rect.y >= 0 && rect.width > 0 && rect.height > 0 && rect.x < width && rect.y < height

@@ -52,11 +52,10 @@ public struct FileContent: Hashable, Codable, Sendable {
     ) throws(SkyError) -> [UInt8] {
         hash.update(data: Array("sample of \(size) bytes\n".utf8))
         var block = [UInt8](repeating: 0, count: blockSize)
+        // The last one ends with the file.
+        let last = max(0, size - blockSize)
         for index in 0..<sampleBlocks {
-            let start = max(0, size - blockSize) / (sampleBlocks - 1) * index
-            // The last one ends with the file.
-            let count = pread(
-                descriptor, &block, blockSize, index == sampleBlocks - 1 ? max(0, size - blockSize) : start)
+            let count = pread(descriptor, &block, blockSize, last * index / (sampleBlocks - 1))
             guard count >= 0 else { throw failure(path) }
             hash.update(data: block[..<count])
         }
