@@ -362,8 +362,11 @@ package distributed actor Coordinator: ClusterActor {
         let replay = try await telling { () async throws(JournalError) in
             try await journal.replay(record.stored)
         }
+        let entry = await FetchedResults.entry(of: replay)
+        // It may have been deleted meanwhile, and then must not be kept.
         guard core.jobs[job] != nil else { throw unknown(job) }
-        return fetched.insert(job, replay)
+        fetched.insert(job, entry)
+        return entry
     }
 
     // MARK: - Doing what the core says

@@ -19,17 +19,21 @@ struct FetchedResults {
 
     subscript(job: JobID) -> Entry? { entries.first { $0.job == job }?.entry }
 
-    mutating func insert(_ job: JobID, _ replay: JobReplay) -> Entry {
+    /// What a job came to, put together: of a crowded image that takes a while, in which the caller can do something else.
+    static func entry(of replay: JobReplay) async -> Entry {
         let plan = replay.plan as? SkyPlan
         var entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
         entry.background = plan?.background
         if let compared = replay.plan as? ComparePlan {
             entry.parts = compared.parts.sorted { $0.key < $1.key }.map(\.value)
         }
+        return entry
+    }
+
+    mutating func insert(_ job: JobID, _ entry: Entry) {
         forget(job)
         entries.append((job, entry))
         if entries.count > FetchedResults.limit { entries.removeFirst() }
-        return entry
     }
 
     mutating func forget(_ job: JobID) { entries.removeAll { $0.job == job } }

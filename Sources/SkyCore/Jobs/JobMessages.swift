@@ -123,7 +123,7 @@ package struct CatalogueRequest: Codable, Sendable {
 package struct CataloguePage: Codable, Sendable {
     package var info: ImageInfo
     /// Sources from the index asked for.
-    package var sources: [Source]
+    @PackedRecords package var sources: [Source]
     /// Sources of the whole catalogue.
     package var total: Int
     /// Sources cut by the rim of what their sector saw, over the whole image.

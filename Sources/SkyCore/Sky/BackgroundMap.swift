@@ -77,29 +77,19 @@ public struct BackgroundMap: Hashable, Sendable {
     public func subtract(from pixels: inout [Float], rect: PixelRect) {
         let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
         guard info.contains(rect), pixels.count == rect.width * rect.height else { return }
-        let places = columnPlaces(rect.x..<rect.x + rect.width)
+        let runs = SplineRuns(columnPlaces(rect.x..<rect.right))
         pixels.withUnsafeMutableBufferPointer { pixels in
-            for line in 0..<rect.height {
-                let (nodes, slopes) = nodes(atLine: rect.y + line)
-                let start = line * rect.width
-                guard nodes.count > 1 else {
-                    for x in 0..<rect.width { pixels[start + x] -= nodes[0] }
-                    continue
+            var y = rect.y
+            while y < rect.bottom {
+                let spline = splineLines(from: y)
+                for lane in 0..<min(spline.count, rect.bottom - y) {
+                    let start = (y + lane - rect.y) * rect.width
+                    runs.subtract(
+                        spline, lane: lane,
+                        from: UnsafeMutableBufferPointer(rebasing: pixels[start..<start + rect.width])
+                    )
                 }
-                nodes.withUnsafeBufferPointer { nodes in
-                    slopes.withUnsafeBufferPointer { slopes in
-                        places.withUnsafeBufferPointer { places in
-                            for x in 0..<rect.width {
-                                let dx = places[x].offset
-                                let cdx = 1 - dx
-                                let low = places[x].node
-                                pixels[start + x] -=
-                                    cdx * (nodes[low] + (cdx * cdx - 1) * slopes[low])
-                                    + dx * (nodes[low + 1] + (dx * dx - 1) * slopes[low + 1])
-                            }
-                        }
-                    }
-                }
+                y += spline.count
             }
         }
     }
@@ -110,28 +100,49 @@ public struct BackgroundMap: Hashable, Sendable {
     func levels(at places: [(x: Int, y: Int)], in rect: PixelRect) -> [Float] {
         let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
         guard info.contains(rect) else { return places.map { _ in 0 } }
-        let columns = columnPlaces(rect.x..<rect.x + rect.width)
-        var lines: [Int: (nodes: [Float], slopes: [Float])] = [:]
+        let columns = columnPlaces(rect.x..<rect.right)
+        var splines: [Int: (lines: SplineLines, lane: Int)] = [:]
         return places.map { place in
             guard (0..<rect.width).contains(place.x), (0..<rect.height).contains(place.y) else { return 0 }
-            let line = lines[place.y] ?? nodes(atLine: rect.y + place.y)
-            lines[place.y] = line
-            return BackgroundMap.level(columns[place.x], line.nodes, line.slopes)
+            let y = rect.y + place.y
+            if splines[y] == nil {
+                let lines = splineLines(from: y)
+                for lane in 0..<lines.count { splines[y + lane] = (lines, lane) }
+            }
+            guard let spline = splines[y] else { return 0 }
+            return spline.lines.level(at: columns[place.x], lane: spline.lane)
         }
     }
 
-    /// The spline between two nodes.
-    private static func level(_ place: (node: Int, offset: Float), _ nodes: [Float], _ slopes: [Float]) -> Float {
-        guard nodes.count > 1 else { return nodes[0] }
-        let (dx, low) = (place.offset, place.node)
-        let cdx = 1 - dx
-        return cdx * (nodes[low] + (cdx * cdx - 1) * slopes[low])
-            + dx * (nodes[low + 1] + (dx * dx - 1) * slopes[low + 1])
+    /// The splines along the lines of pixels from `y` on.
+    private func splineLines(from y: Int) -> SplineLines {
+        guard rows > 1 else {
+            return SplineLines(
+                nodes: levels.map { SIMD8(repeating: $0) }, slopes: derivatives.map { SIMD8(repeating: $0) })
+        }
+        let row = place(ofLine: y).row
+        var offsets = SIMD8<Float>.zero
+        var count = 0
+        while count < SplineLines.limit, place(ofLine: y + count).row == row {
+            offsets[count] = place(ofLine: y + count).offset
+            count += 1
+        }
+        let rests = 1 - offsets
+        let offsetCubes = offsets * offsets * offsets - offsets
+        let restCubes = rests * rests * rests - rests
+        let low = row * columns
+        let high = low + columns
+        var nodes = [SIMD8<Float>](repeating: .zero, count: columns)
+        for column in nodes.indices {
+            var node: SIMD8<Float> = rests * levels[low + column] + offsets * levels[high + column]
+            node += restCubes * derivatives[low + column]
+            nodes[column] = node + offsetCubes * derivatives[high + column]
+        }
+        return SplineLines(nodes: nodes, slopes: NaturalSpline.secondDerivatives(nodes), count: count)
     }
 
-    /// The spline's nodes along one line of pixels, and their second derivatives along x.
-    private func nodes(atLine y: Int) -> (nodes: [Float], slopes: [Float]) {
-        guard rows > 1 else { return (levels, derivatives) }
+    /// The row of nodes above a line of pixels, and the way from there in meshes.
+    private func place(ofLine y: Int) -> (row: Int, offset: Float) {
         var dy = Float(Double(Float(y) / Float(meshSize)) - 0.5)
         var row = Int(dy)
         dy -= Float(row)
@@ -140,16 +151,7 @@ public struct BackgroundMap: Hashable, Sendable {
             row = rows - 2
             dy += 1
         }
-        let cdy = 1 - dy
-        let dy3 = dy * dy * dy - dy
-        let cdy3 = cdy * cdy * cdy - cdy
-        let low = row * columns
-        let high = low + columns
-        let nodes = (0..<columns).map { column in
-            cdy * levels[low + column] + dy * levels[high + column]
-                + cdy3 * derivatives[low + column] + dy3 * derivatives[high + column]
-        }
-        return (nodes, NaturalSpline.secondDerivatives(nodes))
+        return (row, dy)
     }
 
     /// For each column of pixels the node to its left and the way from there, in meshes.

@@ -66,7 +66,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         _ pixels: [Float], core: PixelRect, mesh: Int
     ) throws(SkyError) -> (levels: [Float], sigmas: [Float]) {
         // A mask as well as NaN: SEP turns NaN into a histogram bin, which only some processors put out of range.
-        let mask = pixels.map { UInt8($0.isNaN ? 1 : 0) }
+        let mask = pixels.missing
         var map: UnsafeMutablePointer<sep_bkg>?
         let status = pixels.withUnsafeBufferPointer { data in
             mask.withUnsafeBufferPointer { mask in
@@ -113,8 +113,10 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
                 let line = start / width / mesh * columns
                 for column in 0..<columns {
                     let limit = limits[line + column]
-                    for index in start + column * mesh..<start + min(width, (column + 1) * mesh)
-                    where pixels[index] > limit { count += 1 }
+                    // A sum without a check, of which the processor does several at a time.
+                    for index in start + column * mesh..<start + min(width, (column + 1) * mesh) {
+                        count &+= pixels[index] > limit ? 1 : 0
+                    }
                 }
             }
         }
@@ -132,7 +134,9 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
                 var good = 0
                 pixels.withUnsafeBufferPointer { pixels in
                     for y in top..<bottom {
-                        for index in (y * width + left)..<(y * width + right) where !pixels[index].isNaN { good += 1 }
+                        for index in (y * width + left)..<(y * width + right) {
+                            good &+= pixels[index].isNaN ? 0 : 1
+                        }
                     }
                 }
                 usable.append(2 * good >= (right - left) * (bottom - top))

@@ -81,10 +81,14 @@ public struct CleanProfile: Hashable, Codable, Sendable {
         return heap[0]
     }
 
-    /// Whether this source takes out a fainter one at a distance of `dx`, `dy` pixels.
-    func takesOut(_ other: CleanProfile, dx: Float, dy: Float, exponent: Double) -> Bool {
+    /// Whether a source at a distance of `dx`, `dy` pixels is close enough to be looked at.
+    func reaches(_ other: CleanProfile, dx: Float, dy: Float) -> Bool {
         let reach = Self.zone * (a + other.a)
-        guard dx * dx + dy * dy <= reach * reach else { return false }
+        return dx * dx + dy * dy <= reach * reach
+    }
+
+    /// Whether this source takes out a fainter one within its reach, at a distance of `dx`, `dy` pixels.
+    func takesOut(_ other: CleanProfile, dx: Float, dy: Float, exponent: Double) -> Bool {
         let distance = cxx * dx * dx + cyy * dy * dy + cxy * dx * dy
         let value = 1 + slope * Double(distance)
         guard value > 1 else { return false }

@@ -149,7 +149,8 @@ package final class FITSImage {
         }
         guard status == 0 else { throw file.damaged(status, info: info) }
         pixels.withUnsafeMutableBufferPointer { buffer in
-            for index in buffer.indices where !(abs(buffer[index]) < 1e30) { buffer[index] = .nan }
+            // A choice and no branch: several pixels at a time.
+            for index in buffer.indices { buffer[index] = abs(buffer[index]) < 1e30 ? buffer[index] : .nan }
         }
         return pixels
     }

@@ -109,10 +109,11 @@ struct Photometer {
     ) -> (x: Double, y: Double) {
         guard halfLightRadius > 0 else { return (object.x, object.y) }
         var (x, y, rounds, flag) = (0.0, 0.0, Int32(0), Int16(0))
-        // Eleven by eleven parts of a pixel at the rim, as SExtractor.
+        // Five by five parts of a pixel at the rim, where SExtractor has eleven by eleven: the Gaussian is down to 3e-4 of its
+        // height there, positions move by less than they are iterated to (2e-4 pixel), and a crowded frame takes a fifth less.
         let status = withImage(surroundings, object) { image, startX, startY in
             sep_windowed(
-                image, startX, startY, Photometry.windowSigma * halfLightRadius, 11, 0, &x, &y, &rounds, &flag)
+                image, startX, startY, Photometry.windowSigma * halfLightRadius, 5, 0, &x, &y, &rounds, &flag)
         }
         let reach = Photometry.windowReach * halfLightRadius
         let place = surroundings.inRectangle(x, y)

@@ -22,9 +22,11 @@ struct SectorPixels {
                 pixels.indices.reduce(into: Set<Int32>()) { if Double(pixels[$1]) >= level { $0.insert(Int32($1)) } }
             } ?? []
         background.subtract(from: &pixels, rect: rect)
-        let mask = pixels.map { UInt8($0.isNaN ? 1 : 0) }
+        let mask = pixels.missing
         // The sky's level is the best guess for a missing pixel, and SEP's own.
-        for index in pixels.indices where mask[index] != 0 { pixels[index] = 0 }
+        pixels.withUnsafeMutableBufferPointer { pixels in
+            for index in pixels.indices { pixels[index] = pixels[index].isNaN ? 0 : pixels[index] }
+        }
         (values, self.mask) = (pixels, mask)
         guard let sigmas = read.sigmas else { return }
         // Where there is no pixel there is no noise of it either: the image's is the best guess.
@@ -59,6 +61,18 @@ struct SectorPixels {
                                 detection: hasNoise ? even.baseAddress ?? pixels : pixels))
                     }
                 }
+            }
+        }
+    }
+}
+
+extension [Float] {
+    /// 1 where there is no pixel, as a mask that SEP reads.
+    var missing: [UInt8] {
+        withUnsafeBufferPointer { pixels in
+            [UInt8](unsafeUninitializedCapacity: pixels.count) { mask, count in
+                for index in pixels.indices { mask[index] = pixels[index].isNaN ? 1 : 0 }
+                count = pixels.count
             }
         }
     }

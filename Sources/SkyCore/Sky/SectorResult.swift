@@ -3,7 +3,7 @@ public struct SectorResult: Hashable, Codable, Sendable {
     /// Index of the sector in the grid.
     public var sector: Int
     /// The sources that the sector owns, CLEAN not yet applied: merging does that.
-    public var sources: [Source]
+    @PackedRecords public var sources: [Source]
     /// How many of them are larger than what the sector may look at: these may differ from the same image scanned in
     /// larger sectors.
     public var truncatedSources: Int
@@ -21,7 +21,7 @@ public struct SectorResult: Hashable, Codable, Sendable {
         /// `CLEAN_PARAM`.
         public var exponent: Double
         /// One for each of the sources.
-        public var profiles: [CleanProfile]
+        @PackedRecords public var profiles: [CleanProfile]
 
         /// Profiles and their exponent.
         public init(exponent: Double, profiles: [CleanProfile]) {
@@ -35,7 +35,7 @@ public struct SectorResult: Hashable, Codable, Sendable {
         /// The box in the image of what was seen of its footprint.
         public var outline: PixelRect
         /// The sources that the sector would own, as far as it saw them: second best to those of a union.
-        public var sources: [Source]
+        @PackedRecords public var sources: [Source]
         /// What CLEAN needs of each; `nil` where it is off.
         public var profiles: [CleanProfile]?
 

@@ -26,7 +26,16 @@ struct Surroundings {
         func isForeign(_ index: Int) -> Bool {
             mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
         }
-        guard lines.contains(where: { y in columns.contains { isForeign(y * width + $0) } }) else { return }
+        /// Without a branch for each pixel: most sources have no neighbours, and all of their pixels are looked at.
+        func hasForeign(_ y: Int) -> Bool {
+            var foreign: UInt32 = 0
+            for index in y * width + columns.lowerBound..<y * width + columns.upperBound {
+                let segment = segments[index]
+                foreign |= UInt32(mask[index]) | ((segment == 0 ? 0 : 1) & (segment == id ? 0 : 1))
+            }
+            return foreign != 0
+        }
+        guard !columns.isEmpty, lines.contains(where: hasForeign) else { return }
         corner = (columns.lowerBound, lines.lowerBound)
         size = (columns.count, lines.count)
         copy.reserveCapacity(columns.count * lines.count)
