@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline lab benchmark soak format lint clean
 
 all: build
 
@@ -28,6 +28,14 @@ build: setup
 
 release: setup
 	@$(SWIFT) build -c release --product skynode
+
+# dist/skynode_VERSION_ARCH.deb
+deb: setup
+	@deploy/package.sh
+
+# Three Debian machines in containers with that package: installed, killed, frozen, rebooted, upgraded. As root, some minutes.
+machines:
+	@deploy/machines/machines.sh $(OPTIONS)
 
 test: setup
 	@deploy/setup.sh --lab

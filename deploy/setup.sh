@@ -3,6 +3,8 @@
 # Harmless to run again. Says in one line what stops it.
 #
 #     deploy/setup.sh          what the build needs
+#     deploy/setup.sh --package   what the Debian package is made with
+#     deploy/setup.sh --machines  what deploy/machines needs
 #     deploy/setup.sh --lab    what deploy/lab needs; without root nothing, because the lab is of no use then
 set -euo pipefail
 
@@ -24,6 +26,8 @@ if [ "${1-}" = --lab ]; then
     [ "$(id -u)" = 0 ] || exit 0
     packages="iproute2 nftables procps util-linux"
 fi
+[ "${1-}" = --package ] && packages="$packages debhelper dpkg-dev fakeroot lintian"
+[ "${1-}" = --machines ] && packages="debootstrap systemd-container iproute2 nftables util-linux procps"
 missing=""
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

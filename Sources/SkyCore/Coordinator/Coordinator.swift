@@ -201,6 +201,21 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
+    /// The newest job that has not ended.
+    func newestJob() -> NodePulse.Job? {
+        guard let job = core.order.last(where: { core.jobs[$0]?.told.report == nil }).flatMap({ core.jobs[$0] }) else {
+            return nil
+        }
+        let status = status(of: job)
+        return NodePulse.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
+    }
+
+    /// What the operator wants kept from now on.
+    func change(_ retention: JobRetention, _ limits: JournalLimits) async {
+        journal.limits = limits
+        change { $0.retain(retention) }
+    }
+
     /// What there is to know of a job beside its line in the list.
     ///
     /// - Throws: `RemoteError` for a job that is not known here.

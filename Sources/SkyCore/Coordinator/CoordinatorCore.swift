@@ -69,7 +69,7 @@ struct CoordinatorCore {
     /// Attempts that are to be sent to this node once it is stored that they are.
     private var held: Deque<(entry: UInt64, request: RunRequest)> = []
     private let node: NodeID
-    private let retention: JobRetention
+    private var retention: JobRetention
 
     /// Entries that may wait to be stored before nothing new is sent out, and from which on it goes on.
     static let backlogLimit: UInt64 = 100_000
@@ -519,6 +519,12 @@ extension CoordinatorCore {
         jobs[job]?.cacheKeys = [:]
         store(.ended(job, report, at: wall))
         note(.ended(report), in: job)
+        forgetOldJobs()
+    }
+
+    /// Keeps what `retention` says from now on.
+    mutating func retain(_ retention: JobRetention) {
+        self.retention = retention
         forgetOldJobs()
     }
 

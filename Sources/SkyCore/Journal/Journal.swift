@@ -20,7 +20,12 @@ package final class Journal: Sendable {
     /// Whether the life before it ended in order.
     package let wasClosed: Bool
     let queue: DatabaseQueue
-    let limits: JournalLimits
+    /// What it may hold; new ones hold from the next entry on.
+    var limits: JournalLimits {
+        get { currentLimits.withLockedValue { $0 } }
+        set { currentLimits.withLockedValue { $0 = newValue } }
+    }
+    private let currentLimits: NIOLockedValueBox<JournalLimits>
     let counts = NIOLockedValueBox(CacheCounts())
     private let path: String?
     /// Held as long as the journal is open.
@@ -40,7 +45,7 @@ package final class Journal: Sendable {
     var isLasting: Bool { path != nil }
 
     private init(path: String?, _ folder: JournalFolder?, _ limits: JournalLimits) throws(JournalError) {
-        self.limits = limits
+        currentLimits = NIOLockedValueBox(limits)
         self.path = path
         self.folder = folder
         do {

@@ -44,6 +44,39 @@ package final class Node: Sendable {
         try await system.start()
     }
 
+    /// Takes no new work, and waits until what runs here has ended and its results are fetched.
+    ///
+    /// - Parameters:
+    ///   - grace: how long to wait; what still runs then is left to other nodes.
+    ///   - begun: told how many tasks there are to wait for.
+    package func drain(atMost grace: Duration, begun: @Sendable (Int) -> Void) async {
+        guard let (running, latches) = await scan.whenLocal({ ($0.running, $0.finish()) }) else { return }
+        system.drain(true)
+        begun(running)
+        guard await latches.idle.wait(atMost: grace) else { return }
+        // Coordinators ask all the time; one that has no answer now has other worries.
+        await latches.fetched.wait(atMost: Node.fetchingTime)
+    }
+
+    private static let fetchingTime = Duration.seconds(1)
+
+    /// What can change while it runs.
+    package func change(slots: Int, retention: JobRetention, limits: JournalLimits, join: [NodeAddress]) async {
+        await scan.whenLocal { $0.setSlots(slots) }
+        await coordinator.whenLocal { await $0.change(retention, limits) }
+        for address in join { system.seed(address) }
+    }
+
+    /// Where it stands, which it tells only if all of its parts answer: the event loops, the scan actor, the coordinator. That
+    /// takes as long as the slowest takes.
+    package func pulse() async -> NodePulse {
+        await system.visitEventLoops()
+        let status = await scan.whenLocal { $0.status() }
+        let job = await coordinator.whenLocal { $0.newestJob() } ?? nil
+        return NodePulse(
+            slots: status?.slots ?? 0, running: status?.running ?? 0, nodes: system.members.count + 1, job: job)
+    }
+
     /// Works until cancelled, then stops the workers and says goodbye.
     package func run() async {
         await withDiscardingTaskGroup { group in

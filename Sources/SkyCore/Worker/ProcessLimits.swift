@@ -11,6 +11,13 @@ package enum ProcessLimits {
         setrlimit(__rlimit_resource_t(resource.rawValue), &wanted)
     }
 
+    /// Address space beyond `limit` is refused to this process.
+    ///
+    /// Not under Thread Sanitizer, which reserves more of it at once than any machine has memory.
+    package static func setAddressSpace(to limit: UInt64) {
+        if dlsym(nil, "__tsan_init") == nil { set(RLIMIT_AS, to: limit) }
+    }
+
     /// Has the kernel kill this process when the thread that started it ends: `PR_SET_PDEATHSIG` (prctl(2)), which Swift's
     /// module map of glibc does not show because `prctl` takes any arguments.
     package static func endWithParent(_ parent: pid_t) {

@@ -40,6 +40,8 @@ package distributed actor ScanActor: ClusterActor {
     private var attempts: [AttemptID: Task<Void, Never>] = [:]
     /// Coordinators waiting for something to collect.
     private var collectors: [CoordinatorID: Latch] = [:]
+    /// Who waits until nothing runs any more, and until all results are fetched too.
+    private var ending: (idle: Latch, fetched: Latch)?
 
     package init(slots: Int, runner: TaskRunner, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
@@ -146,6 +148,20 @@ package distributed actor ScanActor: ClusterActor {
     /// Voids the leases that nobody renewed.
     package func expireLeases() { follow(book.expire(now: now)) }
 
+    /// Changes how many attempts may run at once; those that run go on.
+    package func setSlots(_ slots: Int) { follow(book.setSlots(slots, now: now)) }
+
+    /// Takes no new work any more. One opens when nothing runs, the other when all results are fetched too.
+    func finish() -> (idle: Latch, fetched: Latch) {
+        let latches = ending ?? (Latch(), Latch())
+        ending = latches
+        follow(book.setDraining(true, now: now))
+        return latches
+    }
+
+    /// Attempts that run here.
+    var running: Int { book.running }
+
     /// Stops everything.
     package func stop() { for task in attempts.values { task.cancel() } }
 
@@ -165,6 +181,9 @@ package distributed actor ScanActor: ClusterActor {
             start += next.start
         }
         for coordinator in wake { collectors.removeValue(forKey: coordinator)?.open() }
+        guard let ending, book.running == 0 else { return }
+        ending.idle.open()
+        if !book.hasResults { ending.fetched.open() }
     }
 
     private func run(_ request: RunRequest) {

@@ -97,7 +97,9 @@ package struct WorkBook {
     package var isDraining: Bool { leases.isDraining }
     /// Attempts that wait for a slot.
     package var waiting: Int { clients.values.reduce(0) { $0 + $1.waiting.count } }
-    /// Results that nobody has acknowledged, in bytes.
+    /// Whether there are results that nobody has acknowledged.
+    package var hasResults: Bool { clients.values.contains { !$0.results.isEmpty } }
+    /// The same, in bytes.
     package var resultBytes: Int { clients.values.reduce(0) { $0 + $1.resultBytes } }
 
     /// When `expire` is due.

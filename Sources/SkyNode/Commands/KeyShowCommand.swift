@@ -6,7 +6,8 @@ import Transport
 struct KeyShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a key's fingerprint and until when it is valid; nothing secret.",
-        discussion: "Two machines are of one cluster if their keys have the same fingerprint.")
+        discussion: "Two machines are of one cluster if their keys have the same fingerprint.",
+        aliases: ["show-id"])
 
     @Argument(help: ArgumentHelp("The key file.", valueName: "file"))
     var file: String

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Foundation
 import Logging
 import ServiceLifecycle
 import SkyCore
@@ -12,8 +12,24 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Run a node in the foreground.",
         discussion: """
             The first line on standard output is `skynode NAME listening on HOST:PORT`. SIGTERM or Ctrl-C makes the \
-            node say goodbye to the others and stop.
+            node take no new work, let its tasks end for a while (--stop-grace), say goodbye to the others and stop; once \
+            more stops it at once. SIGHUP makes it read its configuration again.
+
+            Each option is also a key of the configuration file and a variable: --worker-memory is worker-memory there and \
+            SKYNODE_WORKER_MEMORY. Flags beat variables, and these beat the file.
             """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Configuration in YAML. Default: the file that \(ConfigurationKey.fileVariable) names, or none.",
+            valueName: "file"))
+    var config: String?
+
+    @Flag(name: .customLong("check-config"), help: "Say what is wrong with the configuration, and start nothing.")
+    var checkConfig = false
+
+    @Flag(name: .customLong("list-keys"), help: ArgumentHelp("The keys, as a table.", visibility: .hidden))
+    var listKeys = false
 
     @Option(help: "The node's name, for people. Default: the host's.")
     var name: String?
@@ -70,6 +86,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Days after which jobs that have ended are deleted.", valueName: "n"))
     var keepDays = 30
 
+    @Option(
+        help: ArgumentHelp(
+            "How long running tasks may go on when the node is to stop: 30s, 5m; 0s for not at all.",
+            valueName: "duration"))
+    var stopGrace = DurationArgument(.seconds(10))
+
     @Flag(
         name: .customLong("allow-crash"),
         help: ArgumentHelp("Let rehearsed crashes kill this node.", visibility: .hidden))
@@ -84,8 +106,41 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
 
+    @Option(
+        name: .customLong("log-format"),
+        help: "text for people, json for programs. Under systemd, text has priorities and no times.")
+    var logFormat = OutputFormat.text
+
     func run() async throws {
-        let logger = log.logger("skynode", default: .notice)
+        if listKeys { return Console.output(ConfigurationKey.table) }
+        let environment = ProcessInfo.processInfo.environment
+        let source = ConfigurationSource(
+            arguments: Array(CommandLine.arguments.dropFirst(2)), environment: environment,
+            path: config ?? environment[ConfigurationKey.fileVariable].flatMap { $0.isEmpty ? nil : $0 })
+        if checkConfig {
+            let file = try await source.check()
+            return Console.output(file.map { "\(PrintableText.of($0)): in order" } ?? "in order; there is no file")
+        }
+        let (command, configured) = try await source.read()
+        do {
+            try await command.serve(Configured(source: source, arguments: configured))
+        } catch let failure as CommandFailure {
+            throw CommandFailure(failure.status, failure.message.map(configured.attributed))
+        }
+    }
+
+    /// Where the options come from, to be asked again on SIGHUP.
+    private struct Configured {
+        let source: ConfigurationSource
+        let arguments: ConfiguredArguments
+    }
+
+    private func serve(_ configured: Configured) async throws {
+        let environment = configured.source.environment
+        let threshold = ServiceLogHandler.Threshold(log.logLevel ?? .notice)
+        let style: ServiceLogHandler.Style =
+            logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
+        let logger = Logger(label: "skynode") { ServiceLogHandler(label: $0, style: style, threshold: threshold) }
         let settings = try settings(logger)
         let journal: Journal
         let limits = try limits()
@@ -95,13 +150,33 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, PrintableText.of(error.message))
         }
         let node = Node(settings, journal: journal)
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [NodeService(node: node, listen: try address(), notice: network.security.notice)],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }))
-        try await group.run()
+        let reloads = Reloads(
+            configured.source, now: configured.arguments, grace: stopGrace.duration, threshold: threshold)
+        let service = NodeService(
+            node: node, listen: try address(), notice: network.security.notice,
+            manager: ServiceManager(environment: environment), grace: { reloads.grace },
+            reload: { await reloads.reload($0) })
+        var configuration = ServiceGroupConfiguration(
+            services: [service], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() })
+        // The service itself ends in time; without limits a fault of it would keep the process for ever.
+        configuration.maximumGracefulShutdownDuration = ServeCommand.longestGrace + .seconds(60)
+        configuration.maximumCancellationDuration = .seconds(30)
+        try await ServiceGroup(configuration: configuration).run()
     }
+
+    private static let longestGrace = Duration.seconds(86_400)
+
+    /// What a running node can take over.
+    func changeable() throws -> NodeChange {
+        let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
+        return NodeChange(
+            slots: settings.slots, retention: settings.retention, limits: try limits(), join: settings.cluster.join,
+            grace: stopGrace.duration, logLevel: log.logLevel ?? .notice)
+    }
+
+    /// Looks at what only shows when all is put together.
+    func check() throws { _ = try changeable() }
 
     private func address() throws -> NodeAddress {
         try AddressArgument.parse(listen, option: "--listen", allowsPortZero: true)
@@ -128,6 +203,9 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
+        guard stopGrace.duration <= ServeCommand.longestGrace else {
+            throw CommandFailure(.usage, "--stop-grace takes a day at most")
+        }
         guard (1...1_000_000).contains(keepJobs) else {
             throw CommandFailure(.usage, "--keep-jobs takes a number from 1 to 1000000")
         }
@@ -161,7 +239,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// A folder that was asked for is used or refused; of the usual ones the first that no other node uses.
     private func journal(_ name: String) -> JournalPlace {
-        if let folder = data ?? Defaults.environment("SKYNODE_DATA") { return .folder(Defaults.absolute(folder)) }
+        if let folder = data { return .folder(Defaults.absolute(folder)) }
         return .firstFree(Defaults.absolute(Defaults.dataHome) + "/" + Defaults.fileName(name))
     }
 }

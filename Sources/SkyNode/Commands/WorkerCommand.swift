@@ -20,7 +20,7 @@ struct WorkerCommand: AsyncParsableCommand {
         // A crash is one failed attempt; a core dump of each would fill the disk.
         ProcessLimits.set(RLIMIT_CORE, to: 0)
         // What takes more is refused it, and fails; the machine's owner goes on working.
-        ProcessLimits.set(RLIMIT_AS, to: memory)
+        ProcessLimits.setAddressSpace(to: memory)
         ProcessorLimit.allow()
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster

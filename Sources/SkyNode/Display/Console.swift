@@ -18,6 +18,13 @@ enum Console {
     }
 
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    /// Whether standard error goes to journald: it is the socket that systemd says it made (systemd.exec(5)).
+    static func errorIsJournal(_ environment: [String: String]) -> Bool {
+        var status = stat()
+        guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Draws a page over the last one: to the upper left, each line cleared behind its end, the rest of the screen cleared

@@ -2,13 +2,20 @@ import Logging
 import ServiceLifecycle
 import SkyCore
 import Transport
+import UnixSignals
 
-/// A node as a service: starts, says where it listens, works until shutdown is asked for.
+/// A node as a service: starts, says where it listens, works until shutdown is asked for, and lets its tasks end then.
 struct NodeService: Service {
     let node: Node
     let listen: NodeAddress
     /// What the operator is told of the node's reach, once it listens.
     let notice: String?
+    /// `nil` where nobody watches over it.
+    let manager: ServiceManager?
+    /// How long running tasks may go on when it is to stop.
+    let grace: @Sendable () -> Duration
+    /// Reads the configuration once more.
+    let reload: @Sendable (Node) async -> Void
 
     func run() async throws {
         do {
@@ -19,6 +26,69 @@ struct NodeService: Service {
         }
         Console.output("skynode \(node.system.name) listening on \(node.system.listeningAddress ?? listen)")
         if let notice { node.system.logger.notice("\(notice)") }
-        await cancelWhenGracefulShutdown { await node.run() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await node.run() }
+            group.addTask { await untilStopped() }
+            // Whoever ends first: the node only ends where it is told to.
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Watches over the node until shutdown is asked for, and then until its tasks have ended; a second signal ends that.
+    private func untilStopped() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await watch() }
+            group.addTask { await followReloads() }
+            // Throws when it is cancelled, which is a shutdown too.
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
+        manager?.tell(.stopping)
+        guard !Task.isCancelled else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await drain() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { return }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func drain() async {
+        let grace = grace()
+        await node.drain(atMost: grace) { running in
+            guard running > 0 else { return }
+            manager?.tell(.status("stopping: \(running) running, for \(grace) at most"), .needs(grace + .seconds(10)))
+            node.system.logger.notice(
+                "stopping; what runs may go on for a while",
+                metadata: ["running": "\(running)", "grace": "\(grace)"])
+        }
+    }
+
+    /// Tells the manager that the node is up, and from then on that it goes on working: a sign of life comes only when all of
+    /// its parts have answered.
+    private func watch() async {
+        guard let manager else { return }
+        let interval = min(manager.watchdog.map { $0 / 3 } ?? NodeService.statusInterval, NodeService.statusInterval)
+        var last = await node.pulse()
+        manager.tell(.ready, .status(last.description))
+        while true {
+            do { try await Task.sleep(for: interval) } catch { return }
+            let pulse = await node.pulse()
+            guard !Task.isCancelled else { return }
+            if manager.watchdog != nil { manager.tell(.alive) }
+            guard pulse != last else { continue }
+            manager.tell(.status(pulse.description))
+            last = pulse
+        }
+    }
+
+    /// Of what `systemctl status` shows.
+    private static let statusInterval = Duration.seconds(5)
+
+    private func followReloads() async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup) { await reload(node) }
     }
 }

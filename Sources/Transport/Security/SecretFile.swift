@@ -10,7 +10,7 @@ enum SecretFile {
     static let limit = 64 * 1024
 
     enum Kind {
-        /// Nobody but its owner may read or write it.
+        /// Nobody but its owner may read or write it; of a file of root's, a group may read it.
         case secret
         /// Certificates, which are public.
         case certificates
@@ -52,8 +52,9 @@ enum SecretFile {
         _ status: stat, _ shown: String, isCredential: Bool
     ) throws(SecurityError) {
         // systemd lets the service's user in by an access control list, whose mask stat shows as the group's rights;
-        // the folder around it is closed to everybody else (systemd.exec(5), "Credentials").
-        let forbidden: mode_t = isCredential ? 0o037 : 0o077
+        // the folder around it is closed to everybody else (systemd.exec(5), "Credentials"). What root lets a group read is
+        // the administrator's will: that is how a package gives a service its secret, and as PostgreSQL has it too.
+        let forbidden: mode_t = isCredential || status.st_uid == 0 ? 0o037 : 0o077
         let others = status.st_mode & forbidden
         guard others == 0 else {
             let verb = others & 0o044 != 0 ? "read" : "change"

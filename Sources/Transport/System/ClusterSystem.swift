@@ -264,6 +264,18 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             isDraining: isDraining.load(ordering: .relaxed), found: .join, since: .zero)
     }
 
+    /// Dials an address again and again from now on, as those of `ClusterSettings.join`.
+    package func seed(_ address: NodeAddress) {
+        state.withLockedValue { $0.dialer }?.seed(address)
+    }
+
+    /// Returns when every event loop has found time for it.
+    package func visitEventLoops() async {
+        for loop in eventLoopGroup.makeIterator() {
+            try? await loop.submit {}.get()
+        }
+    }
+
     /// Tells all peers, and those to come, whether this node takes new work. It is their business to heed it.
     package func drain(_ isDraining: Bool) {
         guard self.isDraining.exchange(isDraining, ordering: .sequentiallyConsistent) != isDraining else { return }

@@ -57,7 +57,19 @@ import X509
         #expect(try key.certificate.extensions.keyUsage == KeyUsage(keyCertSign: true))
     }
 
-    @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o620, 0o602, 0o610, 0o777] as [mode_t])
+    @Test func `root may let a group read a key, and nobody else may`() throws {
+        let folder = KeyFolder()
+        let pem = try ClusterKey.make(now: now).pem
+        let isRoot = geteuid() == 0
+        let file = folder.put(pem, in: "key", mode: 0o640)
+        #expect((try? SecretFile.read(file, .secret)) == (isRoot ? pem : nil))
+        folder.put(pem, in: "key", mode: 0o640, owner: isRoot ? 65_534 : nil)
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret) }
+        folder.put(pem, in: "key", mode: 0o644)
+        #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret) }
+    }
+
+    @Test(arguments: [0o604, 0o660, 0o666, 0o620, 0o602, 0o610, 0o777] as [mode_t])
     func `a file open to others is refused, with the command that closes it`(mode: mode_t) throws {
         let said = try #require(complaint(try ClusterKey.make(now: now).pem, mode: mode))
         #expect(said.contains("run: chmod 600 /tmp/"))
@@ -71,13 +83,15 @@ import X509
     @Test func `a systemd credential may show the rights of its access list, and nothing more`() throws {
         let folder = KeyFolder()
         let pem = try ClusterKey.make(now: now).pem
-        let file = folder.put(pem, in: "key", mode: 0o440)
+        // Root's own files are another matter.
+        let owner: uid_t? = geteuid() == 0 ? 65_534 : nil
+        let file = folder.put(pem, in: "key", mode: 0o440, owner: owner)
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: nil) }
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: "/run/credentials/x") }
         #expect(try SecretFile.read(file, .secret, credentials: folder.path) == pem)
-        folder.put(pem, in: "key", mode: 0o444)
+        folder.put(pem, in: "key", mode: 0o444, owner: owner)
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: folder.path) }
-        folder.put(pem, in: "key", mode: 0o460)
+        folder.put(pem, in: "key", mode: 0o460, owner: owner)
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: folder.path) }
     }
 

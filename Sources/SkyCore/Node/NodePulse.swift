@@ -1,0 +1,29 @@
+import Transport
+
+/// What a node says of itself to whoever watches over it.
+package struct NodePulse: Hashable, Sendable {
+    /// Tasks that may run at once.
+    package var slots: Int
+    /// Tasks that run.
+    package var running: Int
+    /// Nodes in the cluster, itself among them.
+    package var nodes: Int
+    /// The newest job under way that it coordinates.
+    package var job: Job?
+
+    /// A job under way.
+    package struct Job: Hashable, Sendable {
+        package var id: JobID
+        package var completed: Int
+        package var tasks: Int
+    }
+
+    /// "4 slots, 12 nodes, job 7: 812 of 4096"
+    package var description: String {
+        let words = [
+            "\(slots) \(slots == 1 ? "slot" : "slots")", running > 0 ? "\(running) running" : nil,
+            "\(nodes) \(nodes == 1 ? "node" : "nodes")", job.map { "job \($0.id): \($0.completed) of \($0.tasks)" },
+        ]
+        return words.compactMap(\.self).joined(separator: ", ")
+    }
+}

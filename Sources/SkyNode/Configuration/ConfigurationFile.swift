@@ -1,0 +1,110 @@
+import Foundation
+import Transport
+import Yams
+
+/// A configuration file, looked through for keys that there are not and values of the wrong kind; each with its line.
+struct ConfigurationFile {
+    /// Something wrong with it.
+    struct Fault: Hashable {
+        var line: Int
+        var text: String
+    }
+
+    let path: String
+    /// Line of each key, from 1.
+    private(set) var lines: [String: Int] = [:]
+    private(set) var faults: [Fault] = []
+
+    /// More than anybody writes.
+    static let sizeLimit = 1 << 20
+
+    /// - Throws: `CommandFailure` where it cannot be read.
+    init(path: String) throws {
+        let shown = PrintableText.of(path)
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure(.usage, "\(shown): cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { try? handle.close() }
+        var status = stat()
+        guard fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure(.usage, "\(shown): not a file")
+        }
+        guard status.st_size <= ConfigurationFile.sizeLimit, let data = try? handle.readToEnd() ?? Data() else {
+            throw CommandFailure(.usage, "\(shown): too large for a configuration file")
+        }
+        self.init(path: path, text: String(decoding: data, as: UTF8.self))
+    }
+
+    init(path: String, text: String) {
+        self.path = path
+        do {
+            guard let root = try Yams.compose(yaml: text) else { return }
+            check(root)
+        } catch {
+            faults = [ConfigurationFile.fault(error)]
+        }
+        faults.sort { $0.line < $1.line }
+    }
+
+    /// One line for each fault.
+    var complaints: [String] {
+        faults.map { "\(PrintableText.of(path)):\($0.line): \(PrintableText.of($0.text))" }
+    }
+
+    private mutating func check(_ root: Node) {
+        guard case .mapping(let mapping) = root else {
+            // An empty file is a scalar that says nothing.
+            if case .scalar(let scalar) = root, scalar.string.isEmpty { return }
+            faults.append(Fault(line: root.mark?.line ?? 1, text: "not lines of `key: value`"))
+            return
+        }
+        for (name, value) in mapping {
+            let line = name.mark?.line ?? 1
+            guard let name = name.scalar?.string else {
+                faults.append(Fault(line: line, text: "a key is a word"))
+                continue
+            }
+            guard let key = ConfigurationKey.named(name) else {
+                let advice = ConfigurationKey.nearest(to: name).map { "did you mean `\($0.name)`?" }
+                faults.append(
+                    Fault(
+                        line: line,
+                        text: "there is no key `\(name.prefix(80))`; \(advice ?? "docs/OPERATIONS.md has them all")"))
+                continue
+            }
+            lines[name] = line
+            if let wrong = ConfigurationFile.problem(key, value) {
+                faults.append(Fault(line: value.mark?.line ?? line, text: "`\(name)` \(wrong)"))
+            }
+        }
+    }
+
+    private static func problem(_ key: ConfigurationKey, _ value: Node) -> String? {
+        switch (key.kind, value) {
+        case (.list, .sequence(let items)):
+            return items.allSatisfy { $0.scalar?.string.isEmpty == false } ? nil : "takes a list of \(key.unit)"
+        case (.list, _):
+            return "takes a list: `\(key.name): [ONE, ANOTHER]`"
+        case (.flag, .scalar(let scalar)):
+            return Bool.construct(from: scalar) == nil ? "takes true or false" : nil
+        case (.value, .scalar(let scalar)):
+            return scalar.string.isEmpty ? "has no value" : nil
+        case (.flag, _), (.value, _):
+            return "takes one value: \(key.unit)"
+        }
+    }
+
+    private static func fault(_ error: any Error) -> Fault {
+        guard let error = error as? YamlError else { return Fault(line: 1, text: "not YAML: \(error)") }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return Fault(line: mark.line, text: "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let names = duplicates.map(String.init(describing:)).joined(separator: ", ")
+            return Fault(line: context.mark.line, text: "twice there: \(names)")
+        default:
+            return Fault(line: 1, text: "not YAML")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Configuration
+import Foundation
+import SystemPackage
+import Transport
+
+/// The flags of `skynode serve` as they would have to be given on the command line to say what flags, environment and
+/// configuration file say together: flags beat the environment, and that beats the file.
+struct ConfiguredArguments {
+    private(set) var arguments: [String]
+    /// Of each key that no flag says: who said it.
+    private(set) var origins: [String: String] = [:]
+    /// Of each key that is said, what; in the form of the command line.
+    private(set) var values: [String: [String]] = [:]
+
+    /// - Parameters:
+    ///   - given: what is on the command line, behind `serve`.
+    ///   - environment: all variables; those of other programs are passed over.
+    ///   - file: a file without faults; `nil` for none.
+    /// - Throws: `CommandFailure` for a variable that means nothing.
+    init(given: [String], environment: [String: String], file: ConfigurationFile?) async throws {
+        arguments = given
+        for argument in given.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
+            let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first.map(String.init), ConfigurationKey.named(name) != nil else { continue }
+            values[name, default: []].append(argument)
+        }
+        try ConfiguredArguments.check(environment)
+        // An empty variable is none, as everywhere.
+        let variables = environment.filter { !$0.value.isEmpty }
+        let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables))
+        add(reader, under: ["skynode"]) { variables[$0.variable] == nil ? nil : $0.variable }
+        guard let file else { return }
+        let provider: FileProvider<YAMLSnapshot>
+        do {
+            provider = try await FileProvider<YAMLSnapshot>(filePath: FilePath(file.path))
+        } catch {
+            throw CommandFailure(.usage, "\(PrintableText.of(file.path)): cannot be read")
+        }
+        add(ConfigReader(provider: provider), under: []) { key in
+            file.lines[key.name].map { "\(PrintableText.of(file.path)):\($0)" }
+        }
+    }
+
+    /// - Parameter origin: who says a key; `nil` for nobody.
+    private mutating func add(
+        _ reader: ConfigReader, under prefix: [String], origin: (ConfigurationKey) -> String?
+    ) {
+        let known = Set(values.keys)
+        for key in ConfigurationKey.all {
+            guard let origin = origin(key), !known.contains(key.name) else { continue }
+            // Whoever gives a key means it instead of the certificates of whoever is asked later.
+            let others = ConfigurationKey.alternatives.first { $0.contains(key.name) } ?? []
+            guard others.isDisjoint(with: known) else { continue }
+            let place = ConfigKey(prefix + [key.name])
+            let found: [String] =
+                switch key.kind {
+                case .value: reader.string(forKey: place).map { ["--\(key.name)=\($0)"] } ?? []
+                case .list: (reader.stringArray(forKey: place) ?? []).map { "--\(key.name)=\($0)" }
+                case .flag: reader.bool(forKey: place) == true ? ["--\(key.name)"] : []
+                }
+            values[key.name] = found
+            origins[key.name] = origin
+            arguments += found
+        }
+    }
+
+    /// A misspelt variable would be passed over in silence.
+    private static func check(_ environment: [String: String]) throws {
+        let known = Set(ConfigurationKey.all.map(\.variable)).union([ConfigurationKey.fileVariable])
+        for name in environment.keys.sorted() where name.hasPrefix("SKYNODE_") && !known.contains(name) {
+            let word = name.dropFirst("SKYNODE_".count).lowercased().replacing("_", with: "-")
+            let advice = ConfigurationKey.nearest(to: word).map { "did you mean \($0.variable)?" }
+            throw CommandFailure(
+                .usage,
+                "there is no variable \(PrintableText.of(name)); \(advice ?? "docs/OPERATIONS.md has them all")")
+        }
+        for key in ConfigurationKey.all where key.kind == .flag {
+            guard let value = environment[key.variable], !value.isEmpty else { continue }
+            guard !["true", "false", "yes", "no", "1", "0"].contains(value.lowercased()) else { continue }
+            throw CommandFailure(.usage, "\(key.variable)=\(PrintableText.of(value)): takes true or false")
+        }
+    }
+
+    /// A complaint about an option with the place where that was said.
+    func attributed(_ message: String) -> String {
+        let mentions = origins.compactMap { name, origin -> (Range<String.Index>, String)? in
+            guard let range = message.range(of: "--\(name)") else { return nil }
+            let next = message[range.upperBound...].first
+            // --data is not --data-limit.
+            return next.map { $0 == "-" || $0.isLetter } ?? false ? nil : (range, origin)
+        }
+        guard let first = mentions.min(by: { $0.0.lowerBound < $1.0.lowerBound }) else { return message }
+        return "\(first.1): \(message)"
+    }
+
+    /// The keys of which `other` says something else.
+    func changes(to other: ConfiguredArguments) -> [ConfigurationKey] {
+        ConfigurationKey.all.filter { values[$0.name, default: []] != other.values[$0.name, default: []] }
+    }
+}

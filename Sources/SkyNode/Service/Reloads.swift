@@ -1,0 +1,55 @@
+import Logging
+import NIOConcurrencyHelpers
+import SkyCore
+import Transport
+
+/// Reads the configuration again when it is told to, gives the node what has changed, and says what it cannot take over.
+final class Reloads: Sendable {
+    private struct State {
+        var configured: ConfiguredArguments
+        var grace: Duration
+    }
+
+    private let source: ConfigurationSource
+    private let state: NIOLockedValueBox<State>
+    private let threshold: ServiceLogHandler.Threshold
+
+    init(
+        _ source: ConfigurationSource, now configured: ConfiguredArguments, grace: Duration,
+        threshold: ServiceLogHandler.Threshold
+    ) {
+        self.source = source
+        state = NIOLockedValueBox(State(configured: configured, grace: grace))
+        self.threshold = threshold
+    }
+
+    /// How long tasks may go on when the node is to stop.
+    var grace: Duration { state.withLockedValue { $0.grace } }
+
+    func reload(_ node: Node) async {
+        let logger = node.system.logger
+        let change: NodeChange
+        let configured: ConfiguredArguments
+        do {
+            let read = try await source.read()
+            (configured, change) = (read.configured, try read.command.changeable())
+        } catch {
+            let reason = (error as? CommandFailure)?.message ?? "\(error)"
+            logger.error("the configuration cannot be used; the old one holds", metadata: ["reason": "\(reason)"])
+            return
+        }
+        let changes = state.withLockedValue { state in
+            defer { (state.configured, state.grace) = (configured, change.grace) }
+            return state.configured.changes(to: configured)
+        }
+        threshold.level = change.logLevel
+        await node.change(slots: change.slots, retention: change.retention, limits: change.limits, join: change.join)
+        let names = { (keys: [ConfigurationKey]) in keys.map(\.name).joined(separator: ", ") }
+        let (taken, left) = (changes.filter(\.canChange), changes.filter { !$0.canChange })
+        logger.notice("configuration read again", metadata: ["changed": "\(taken.isEmpty ? "nothing" : names(taken))"])
+        if !left.isEmpty {
+            logger.warning(
+                "some of the configuration holds from the next start on only", metadata: ["keys": "\(names(left))"])
+        }
+    }
+}

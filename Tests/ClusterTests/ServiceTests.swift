@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A node as systemd sees it: notified, configured, reloaded, stopped.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ServiceTests {
+    private func serve(_ variables: [String], _ options: [String]) throws -> RunningProcess {
+        try RunningProcess("/usr/bin/env", variables + [Skynode.path, "serve", "--no-multicast"] + options)
+    }
+
+    @Test func `systemd hears when a node is ready, that it goes on, and when it stops`() async throws {
+        let folder = try ScratchFolder()
+        let socket = try NotifySocket(in: folder)
+        let node = try serve(
+            ["NOTIFY_SOCKET=\(socket.path)", "WATCHDOG_USEC=300000"],
+            ["--name", "watched", "--listen", "127.0.0.1:0", "--slots", "3", "--data", folder.file("data")])
+        #expect(await socket.lines(upTo: "READY") == ["READY=1", "STATUS=3 slots, 1 node"])
+        for _ in 0..<3 { #expect(await socket.lines(upTo: "WATCHDOG").last == "WATCHDOG=1") }
+        node.send(SIGTERM)
+        #expect(await socket.lines(upTo: "STOPPING").last == "STOPPING=1")
+        let ended = await node.end()
+        #expect(ended.status == 0)
+    }
+
+    @Test func `a node that stops lets its tasks end, and nothing is done twice`() async throws {
+        try await RunningCluster.with(2, slots: 2) { cluster in
+            let job = try RunningProcess(
+                Skynode.path,
+                [
+                    "simulate", "--tasks", "24", "--duration", "400ms", "--node", cluster.addresses[0], "--format",
+                    "json",
+                ])
+            for await line in job.lines where EventLine(line)?.node == "node2" { break }
+            cluster.nodes[1].send(SIGTERM)
+            let stopped = await cluster.nodes[1].end()
+            #expect(stopped.status == 0)
+            #expect(stopped.errors.contains { $0.contains("stopping; what runs may go on for a while") })
+            let ended = await job.end()
+            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            #expect(end.completed == 24 && end.failed == 0 && end.retried == 0)
+        }
+    }
+
+    @Test func `what is not done within the grace is done elsewhere`() async throws {
+        try await RunningCluster.with(2, slots: 1, options: { _ in ["--stop-grace", "0s"] }) { cluster in
+            let job = try RunningProcess(
+                Skynode.path,
+                [
+                    "simulate", "--tasks", "6", "--duration", "1s", "--node", cluster.addresses[0], "--format", "json",
+                ])
+            for await line in job.lines where EventLine(line)?.node == "node2" { break }
+            let asked = ContinuousClock.now
+            cluster.nodes[1].send(SIGTERM)
+            let stopped = await cluster.nodes[1].end()
+            #expect(stopped.status == 0)
+            #expect(asked.duration(to: .now) < .seconds(5))
+            let ended = await job.end()
+            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            #expect(end.completed == 6 && end.failed == 0)
+        }
+    }
+
+    @Test func `a second signal ends the wait`() async throws {
+        let folder = try ScratchFolder()
+        let node = try serve(
+            [], ["--listen", "127.0.0.1:0", "--slots", "1", "--stop-grace", "5m", "--data", folder.file("data")])
+        var lines = node.lines.makeAsyncIterator()
+        let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
+        let submitted = try await Skynode.run(
+            "simulate", "--tasks", "2", "--duration", "2m", "--node", address, "--detach")
+        #expect(submitted.status == 0)
+        while try await Skynode.run("nodes", "--node", address, "--format", "json").output.first?
+            .contains(#""running":1"#) != true
+        {}
+        node.send(SIGTERM)
+        // It says so once it waits.
+        while FileManager.default.fileExists(atPath: "/proc/\(node.pid)"),
+            try await Skynode.run("nodes", "--node", address, "--format", "json").output.first?
+                .contains("draining") == false
+        {}
+        node.send(SIGTERM)
+        #expect(await node.end().status == 0)
+    }
+
+    @Test func `SIGHUP changes what can be changed, and says what cannot`() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("node.yaml")
+        func write(_ text: String) throws { try text.write(toFile: file, atomically: false, encoding: .utf8) }
+        let base = "listen: 127.0.0.1:0\ndata: \(folder.file("data"))\nname: first\n"
+        try write(base + "slots: 2\n")
+        let node = try serve(["SKYNODE_CONFIG=\(file)"], [])
+        var lines = node.lines.makeAsyncIterator()
+        let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
+        func untilSlots(_ count: Int) async throws {
+            while try await Skynode.run("nodes", "--node", address, "--format", "json").output.first?
+                .contains(#""slots":\#(count)"#) != true
+            {}
+        }
+        try await untilSlots(2)
+        try write(base.replacingOccurrences(of: "first", with: "second") + "slots: 5\n")
+        node.send(SIGHUP)
+        try await untilSlots(5)
+        // A configuration of no use changes nothing.
+        try write(base + "slots: none\n")
+        node.send(SIGHUP)
+        try write(base + "slots: 3\n")
+        node.send(SIGHUP)
+        try await untilSlots(3)
+        node.send(SIGTERM)
+        let ended = await node.end()
+        #expect(ended.status == 0)
+        #expect(ended.errors.contains { $0.contains("next start") && $0.contains("keys=name") })
+    }
+
+    @Test func `what is wrong with a configuration is told with its line, and nothing starts`() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("node.yaml")
+        try "slots: 2\nlissten: here\nmulticast: true\n".write(toFile: file, atomically: true, encoding: .utf8)
+        for options in [["--check-config"], []] {
+            let ended = try await Skynode.run(["serve", "--config", file] + options)
+            #expect(ended.status == 2)
+            #expect(ended.errors == ["skynode: \(file):2: there is no key `lissten`; did you mean `listen`?"])
+        }
+        try "slots: 2\nmulticast: 10.0.0.1:5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let ended = try await Skynode.run("serve", "--config", file, "--check-config")
+        #expect(ended.status == 2 && ended.errors.count == 1)
+        #expect(ended.errors.first?.hasPrefix("skynode: \(file):2: --multicast 10.0.0.1:5: not an IPv4") == true)
+    }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import SkyNode
+
+struct ConfiguredArgumentsTests {
+    private func source(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil) throws
+        -> (source: ConfigurationSource, path: String?)
+    {
+        var path: String?
+        if let text {
+            let place = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
+            try text.write(to: place, atomically: true, encoding: .utf8)
+            path = place.path
+        }
+        return (ConfigurationSource(arguments: given, environment: environment, path: path), path)
+    }
+
+    private func arguments(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil)
+        async throws -> [String]
+    {
+        let (source, path) = try source(given, environment, file: text)
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        return try await source.read().configured.arguments
+    }
+
+    private func complaint(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil)
+        async throws -> String
+    {
+        let (source, path) = try source(given, environment, file: text)
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        let failure = try await #require(throws: CommandFailure.self) { try await source.read() }
+        return (failure.message ?? "").replacingOccurrences(of: path ?? "\u{0}", with: "FILE")
+    }
+
+    @Test func `flags beat variables, which beat the file`() async throws {
+        let file = "slots: 1\nname: filed\nkeep-days: 3\njoin: [127.0.0.1:1, 127.0.0.2:2]\n"
+        let found = try await arguments(
+            ["--slots", "7"], ["SKYNODE_SLOTS": "5", "SKYNODE_NAME": "varied", "HOME": "/"], file: file)
+        #expect(
+            found == ["--slots", "7", "--name=varied", "--keep-days=3", "--join=127.0.0.1:1", "--join=127.0.0.2:2"])
+    }
+
+    @Test func `a list in a variable has commas between its parts`() async throws {
+        #expect(
+            try await arguments([], ["SKYNODE_JOIN": "one:1,[::1]:2", "SKYNODE_INSECURE": "true"])
+                == ["--insecure", "--join=one:1", "--join=[::1]:2"])
+    }
+
+    @Test func `an empty variable is none`() async throws {
+        #expect(try await arguments([], ["SKYNODE_NAME": ""]) == [])
+    }
+
+    @Test func `who gives certificates is not asked about the file's key`() async throws {
+        let (source, path) = try source(
+            ["--insecure"], ["SKYNODE_NO_MULTICAST": "true"],
+            file: "cluster-key: /none\nmulticast: 239.1.2.3:4\ninsecure: false\n")
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        let (command, configured) = try await source.read()
+        #expect(configured.arguments == ["--insecure", "--no-multicast"])
+        #expect(command.network.security.insecure)
+    }
+
+    @Test func `a flag that is false says nothing`() async throws {
+        #expect(try await arguments([], file: "insecure: false\nno-multicast: no\n") == [])
+        #expect(try await arguments([], ["SKYNODE_INSECURE": "false"], file: "insecure: true\n") == [])
+    }
+
+    @Test func `a value of no use is told with the place where it was said`() async throws {
+        let file = "name: x\nslots: many\n"
+        #expect(try await complaint([], file: file).hasPrefix("FILE:2: "))
+        #expect(try await complaint([], file: "slots: 0\n") == "FILE:1: --slots 0: a node has 1 to 1024 slots")
+        #expect(try await complaint([], ["SKYNODE_SLOTS": "0"]).hasPrefix("SKYNODE_SLOTS: --slots 0"))
+        #expect(try await complaint(["--slots", "0"]) == "--slots 0: a node has 1 to 1024 slots")
+        #expect(
+            try await complaint([], file: "\nlisten: 0.0.0.0:7420\n").hasPrefix(
+                "FILE:2: --listen 0.0.0.0:7420: without a key"))
+        #expect(try await complaint([], file: "data: /x\ndata-limit: 5\n").hasPrefix("FILE:2: --data-limit"))
+        #expect(try await complaint([], file: "log-level: loud\n").hasPrefix("FILE:1: "))
+        #expect(try await complaint([], file: "stop-grace: 2d\n").hasPrefix("FILE:1: "))
+    }
+
+    @Test func `a misspelt variable is an error`() async throws {
+        #expect(
+            try await complaint([], ["SKYNODE_SLOT": "3"])
+                == "there is no variable SKYNODE_SLOT; did you mean SKYNODE_SLOTS?")
+        #expect(
+            try await complaint([], ["SKYNODE_INSECURE": "maybe"]) == "SKYNODE_INSECURE=maybe: takes true or false")
+    }
+
+    @Test func `what differs is found`() async throws {
+        let one = try await ConfiguredArguments(given: ["--slots=3"], environment: ["SKYNODE_NAME": "a"], file: nil)
+        let other = try await ConfiguredArguments(
+            given: [], environment: ["SKYNODE_NAME": "b", "SKYNODE_SLOTS": "3"], file: nil)
+        #expect(one.changes(to: other).map(\.name) == ["name"])
+    }
+
+    @Test func `each key is an option of the command and each option a key`() throws {
+        // What the parser knows, by its own words.
+        let help = ServeCommand.helpMessage(includeHidden: true)
+        let options = Set(
+            help.matches(of: /--([a-z][a-z-]*)/).map { String($0.output.1) })
+        let others: Set = ["config", "check-config", "list-keys", "allow-crash", "slowness", "help", "version"]
+        let keys = Set(ConfigurationKey.all.map(\.name))
+        #expect(keys.subtracting(options) == [])
+        #expect(options.subtracting(keys).subtracting(others) == [])
+    }
+}

@@ -1,0 +1,401 @@
+"""Debian machines on this machine, with SkyNet's package: installed, run, killed, stopped, frozen, rebooted, upgraded, purged.
+
+    deploy/machines/machines.sh [--machines 3] [--package FILE] [--keep]        make machines
+
+Each is a systemd-nspawn container with systemd as its first process and an address on a bridge that only they share, in a network
+namespace of its own. Needs root. The first run fetches Debian (some minutes); everything stays below .build/machines and nothing is
+left running, also after Ctrl-C. --keep leaves the machines up for a look around until Return is pressed.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOME = ROOT / ".build/machines"
+BASE = HOME / "base"
+SPACE = f"skymachines{os.getpid()}"
+MIRROR = "http://deb.debian.org/debian"
+# What a bare Debian has not, but a machine on a network with systemd has.
+PACKAGES = "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates,libpam-systemd"
+
+
+def sh(*words: str | Path, check: bool = True, timeout: float = 120, **options: object) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=timeout, check=False, **options)
+    if check and done.returncode:
+        raise Failure(f"{' '.join(str(word) for word in words)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-600:]}")
+    return done
+
+
+class Failure(Exception):
+    """Something that had to be so is not."""
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def until(wanted: str, holds: Callable[[], object], limit: float) -> float:
+    """How long it took; asks every tenth of a second."""
+    began = time.monotonic()
+    while not holds():
+        if time.monotonic() - began > limit:
+            raise Failure(f"{wanted}: not within {limit:g} s")
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+def base(package: Path) -> None:
+    """A bare Debian with what the package depends on in apt's cache, but not installed."""
+    mark = HOME / "base.done"
+    stamp = f"{PACKAGES} {sh('dpkg-deb', '-f', package, 'Depends').stdout}"
+    if mark.exists() and mark.read_text() == stamp:
+        return
+    say("fetching Debian 12 (once)")
+    mark.unlink(missing_ok=True)
+    shutil.rmtree(BASE, ignore_errors=True)
+    HOME.mkdir(parents=True, exist_ok=True)
+    sh("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", BASE, MIRROR, timeout=1800)
+    for name in ("resolv.conf", "hosts"):
+        shutil.copy(f"/etc/{name}", BASE / "etc" / name)
+    shutil.copytree("/etc/apt/apt.conf.d", BASE / "etc/apt/apt.conf.d", dirs_exist_ok=True)
+    for name in (BASE / "etc/apt/apt.conf.d").glob("docker-*"):
+        name.unlink()
+    shutil.copy(package, BASE / "root/skynode.deb")
+    sh("chroot", BASE, "apt-get", "update", timeout=300)
+    sh("chroot", BASE, "apt-get", "install", "-y", "--no-install-recommends", "--download-only", "/root/skynode.deb", timeout=600)
+    (BASE / "root/skynode.deb").unlink()
+    (BASE / "etc/hostname").unlink(missing_ok=True)
+    mark.write_text(stamp)
+
+
+class Machine:
+    """A container."""
+
+    def __init__(self, number: int, package: Path) -> None:
+        self.name, self.number = f"m{number}", number
+        self.address = f"10.77.0.{number}"
+        self.place = HOME / self.name
+        self.root = self.place / "root"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.leader = 0
+        for folder in ("upper", "work", "root"):
+            (self.place / folder).mkdir(parents=True, exist_ok=True)
+        sh("mount", "-t", "overlay", "overlay", "-o",
+           f"lowerdir={BASE},upperdir={self.place / 'upper'},workdir={self.place / 'work'}", self.root)
+        (self.root / "etc/hostname").write_text(self.name + "\n")
+        (self.root / "etc/machine-id").write_text("")
+        network = self.root / "etc/systemd/network/10-host0.network"
+        network.parent.mkdir(parents=True, exist_ok=True)
+        network.write_text(f"[Match]\nName=host0\n[Network]\nAddress={self.address}/24\nLinkLocalAddressing=ipv6\n")
+        for unit in ("systemd-networkd.service", "systemd-networkd.socket"):
+            wants = self.root / "etc/systemd/system/multi-user.target.wants" / unit
+            wants.parent.mkdir(parents=True, exist_ok=True)
+            if not wants.is_symlink():
+                wants.symlink_to(f"/lib/systemd/system/{unit}")
+        shutil.copy(package, self.root / "root/skynode.deb")
+
+    def boot(self) -> None:
+        log = (self.place / "console.log").open("ab")
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", SPACE, "setpriv", "--pdeathsig", "KILL", "--",
+             "systemd-nspawn", f"--directory={self.root}", f"--machine={SPACE}-{self.name}", "--boot", "--register=no",
+             "--keep-unit", "--network-bridge=sky0", "--console=pipe", "--quiet"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        until(f"{self.name} has a first process", self.find, 20)
+        until(f"{self.name} is up", self.is_up, 60)
+
+    def find(self) -> bool:
+        """The container's first process is a grandchild whose parent is nspawn, in namespaces of its own."""
+        assert self.process
+        if self.process.poll() is not None:
+            raise Failure(f"{self.name} does not boot; see {self.place / 'console.log'}")
+        ours = os.readlink("/proc/self/ns/pid")
+        for child in descendants(self.process.pid):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{child}/ns/pid") != ours and Path(f"/proc/{child}/comm").read_text().strip() == "systemd":
+                    self.leader = child
+                    return True
+        return False
+
+    def is_up(self) -> bool:
+        state = self.run("systemctl", "is-system-running", check=False).stdout.strip()
+        return state in ("running", "degraded") and self.address in self.run("ip", "-4", "addr", check=False).stdout
+
+    def run(self, *words: str, check: bool = True, timeout: float = 120, **options: object) -> subprocess.CompletedProcess[str]:
+        return sh("nsenter", "-t", str(self.leader), "-a", "--", *words, check=check, timeout=timeout, **options)
+
+    def main_process(self) -> int:
+        return int(self.run("systemctl", "show", "-P", "MainPID", "skynode").stdout)
+
+    def nodes(self) -> list[dict[str, object]]:
+        done = self.run("skynode", "nodes", "--cluster-key", "/etc/skynode/cluster.key", "--format", "json", check=False)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def kill_and_boot(self) -> None:
+        """A reboot: nspawn ends with its first process, and is started again."""
+        assert self.process
+        self.run("systemctl", "reboot", check=False)
+        self.process.wait(60)
+        self.boot()
+
+    def kill(self) -> None:
+        if self.process and self.process.poll() is None:
+            with contextlib.suppress(Failure, subprocess.TimeoutExpired):
+                if self.leader:
+                    os.kill(self.leader, 38)  # SIGRTMIN+4: power off (systemd(1))
+                self.process.wait(10)
+            if self.process.poll() is None:
+                for child in [*descendants(self.process.pid), self.process.pid]:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(child, 9)
+                self.process.wait(10)
+        sh("umount", "-l", self.root, check=False)
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+def descendants(process: int) -> list[int]:
+    found: list[int] = []
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, path.read_text().split()):
+                found += [child, *descendants(child)]
+    return found
+
+
+@contextlib.contextmanager
+def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
+    """Bare machines with the key in its place."""
+    machines: list[Machine] = []
+    sh("ip", "netns", "add", SPACE)
+    try:
+        for words in ("link set lo up", "link add sky0 type bridge mcast_snooping 0", "addr add 10.77.0.254/24 dev sky0", "link set sky0 up"):
+            sh("ip", "-n", SPACE, *words.split())
+        for number in range(1, count + 1):
+            machines.append(Machine(number, package))
+            folder = machines[-1].root / "etc/skynode"
+            folder.mkdir(mode=0o755, parents=True)
+            shutil.copy(key, folder / "cluster.key")
+            (folder / "cluster.key").chmod(0o600)
+        for machine in machines:
+            machine.boot()
+        yield machines
+    finally:
+        for machine in machines:
+            machine.kill()
+        sh("ip", "netns", "del", SPACE, check=False)
+
+
+def install(machine: Machine) -> float:
+    began = time.monotonic()
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends", "--no-download",
+                "/root/skynode.deb", timeout=300)
+    return time.monotonic() - began
+
+
+def settle(machines: list[Machine], among: list[Machine], limit: float = 30) -> float:
+    """Every one of `among` lists all of `machines`."""
+    def all_listed() -> bool:
+        return all(sorted(node["state"] == "alive" for node in one.nodes()) == [True] * len(machines) for one in among)
+
+    return until(f"all list {len(machines)} nodes", all_listed, limit)
+
+
+SCAN = ["skynode", "scan", "--cluster-key", "/etc/skynode/cluster.key", "--no-cache", "--no-picture", "--format-catalogue", "csv", "--sector", "256"]
+
+
+def scan(machine: Machine, name: str) -> str:
+    machine.run(*SCAN, "/srv/frame.fits", "-o", f"/srv/{name}", timeout=300)
+    return (machine.root / f"srv/{name}/frame.csv").read_text()
+
+
+def rows(catalogue: str) -> list[str]:
+    return [line for line in catalogue.splitlines() if not line.startswith("#")]
+
+
+def trial(machines: list[Machine]) -> None:
+    first, second, third = machines[:3]
+    began = time.monotonic()
+    for machine in machines[:-1]:
+        seconds = install(machine)
+        say(f"{machine.name}: apt install {seconds:.1f} s")
+    # A job that waits for slots: whoever comes gets its tasks.
+    others = machines[:-1]
+    settle(others, others)
+    job = subprocess.Popen(
+        ["nsenter", "-t", str(first.leader), "-a", "--", "skynode", "simulate", "--cluster-key", "/etc/skynode/cluster.key",
+         "--tasks", "400", "--duration", "200ms", "--format", "json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seen = threading.Event()
+    lines: list[str] = []
+
+    def read() -> None:
+        assert job.stdout
+        for line in job.stdout:
+            lines.append(line)
+            if f'"node":"{machines[-1].name}"' in line and '"event":"completed"' in line:
+                seen.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    until("the job runs", lambda: len(lines) > 20, 20)
+    began = time.monotonic()
+    seconds = install(machines[-1])
+    if not seen.wait(30):
+        raise Failure("the last machine got no task")
+    total = time.monotonic() - began
+    say(f"{machines[-1].name}: apt install {seconds:.1f} s, first finished task of a running job {total:.1f} s after its begin (wanted: 10)")
+    if total > 10:
+        raise Failure("too slow from apt install to the first task")
+    if job.wait(120):
+        raise Failure(f"the job ended with {job.returncode}: {job.stderr.read()[-400:] if job.stderr else ''}")
+    reader.join()
+    settle(machines, machines)
+    say(f"all {len(machines)} list each other")
+
+    first.run("skynode", "synthesize", "/srv/frame.fits", "--width", "3000", "--height", "3000", "--stars", "30000", "--seed", "5")
+    first.run("chmod", "644", "/srv/frame.fits")
+    wanted = rows(scan(first, "whole"))
+    say(f"a scan from {first.name}: {len(wanted) - 1} sources")
+
+    say(f"a scan while {second.name} is killed (SIGKILL) and {third.name} is stopped")
+    running = subprocess.Popen(
+        ["nsenter", "-t", str(first.leader), "-a", "--", *SCAN, "/srv/frame.fits", "-o", "/srv/hurt"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.4)
+    second.run("systemctl", "kill", "-s", "KILL", "skynode")
+    began = time.monotonic()
+    third.run("systemctl", "stop", "skynode")
+    stop = time.monotonic() - began
+    if running.wait(300):
+        raise Failure(f"the scan ended with {running.returncode}: {running.stderr.read()[-400:] if running.stderr else ''}")
+    if rows((first.root / "srv/hurt/frame.csv").read_text()) != wanted:
+        raise Failure("another catalogue than without the kill")
+    say(f"the same catalogue; systemctl stop took {stop:.1f} s (grace 10 s)")
+    if stop > 12:
+        raise Failure("the stop took longer than its grace")
+    third.run("systemctl", "start", "skynode")
+    took = settle(machines, machines)
+    say(f"{second.name} was restarted by systemd, {third.name} by hand; all listed {took:.1f} s later")
+
+    say(f"{second.name} is frozen (SIGSTOP)")
+    second.run("mkdir", "-p", "/etc/systemd/system/skynode.service.d")
+    (second.root / "etc/systemd/system/skynode.service.d/lab.conf").write_text("[Service]\nWatchdogSec=3s\n")
+    second.run("systemctl", "daemon-reload")
+    second.run("systemctl", "restart", "skynode")
+    before = second.main_process()
+    os.kill(find_process(second, before), 19)
+    took = until("the watchdog restarts it", lambda: second.main_process() not in (0, before), 40)
+    settle(machines, [first])
+    say(f"the watchdog (3 s here, 30 s in the package) had it restarted after {took:.1f} s")
+
+    say(f"{third.name} reboots")
+    third.kill_and_boot()
+    took = settle(machines, machines, 60)
+    say(f"up and listed again; the same catalogue as before: {rows(scan(first, 'again')) == wanted}")
+
+    idle(first)
+
+    first.run("skynode", "simulate", "--cluster-key", "/etc/skynode/cluster.key", "--tasks", "50", "--duration", "10ms")
+    before_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
+    (first.root / "etc/skynode/skynode.yaml").write_text((first.root / "etc/skynode/skynode.yaml").read_text() + "slots: 1\n")
+    first.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--reinstall", "--no-download",
+              "--no-install-recommends", "/root/skynode.deb", timeout=300)
+    settle(machines, machines)
+    after_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
+    if after_jobs != before_jobs or "slots: 1" not in (first.root / "etc/skynode/skynode.yaml").read_text():
+        raise Failure("the upgrade lost jobs or configuration")
+    say("upgrade: configuration and jobs kept")
+    third.run("apt-get", "purge", "-y", "skynode")
+    left = [place for place in ("/etc/skynode", "/var/lib/skynode", "/usr/bin/skynode") if (third.root / place[1:]).exists()]
+    if left or "skynode" in third.run("getent", "passwd").stdout:
+        raise Failure(f"purge leaves {left or 'the user'}")
+    say("purge: nothing left")
+    level = re.search(r"([\d.]+) \w+", first.run("systemd-analyze", "security", "skynode", "--no-pager").stdout.splitlines()[-1])
+    exposure = float(level.group(1)) if level else 10
+    say(f"systemd-analyze security: {exposure} (wanted: 2.0)")
+    if exposure > 2.0:
+        raise Failure("more exposed than wanted")
+
+
+def find_process(machine: Machine, inside: int) -> int:
+    """A process of a container as this machine numbers it."""
+    for child in descendants(machine.leader):
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{child}/status").read_text()
+            numbers = re.search(r"^NSpid:\s+(.*)$", status, re.M)
+            if numbers and numbers.group(1).split()[-1] == str(inside):
+                return child
+    raise Failure(f"{machine.name} has no process {inside}")
+
+
+def idle(machine: Machine) -> None:
+    """What an idle node takes in a minute."""
+    time.sleep(5)
+    process = find_process(machine, machine.main_process())
+    place = Path(f"/proc/{process}")
+
+    def reading() -> tuple[float, int]:
+        fields = place.joinpath("stat").read_text().rsplit(")", 1)[1].split()
+        written = re.search(r"^write_bytes: (\d+)", place.joinpath("io").read_text(), re.M)
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(written.group(1)) if written else 0
+
+    before = reading()
+    time.sleep(60)
+    after = reading()
+    resident = re.search(r"^VmRSS:\s+(\d+)", place.joinpath("status").read_text(), re.M)
+    own = re.search(r"^RssAnon:\s+(\d+)", place.joinpath("status").read_text(), re.M)
+    say(
+        f"idle for a minute: {int(resident.group(1)) / 1024:.1f} MB resident, {int(own.group(1)) / 1024:.1f} MB of it its own, "
+        f"{(after[0] - before[0]) / 60 * 100:.2f} % of a core, {after[1] - before[1]} bytes written (wanted: 30 MB, 0.1 %, 0)"
+        if resident and own else "idle: gone"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="machines", allow_abbrev=False)
+    parser.add_argument("--machines", type=int, default=3)
+    parser.add_argument("--package", type=Path, help="default: the newest in dist")
+    parser.add_argument("--keep", action="store_true", help="wait for Return before they go")
+    options = parser.parse_args()
+    if os.geteuid():
+        sys.exit("machines: needs root, for containers and their network")
+    if options.machines < 3:
+        sys.exit("machines: three at least")
+    package = options.package or max((ROOT / "dist").glob("skynode_*.deb"), key=os.path.getmtime, default=None)
+    if not package:
+        sys.exit("machines: no package in dist; make deb makes one")
+    began = time.monotonic()
+    base(package)
+    with tempfile.TemporaryDirectory() as folder:
+        sh("dpkg-deb", "-x", package, f"{folder}/package")
+        key = Path(folder) / "cluster.key"
+        sh(f"{folder}/package/usr/bin/skynode", "key", "new", "--output", key)
+        try:
+            with cluster(options.machines, package, key) as machines:
+                try:
+                    trial(machines)
+                finally:
+                    if options.keep:
+                        for machine in machines:
+                            say(f"{machine.name}: nsenter -t {machine.leader} -a")
+                        input("Return ends them. ")
+        except Failure as failure:
+            say(f"machines: {failure}")
+            return 1
+    say(f"machines: all is well, after {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Makes dist/skynode_VERSION_ARCH.deb from a release build with Swift's runtime in it; installs what that needs.
+#
+#     deploy/package.sh        make deb
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "package: $*" >&2
+    exit 1
+}
+
+deploy/setup.sh --package
+version=$(sed -n 's/.*current = "\(.*\)".*/\1/p' Sources/SkyCore/Work/SkyNetVersion.swift)
+noted=$(dpkg-parsechangelog -l deploy/debian/changelog -S Version)
+[ "$version" = "$noted" ] || fail "the program is $version, but deploy/debian/changelog ends with $noted"
+
+# A folder of its own: with the runtime inside, everything is compiled differently.
+scratch=.build/package
+swift build -c release --product skynode --static-swift-stdlib --scratch-path $scratch
+program=$(swift build -c release --product skynode --static-swift-stdlib --scratch-path $scratch --show-bin-path)/skynode
+
+stage=$scratch/stage
+rm -rf $stage
+mkdir -p $stage/skynode $stage/skynode/completions $stage/skynode/docs $stage/skynode/skynode.avahi
+cp -r deploy/debian $stage/skynode/debian
+here=$stage/skynode
+strip -o $here/skynode "$program"
+cp deploy/systemd/skynode.service $here/debian/skynode.service
+cp deploy/systemd/skynode@.service $here/debian/skynode@.service
+cp deploy/debian/skynode.yaml $here/
+cp deploy/avahi/skynode.service $here/skynode.avahi/
+cp docs/OPERATIONS.md docs/PROTOCOL.md $here/docs/
+for shell in bash:skynode zsh:_skynode fish:skynode.fish; do
+    $here/skynode --generate-completion-script "${shell%%:*}" >$here/completions/"${shell#*:}"
+done
+date=$(dpkg-parsechangelog -l deploy/debian/changelog -S Timestamp)
+swift package generate-manual --date "$(date -u -d "@$date" +%F)" >$stage/manual.log 2>&1 || {
+    tail -n 5 $stage/manual.log >&2
+    fail "the manual cannot be made"
+}
+cp .build/plugins/GenerateManual/outputs/SkyNode/skynode.1 $here/
+
+(cd $here && dpkg-buildpackage -b -us -uc >../build.log 2>&1) || {
+    tail -n 20 $stage/build.log >&2
+    fail "the package cannot be built; all of it is in $stage/build.log"
+}
+mkdir -p dist
+mv $stage/*.deb dist/
+echo "dist/$(cd $stage && sed -n 's/^ [0-9a-f]* [0-9]* \(skynode_.*deb\)$/\1/p' ./*.changes | sort -u | head -n 1)"
