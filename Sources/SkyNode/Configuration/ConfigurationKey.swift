@@ -75,6 +75,9 @@ struct ConfigurationKey: Sendable {
             name: "cluster-key", kind: .value, unit: "a file", fallback: "none: this machine only",
             purpose: "the key that all nodes have"),
         ConfigurationKey(
+            name: "accept-key", kind: .list, unit: "files", fallback: "none",
+            purpose: "other keys whose owners are accepted too, while keys are changed"),
+        ConfigurationKey(
             name: "tls-certificate", kind: .value, unit: "a PEM file", fallback: "none",
             purpose: "instead of a key, this node's certificate of an own PKI"),
         ConfigurationKey(

@@ -13,6 +13,12 @@ struct SecurityOptions: ParsableArguments {
     var clusterKey: String?
 
     @Option(
+        name: .customLong("accept-key"),
+        help: ArgumentHelp(
+            "While keys are changed: another key whose owners are accepted too. Repeatable.", valueName: "file"))
+    var acceptedKeys: [String] = []
+
+    @Option(
         name: .customLong("tls-certificate"),
         help: ArgumentHelp("Instead of a cluster key: this node's certificate of an own PKI, PEM.", valueName: "file"))
     var certificate: String?
@@ -90,7 +96,9 @@ struct SecurityOptions: ParsableArguments {
             security = .certificates(
                 CertificateFiles(certificate: certificate, privateKey: privateKey, trustRoots: trustRoots))
         } else if let keyFile {
-            security = .clusterKey(try ClusterKey(contentsOf: keyFile))
+            security = .clusterKey(
+                try ClusterKey(contentsOf: keyFile),
+                accepting: try acceptedKeys.map { path throws(SecurityError) in try ClusterKey(contentsOf: path) })
         } else {
             security = .none
         }
@@ -106,6 +114,9 @@ struct SecurityOptions: ParsableArguments {
         }
         if clusterKey != nil, hasCertificates {
             throw CommandFailure(.usage, "--cluster-key and --tls-certificate contradict each other; give one of them")
+        }
+        if !acceptedKeys.isEmpty, keyFile == nil {
+            throw CommandFailure(.usage, "--accept-key goes with --cluster-key: a node has one key of its own")
         }
         if insecure, hasCertificates || keyFile != nil {
             let given =

@@ -10,15 +10,19 @@ package struct BeaconSeal: Sendable {
     /// What this cluster's beacons carry.
     package let cluster: ClusterMark
     private let key: SymmetricKey
+    /// Other keys whose beacons count too, by their number.
+    private let others: [UInt64: SymmetricKey]
 
     package init(cluster: String, security: TransportSecurity) {
         let name = ClusterMark.hash(cluster)
-        if case .clusterKey(let clusterKey) = security {
+        if case .clusterKey(let clusterKey, let accepted) = security {
             key = clusterKey.beaconKey
+            others = Dictionary(accepted.map { ($0.beaconKeyID, $0.beaconKey) }) { one, _ in one }
             self.cluster = ClusterMark(name: name, key: clusterKey.beaconKeyID)
         } else {
             key = SymmetricKey(data: SHA256.hash(data: Array("skynet beacon without a key".utf8)))
             self.cluster = ClusterMark(name: name, key: 0)
+            others = [:]
         }
     }
 
@@ -53,10 +57,12 @@ package struct BeaconSeal: Sendable {
             body.readableBytes == Beacon.tagLength
         else { throw .malformed }
         let mark = ClusterMark(name: name, key: key)
-        guard mark == cluster else { throw .foreign(mark) }
+        guard name == cluster.name, let opener = key == cluster.key ? self.key : others[key] else {
+            throw .foreign(mark)
+        }
         let isAuthentic = content.withUnsafeReadableBytes { content in
             body.withUnsafeReadableBytes { tag in
-                HMAC<SHA256>.isValidAuthenticationCode(tag, authenticating: content, using: self.key)
+                HMAC<SHA256>.isValidAuthenticationCode(tag, authenticating: content, using: opener)
             }
         }
         guard isAuthentic else { throw .forged }

@@ -23,13 +23,13 @@ struct TLSContextPair: Sendable {
         switch security {
         case .none:
             return nil
-        case .clusterKey(let key):
+        case .clusterKey(let key, let others):
             let own = try NodeCertificate(issuedBy: key, node: node, name: name, now: now)
             do {
                 try self.init(
                     chain: [NIOSSLCertificate(bytes: own.derBytes(), format: .der)],
                     privateKey: NIOSSLPrivateKey(bytes: Array(own.privateKey.derRepresentation), format: .der),
-                    trustRoots: [NIOSSLCertificate(bytes: key.certificateBytes, format: .der)],
+                    trustRoots: ([key] + others).map { try NIOSSLCertificate(bytes: $0.certificateBytes, format: .der) },
                     renewalDue: own.renewalDue)
             } catch {
                 throw SecurityError("TLS could not be set up: \(PrintableText.of(String(describing: error)))")

@@ -2,8 +2,9 @@
 public enum TransportSecurity: Sendable, Equatable {
     /// Not at all: for links within one machine, and for tests.
     case none
-    /// Mutual TLS under the cluster's own key.
-    case clusterKey(ClusterKey)
+    /// Mutual TLS under the cluster's own key. Who has one of the others is accepted too: while keys are changed, nodes have
+    /// the old one or the new one.
+    case clusterKey(ClusterKey, accepting: [ClusterKey] = [])
     /// Mutual TLS under certificates of somebody's own PKI.
     case certificates(CertificateFiles)
 

@@ -37,7 +37,7 @@ final class RunningCluster: Sendable {
         await RunningCluster.stop(nodes)
     }
 
-    private static func start(
+    static func start(
         _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
         hidden: String? = nil
     ) async throws -> (RunningProcess, String) {
@@ -110,7 +110,7 @@ final class RunningCluster: Sendable {
         Issue.record("the nodes did not find each other")
     }
 
-    private static func stop(_ nodes: [RunningProcess]) async {
+    static func stop(_ nodes: [RunningProcess]) async {
         for node in nodes { node.send(SIGKILL) }
         for node in nodes { _ = await node.end() }
     }

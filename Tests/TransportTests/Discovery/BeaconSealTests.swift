@@ -70,6 +70,25 @@ import Testing
         #expect(try self.seal(keyed: false).cluster.key == 0 && seal.cluster.key != 0)
     }
 
+    @Test func `while keys are changed, beacons of both count`() throws {
+        let (old, new) = (try ClusterKey.make(now: .now), try ClusterKey.make(now: .now))
+        let seals = [
+            BeaconSeal(cluster: "skynet", security: .clusterKey(old, accepting: [new])),
+            BeaconSeal(cluster: "skynet", security: .clusterKey(new, accepting: [old])),
+        ]
+        for one in seals {
+            for other in seals {
+                let beacon = Beacon.sample(cluster: other.cluster)
+                #expect(try one.open(other.seal(beacon)) == beacon)
+            }
+        }
+        #expect(seals[0].cluster != seals[1].cluster)
+        // Who takes the other key's mark needs that key.
+        #expect(fault(seals[0].seal(.sample(cluster: seals[1].cluster)), seals[0]) == .forged)
+        let third = BeaconSeal(cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now), accepting: [old]))
+        #expect(fault(third.seal(.sample(cluster: third.cluster)), seals[0]) == .foreign(third.cluster))
+    }
+
     @Test func `each trouble is worth one line, and there are not many`() {
         let own = ClusterMark(name: 1, key: 2)
         var news = BeaconNews(own: own)

@@ -26,6 +26,28 @@ import Testing
         }
     }
 
+    @Test func `while keys are changed, nodes with the old one and the new one link`() async throws {
+        let (old, new) = (try ClusterKey.make(now: .now), try ClusterKey.make(now: .now))
+        func settings(_ name: String, _ key: ClusterKey, accepting others: [ClusterKey]) -> ClusterSettings {
+            var settings = self.settings(name, key)
+            settings.security = .clusterKey(key, accepting: others)
+            return settings
+        }
+        let all = [
+            settings("a", old, accepting: [new]), settings("b", new, accepting: [old]), settings("c", new, accepting: []),
+        ]
+        try await TestCluster.run(all) { systems in
+            let address = try #require(systems[0].listeningAddress)
+            try await systems[1].join(address)
+            let (local, remote) = try Ledger.pair(systems[0], systems[1])
+            try await remote.note(7, ByteBuffer(repeating: 1, count: 1000))
+            #expect(try await remote.numbers() == [7])
+            withExtendedLifetime(local) {}
+            // It does not take the old one any more.
+            await #expect(throws: HandshakeFailure.self) { try await systems[2].join(address) }
+        }
+    }
+
     @Test func `another key, and none, are refused with words for the operator`() async throws {
         let key = try ClusterKey.make(now: .now)
         let other = try ClusterKey.make(now: .now)

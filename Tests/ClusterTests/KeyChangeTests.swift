@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A cluster whose key is changed while it works.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct KeyChangeTests {
+    @Test func `no task is lost when the key of a working cluster is changed`() async throws {
+        let folder = try ScratchFolder()
+        let (old, new) = (folder.file("old.key"), folder.file("new.key"))
+        for key in [old, new] { #expect(try await Skynode.run("key", "new", "--output", key).status == 0) }
+        let multicast = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
+        var nodes: [RunningProcess] = []
+        var addresses: [String] = []
+        func start(_ index: Int, _ keys: [String]) async throws {
+            let (node, address) = try await RunningCluster.start(index + 1, 1, multicast, folder, keys)
+            if index < nodes.count {
+                (nodes[index], addresses[index]) = (node, address)
+            } else {
+                nodes.append(node)
+                addresses.append(address)
+            }
+        }
+        func untilAllKnow(_ keys: [String]) async throws {
+            for address in addresses {
+                while try await Skynode.run(["nodes", "--node", address, "--format", "json"] + keys).output.count != 3 {}
+            }
+        }
+        do {
+            var keys = ["--cluster-key", old]
+            for index in 0..<3 { try await start(index, keys) }
+            try await untilAllKnow(keys)
+            let submitted = try await Skynode.run(
+                ["simulate", "--tasks", "200", "--duration", "100ms", "--detach", "--node", addresses[0]] + keys)
+            let job = try #require(submitted.output.first)
+            // As docs/OPERATIONS.md says: each round one node after the other.
+            for round in [
+                ["--cluster-key", old, "--accept-key", new], ["--cluster-key", new, "--accept-key", old],
+                ["--cluster-key", new],
+            ] {
+                for index in 0..<3 {
+                    nodes[index].send(SIGTERM)
+                    let ended = await nodes[index].end()
+                    #expect(ended.status == 0)
+                    try await start(index, round)
+                }
+                keys = round
+                try await untilAllKnow(keys)
+            }
+            let ended = try await Skynode.run(["jobs", "watch", job, "--node", addresses[0], "--format", "json"] + keys)
+            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            #expect(end.event == "ended" && end.completed == 200 && end.failed == 0)
+            // The old one is of no use any more.
+            let refused = try await Skynode.run("nodes", "--node", addresses[0], "--cluster-key", old)
+            #expect(refused.status == 3)
+        } catch {
+            await RunningCluster.stop(nodes)
+            throw error
+        }
+        await RunningCluster.stop(nodes)
+    }
+
+    @Test func `an accepted key goes with one's own`() async throws {
+        let folder = try ScratchFolder()
+        let key = folder.file("a.key")
+        #expect(try await Skynode.run("key", "new", "--output", key).status == 0)
+        let ended = try await Skynode.run("nodes", "--accept-key", key, "--no-multicast")
+        #expect(ended.status == 2)
+        #expect(ended.errors == ["skynode: --accept-key goes with --cluster-key: a node has one key of its own"])
+    }
+}
