@@ -92,6 +92,7 @@ let package = Package(
             dependencies: [
                 "Transport", "SkyCore",
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -126,11 +127,19 @@ let package = Package(
         ),
         .testTarget(
             name: "SkyNodeTests",
-            dependencies: ["SkyNode", "Transport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "SkyNode", "Transport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
         // The daemons these start are the built `skynode`, hence the dependency on it.
-        .testTarget(name: "ClusterTests", dependencies: ["SkyNode", "SkyCore"], swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTests",
+            dependencies: ["SkyNode", "SkyCore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

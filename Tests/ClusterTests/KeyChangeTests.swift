@@ -8,7 +8,8 @@ import Testing
         let folder = try ScratchFolder()
         let (old, new) = (folder.file("old.key"), folder.file("new.key"))
         for key in [old, new] { #expect(try await Skynode.run("key", "new", "--output", key).status == 0) }
-        let multicast = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
+        let multicast =
+            "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
         var nodes: [RunningProcess] = []
         var addresses: [String] = []
         func start(_ index: Int, _ keys: [String]) async throws {
@@ -22,7 +23,8 @@ import Testing
         }
         func untilAllKnow(_ keys: [String]) async throws {
             for address in addresses {
-                while try await Skynode.run(["nodes", "--node", address, "--format", "json"] + keys).output.count != 3 {}
+                while try await Skynode.run(["nodes", "--node", address, "--format", "json"] + keys).output.count != 3 {
+                }
             }
         }
         do {
@@ -46,7 +48,8 @@ import Testing
                 keys = round
                 try await untilAllKnow(keys)
             }
-            let ended = try await Skynode.run(["jobs", "watch", job, "--node", addresses[0], "--format", "json"] + keys)
+            let ended = try await Skynode.run(
+                ["jobs", "watch", job, "--node", addresses[0], "--format", "json"] + keys)
             let end = try #require(ended.output.last.flatMap(EventLine.init))
             #expect(end.event == "ended" && end.completed == 200 && end.failed == 0)
             // The old one is of no use any more.

@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 import SkyCore
-import Synchronization
 
 /// Shows a job's progress on standard error: a live picture on a terminal, a plain line now and then elsewhere.
 final class ProgressDisplay: Sendable {
@@ -12,7 +12,7 @@ final class ProgressDisplay: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
     private let isLive: Bool
     private let isQuiet: Bool
 
@@ -30,7 +30,7 @@ final class ProgressDisplay: Sendable {
     /// - Parameter subject: tells jobs apart that are shown in turn.
     func show(_ status: JobStatus, of subject: String? = nil) {
         guard !isQuiet else { return }
-        state.withLock { state in
+        state.withLockedValue { state in
             guard !state.isFinished else { return }
             let now = ContinuousClock.now
             let interval = isLive ? ProgressDisplay.liveInterval : ProgressDisplay.plainInterval
@@ -49,7 +49,7 @@ final class ProgressDisplay: Sendable {
 
     /// Prints a line above the live picture.
     func say(_ line: String) {
-        state.withLock { state in
+        state.withLockedValue { state in
             erase(&state)
             Console.error(line)
             state.lastDrawn = isLive ? nil : state.lastDrawn
@@ -58,12 +58,12 @@ final class ProgressDisplay: Sendable {
 
     /// Takes the live picture away until the next one; what follows is printed below.
     func clear() {
-        state.withLock { erase(&$0) }
+        state.withLockedValue { erase(&$0) }
     }
 
     /// Takes the live picture away for good.
     func finish() {
-        state.withLock { state in
+        state.withLockedValue { state in
             erase(&state)
             state.isFinished = true
         }

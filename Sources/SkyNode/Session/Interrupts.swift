@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 import Transport
 import UnixSignals
 
@@ -7,13 +7,13 @@ import UnixSignals
 final class Interrupts: Sendable {
     private let interrupted = Latch()
     /// How words reach the person; a live display has to make room for them.
-    private let speaker = Mutex<@Sendable (String) -> Void>({ Console.error($0) })
+    private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
 
     var wasInterrupted: Bool { interrupted.isOpen }
 
     /// From now on, words go through a display.
     func speak(through display: ProgressDisplay) {
-        speaker.withLock { $0 = { display.say($0) } }
+        speaker.withLockedValue { $0 = { display.say($0) } }
     }
 
     /// Listens until cancelled.
@@ -25,7 +25,7 @@ final class Interrupts: Sendable {
             signal(SIGINT) { _ in _exit(130) }
             signal(SIGTERM) { _ in _exit(130) }
             interrupted.open()
-            speaker.withLock { $0 }("skynode: stopping; Ctrl-C again leaves at once")
+            speaker.withLockedValue { $0 }("skynode: stopping; Ctrl-C again leaves at once")
             return
         }
     }

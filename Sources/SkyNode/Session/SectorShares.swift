@@ -1,13 +1,13 @@
+import NIOConcurrencyHelpers
 import SkyCore
-import Synchronization
 
 /// How many sectors each node scanned, counted from a job's events. Its other tasks (header, backgrounds, picture) are
 /// not what a person means by a share of the work.
 final class SectorShares: Sendable {
-    private let shares = Mutex<[String: Int]>([:])
+    private let shares = NIOLockedValueBox<[String: Int]>([:])
 
     func count(_ batch: EventBatch) {
-        shares.withLock { shares in
+        shares.withLockedValue { shares in
             for event in batch.events {
                 if case .completed(let task, let node) = event.kind, task.hasPrefix("sector ") {
                     shares[node, default: 0] += 1
@@ -18,6 +18,6 @@ final class SectorShares: Sendable {
 
     /// By name.
     var list: [(node: String, sectors: Int)] {
-        shares.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        shares.withLockedValue { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 /// A process under test: its lines as they come, its end, and whether it is gone.
@@ -9,7 +9,7 @@ final class RunningProcess: Sendable {
     private let arguments: [String]
     /// Lines of standard output as they come.
     let lines: AsyncStream<String>
-    private let collected = Mutex<(output: [String], errors: [String])>(([], []))
+    private let collected = NIOLockedValueBox<(output: [String], errors: [String])>(([], []))
     private let ended: AsyncStream<Int32>
     /// Where its standard input comes from; -1 for nowhere.
     private let input: Int32
@@ -58,13 +58,13 @@ final class RunningProcess: Sendable {
         // Reading and waiting block, so each has a thread of its own; all end with the process.
         let errorsRead = DispatchSemaphore(value: 0)
         RunningProcess.thread { [self] in
-            RunningProcess.read(errors) { line in collected.withLock { $0.errors.append(line) } }
+            RunningProcess.read(errors) { line in collected.withLockedValue { $0.errors.append(line) } }
             errorsRead.signal()
         }
         let child = pid
         RunningProcess.thread { [self] in
             RunningProcess.read(output) { line in
-                collected.withLock { $0.output.append(line) }
+                collected.withLockedValue { $0.output.append(line) }
                 lineContinuation.yield(line)
             }
             lineContinuation.finish()
@@ -103,7 +103,7 @@ final class RunningProcess: Sendable {
         var status: Int32 = -1
         for await value in ended { status = value }
         watchdog.cancel()
-        return collected.withLock { Ended(status: status, output: $0.output, errors: $0.errors) }
+        return collected.withLockedValue { Ended(status: status, output: $0.output, errors: $0.errors) }
     }
 
     private static func thread(_ body: @escaping @Sendable () -> Void) {
