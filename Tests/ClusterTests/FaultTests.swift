@@ -37,7 +37,9 @@ import Testing
             }
             let found = Dictionary(reasons) { first, _ in first }
             #expect(found["task 3"]??.contains("time limit") == true, "\(found)")
-            #expect(found["task 5"]??.contains("failed to allocate") == true, "\(found)")
+            // Without a bound it takes all there is, and runs into its time limit.
+            let fate = Skynode.isSanitized ? "time limit" : "failed to allocate"
+            #expect(found["task 5"]??.contains(fate) == true, "\(found)")
         }
     }
 
@@ -97,7 +99,8 @@ import Testing
         }
     }
 
-    @Test func `two coordinators with equal jobs share the slots`() async throws {
+    @Test(.disabled(if: Skynode.isSanitized, "asking takes longer than the jobs"))
+    func `two coordinators with equal jobs share the slots`() async throws {
         try await RunningCluster.with(4, slots: 4) { cluster in
             var jobs: [(node: String, job: String)] = []
             for node in cluster.addresses.prefix(2) {

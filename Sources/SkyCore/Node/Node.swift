@@ -74,7 +74,9 @@ package final class Node: Sendable {
         let status = await scan.whenLocal { $0.status() }
         let job = await coordinator.whenLocal { $0.newestJob() } ?? nil
         return NodePulse(
-            slots: status?.slots ?? 0, running: status?.running ?? 0, nodes: system.members.count + 1, job: job)
+            slots: status?.slots ?? 0, running: status?.running ?? 0, completed: status?.completed ?? 0,
+            failed: status?.failed ?? 0, isReady: !system.ownMember.isDraining, nodes: system.members.count + 1,
+            job: job)
     }
 
     /// Works until cancelled, then stops the workers and says goodbye.

@@ -6,6 +6,11 @@ package struct NodePulse: Hashable, Sendable {
     package var slots: Int
     /// Tasks that run.
     package var running: Int
+    /// Tasks that have ended here since its start.
+    package var completed: Int
+    package var failed: Int
+    /// Whether it takes new work.
+    package var isReady: Bool
     /// Nodes in the cluster, itself among them.
     package var nodes: Int
     /// The newest job under way that it coordinates.

@@ -103,6 +103,23 @@ struct ServeCommand: AsyncParsableCommand {
             visibility: .hidden))
     var slowness = 1
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where to answer HTTP: health, metrics for Prometheus, nodes and jobs; none for nowhere. Other addresses than this \
+            machine's own need --http-token. Default: \(Defaults.http), if nobody else has that port.
+            """, valueName: "host:port"))
+    var http: String?
+
+    @Option(
+        name: .customLong("http-token"),
+        help: ArgumentHelp(
+            """
+            A file with the bearer token that HTTP requests must show, but for /healthz and /readyz. Without one, reading is \
+            free and nothing can be changed.
+            """, valueName: "file"))
+    var httpToken: String?
+
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
 
@@ -141,7 +158,9 @@ struct ServeCommand: AsyncParsableCommand {
         let style: ServiceLogHandler.Style =
             logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
         let logger = Logger(label: "skynode") { ServiceLogHandler(label: $0, style: style, threshold: threshold) }
-        let settings = try settings(logger)
+        var settings = try settings(logger)
+        let http = try httpServer()
+        settings.cluster.metrics = http?.metrics
         let journal: Journal
         let limits = try limits()
         do {
@@ -154,7 +173,7 @@ struct ServeCommand: AsyncParsableCommand {
             configured.source, now: configured.arguments, grace: stopGrace.duration, threshold: threshold)
         let service = NodeService(
             node: node, listen: try address(), notice: network.security.notice,
-            manager: ServiceManager(environment: environment), grace: { reloads.grace },
+            http: http, manager: ServiceManager(environment: environment), grace: { reloads.grace },
             reload: { await reloads.reload($0) })
         var configuration = ServiceGroupConfiguration(
             services: [service], gracefulShutdownSignals: [.sigterm, .sigint],
@@ -176,7 +195,30 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Looks at what only shows when all is put together.
-    func check() throws { _ = try changeable() }
+    func check() throws {
+        _ = try changeable()
+        _ = try httpServer()
+    }
+
+    /// `nil` for none.
+    private func httpServer() throws -> HTTPServer? {
+        guard http != "none" else { return nil }
+        let address =
+            try http.map { try AddressArgument.parse($0, option: "--http", allowsPortZero: true) } ?? Defaults.http
+        let token = try httpToken.map { path in
+            let text = try SecretFile.secret(path).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard text.utf8.count >= 16, text.allSatisfy({ $0.isASCII && !$0.isWhitespace }) else {
+                throw CommandFailure(
+                    .usage,
+                    "--http-token \(PrintableText.of(path)): a token has 16 letters or digits at least, and no spaces")
+            }
+            return text
+        }
+        guard address.isLoopback || token != nil else {
+            throw CommandFailure(.usage, "--http \(address): beyond this machine, HTTP needs --http-token")
+        }
+        return HTTPServer(address: address, isWanted: http != nil, token: token, metrics: MetricsRegistry())
+    }
 
     private func address() throws -> NodeAddress {
         try AddressArgument.parse(listen, option: "--listen", allowsPortZero: true)

@@ -101,6 +101,12 @@ struct ConfigurationKey: Sendable {
             name: "join", kind: .list, unit: "HOST:PORT each", fallback: "none",
             purpose: "nodes to connect to, again and again", canChange: true),
         ConfigurationKey(
+            name: "http", kind: .value, unit: "HOST:PORT, or none", fallback: "\(Defaults.http), if that port is free",
+            purpose: "where health, metrics, nodes and jobs are told by HTTP"),
+        ConfigurationKey(
+            name: "http-token", kind: .value, unit: "a file", fallback: "none: this machine only, and reading only",
+            purpose: "the bearer token that HTTP requests must show"),
+        ConfigurationKey(
             name: "log-level", kind: .value, unit: "trace, debug, info, notice, warning, error or critical",
             fallback: "notice", purpose: "what is logged", canChange: true),
         ConfigurationKey(

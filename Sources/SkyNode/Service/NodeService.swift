@@ -10,6 +10,8 @@ struct NodeService: Service {
     let listen: NodeAddress
     /// What the operator is told of the node's reach, once it listens.
     let notice: String?
+    /// `nil` where nobody is to be answered by HTTP.
+    let http: HTTPServer?
     /// `nil` where nobody watches over it.
     let manager: ServiceManager?
     /// How long running tasks may go on when it is to stop.
@@ -26,11 +28,21 @@ struct NodeService: Service {
         }
         Console.output("skynode \(node.system.name) listening on \(node.system.listeningAddress ?? listen)")
         if let notice { node.system.logger.notice("\(notice)") }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await node.run() }
-            group.addTask { await untilStopped() }
-            // Whoever ends first: the node only ends where it is told to.
-            await group.next()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await node.run()
+                return true
+            }
+            group.addTask {
+                await untilStopped()
+                return true
+            }
+            group.addTask {
+                try await http?.run(node)
+                return false
+            }
+            // Whoever ends first of the first two: the node only ends where it is told to.
+            while let isEnd = try await group.next(), !isEnd {}
             group.cancelAll()
         }
     }
@@ -72,15 +84,15 @@ struct NodeService: Service {
     private func watch() async {
         guard let manager else { return }
         let interval = min(manager.watchdog.map { $0 / 3 } ?? NodeService.statusInterval, NodeService.statusInterval)
-        var last = await node.pulse()
-        manager.tell(.ready, .status(last.description))
+        var last = await node.pulse().description
+        manager.tell(.ready, .status(last))
         while true {
             do { try await Task.sleep(for: interval) } catch { return }
-            let pulse = await node.pulse()
+            let pulse = await node.pulse().description
             guard !Task.isCancelled else { return }
             if manager.watchdog != nil { manager.tell(.alive) }
             guard pulse != last else { continue }
-            manager.tell(.status(pulse.description))
+            manager.tell(.status(pulse))
             last = pulse
         }
     }

@@ -9,6 +9,9 @@ enum Defaults {
     /// Address of the daemon of this machine.
     static let daemon = NodeAddress.hostPort(host: "127.0.0.1", port: port)
 
+    /// Where HTTP is answered.
+    static let http = NodeAddress.hostPort(host: "127.0.0.1", port: 7422)
+
     /// One slot a core: scans compute without waiting.
     static var slots: Int { max(1, min(1024, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The checks are made on the opened descriptor, not on the name: what was checked is what is read, whatever happens
 /// to the name meanwhile.
-enum SecretFile {
+package enum SecretFile {
     /// Longest file. A key with its certificate has about 1 KiB; a chain of own certificates or a bundle of roots
     /// fits many times over.
     static let limit = 64 * 1024
@@ -15,6 +15,9 @@ enum SecretFile {
         /// Certificates, which are public.
         case certificates
     }
+
+    /// The text of a file that nobody else may read.
+    package static func secret(_ path: String) throws(SecurityError) -> String { try read(path, .secret) }
 
     /// The text of the file.
     ///

@@ -29,7 +29,9 @@ struct TLSContextPair: Sendable {
                 try self.init(
                     chain: [NIOSSLCertificate(bytes: own.derBytes(), format: .der)],
                     privateKey: NIOSSLPrivateKey(bytes: Array(own.privateKey.derRepresentation), format: .der),
-                    trustRoots: ([key] + others).map { try NIOSSLCertificate(bytes: $0.certificateBytes, format: .der) },
+                    trustRoots: ([key] + others).map {
+                        try NIOSSLCertificate(bytes: $0.certificateBytes, format: .der)
+                    },
                     renewalDue: own.renewalDue)
             } catch {
                 throw SecurityError("TLS could not be set up: \(PrintableText.of(String(describing: error)))")

@@ -18,6 +18,9 @@ enum Skynode {
         return places.first { access($0, X_OK) == 0 } ?? "skynode is not built"
     }()
 
+    /// Whether everything runs under a sanitizer, some ten times as slow and without bounds of memory (`make tsan`).
+    static let isSanitized = ProcessInfo.processInfo.environment["SKYNET_SANITIZED"] != nil
+
     /// Frames that may lie beside the package; tests that need them say when they skip.
     static let sharedSky: String = {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -33,6 +36,8 @@ enum Skynode {
     }
 
     static func run(_ arguments: [String]) async throws -> Ended {
+        // A test whose time is over must not ask again and again.
+        try Task.checkCancellation()
         let process = try RunningProcess(path, arguments)
         return await process.end()
     }

@@ -85,7 +85,8 @@ import Testing
         #expect(seals[0].cluster != seals[1].cluster)
         // Who takes the other key's mark needs that key.
         #expect(fault(seals[0].seal(.sample(cluster: seals[1].cluster)), seals[0]) == .forged)
-        let third = BeaconSeal(cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now), accepting: [old]))
+        let third = BeaconSeal(
+            cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now), accepting: [old]))
         #expect(fault(third.seal(.sample(cluster: third.cluster)), seals[0]) == .foreign(third.cluster))
     }
 

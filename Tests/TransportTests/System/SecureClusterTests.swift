@@ -34,7 +34,8 @@ import Testing
             return settings
         }
         let all = [
-            settings("a", old, accepting: [new]), settings("b", new, accepting: [old]), settings("c", new, accepting: []),
+            settings("a", old, accepting: [new]), settings("b", new, accepting: [old]),
+            settings("c", new, accepting: []),
         ]
         try await TestCluster.run(all) { systems in
             let address = try #require(systems[0].listeningAddress)

@@ -1,0 +1,226 @@
+import HTTPTypes
+import Hummingbird
+import NIOConcurrencyHelpers
+import NIOCore
+import SkyCore
+import Transport
+
+/// Answers requests about a node and its jobs.
+struct API: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    let node: Node
+    let metrics: MetricsRegistry
+    /// Who knows it may do everything; without one, reading is free and nothing can be changed.
+    let token: String?
+    private let limits = NIOLockedValueBox(Limits())
+    private let epoch = ContinuousClock.now
+
+    private struct Limits {
+        var requests = TokenBucket(rate: 100, capacity: 200)
+        var streams = 0
+    }
+
+    /// Followers of jobs at a time.
+    private static let streamLimit = 32
+    /// How long a node that is well takes to answer at most.
+    private static let pulseLimit = Duration.seconds(5)
+
+    init(node: Node, metrics: MetricsRegistry, token: String?) {
+        (self.node, self.metrics, self.token) = (node, metrics, token)
+    }
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        do {
+            var response = try await answer(request)
+            if request.method == .head { response.body = ResponseBody() }
+            return response
+        } catch {
+            return APIFailure(error).response
+        }
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
+        let route = try APIRoute(method: request.method.rawValue, path: request.uri.path)
+        try authorize(request, route)
+        let time = epoch.duration(to: .now)
+        guard limits.withLockedValue({ $0.requests.take(now: time) }) else {
+            throw APIFailure(.tooManyRequests, "too many requests; ask again in a second", [.retryAfter: "1"])
+        }
+        switch route {
+        case .health: return try await health()
+        case .readiness:
+            guard let pulse = await pulse(), pulse.isReady else {
+                throw APIFailure(.serviceUnavailable, "this node takes no new work")
+            }
+            return .text("ready\n")
+        case .metrics: return .text(await prometheus(), type: "text/plain; version=0.0.4; charset=utf-8")
+        case .nodes:
+            struct Body: Encodable { var nodes: [NodeLine] }
+            return .json(Body(nodes: try await node.coordinator.nodes().map(NodeLine.init)))
+        case .jobs:
+            struct Body: Encodable { var jobs: [JobLine] }
+            return .json(Body(jobs: try await node.coordinator.list().map { JobLine($0) }))
+        case .job(let id): return .json(JobLine(try await job(id), try await node.coordinator.details(id)))
+        case .submit: return try await submit(request)
+        case .delete(let id):
+            _ = try await job(id)
+            try await node.coordinator.delete(id)
+            return Response(status: .noContent)
+        case .events(let id): return try await events(id, request)
+        }
+    }
+
+    // MARK: - Who may ask
+
+    private func authorize(_ request: Request, _ route: APIRoute) throws {
+        guard !route.isOpen else { return }
+        guard let token else {
+            guard !route.isChange else {
+                throw APIFailure(.forbidden, "without --http-token nothing can be changed by HTTP")
+            }
+            return
+        }
+        let given = request.headers[.authorization] ?? ""
+        guard given.lowercased().hasPrefix("bearer "), API.isSame(String(given.dropFirst(7)), token) else {
+            throw APIFailure(.unauthorized, "a bearer token is needed", [.wwwAuthenticate: "Bearer realm=\"skynode\""])
+        }
+    }
+
+    /// Takes as long whatever the difference.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        var difference = UInt8(one.count == other.count ? 0 : 1)
+        for (index, byte) in other.enumerated() { difference |= byte ^ (index < one.count ? one[index] : 0) }
+        return difference == 0
+    }
+
+    // MARK: - How it is
+
+    /// `nil` where a part of the node does not answer in time.
+    private func pulse() async -> NodePulse? {
+        await withTaskGroup(of: NodePulse?.self) { group in
+            group.addTask { await node.pulse() }
+            group.addTask {
+                try? await Task.sleep(for: API.pulseLimit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    private func health() async throws -> Response {
+        guard await pulse() != nil else {
+            throw APIFailure(.serviceUnavailable, "a part of this node has not answered for \(API.pulseLimit)")
+        }
+        return .text("ok\n")
+    }
+
+    private func prometheus() async -> String {
+        var text = PrometheusText()
+        text.add(
+            "skynode_build_info", "The program, as labels of 1.", "gauge", [(["version": SkyNetVersion.current], 1)])
+        if let pulse = await pulse() {
+            let gauges: [(String, String, Int)] = [
+                ("skynode_slots", "Tasks that may run at once.", pulse.slots),
+                ("skynode_tasks_running", "Tasks that run.", pulse.running),
+                ("skynode_nodes", "Nodes in the cluster, this one among them.", pulse.nodes),
+            ]
+            for (name, help, value) in gauges { text.add(name, help, "gauge", [([:], Double(value))]) }
+            text.add(
+                "skynode_tasks_total", "Tasks that ended on this node, by how.", "counter",
+                [(["result": "completed"], Double(pulse.completed)), (["result": "failed"], Double(pulse.failed))])
+            text.add("skynode_draining", "Whether it takes no new work.", "gauge", [([:], pulse.isReady ? 0 : 1)])
+        }
+        if let jobs = try? await node.coordinator.list() {
+            let states = Dictionary(grouping: jobs) { JobTable.state($0) }.mapValues { Double($0.count) }
+            let known = ["running", "paused", "done", "failed", "cancelled"]
+            text.add(
+                "skynode_jobs", "Jobs that this node coordinates or remembers, by state.", "gauge",
+                Set(known).union(states.keys).sorted().map { (["state": $0], states[$0] ?? 0) })
+        }
+        if let storage = try? await node.coordinator.storage() {
+            text.add("skynode_journal_bytes", "What jobs and results take.", "gauge", [([:], Double(storage.bytes))])
+            text.add("skynode_journal_limit_bytes", "What they may take.", "gauge", [([:], Double(storage.limit))])
+        }
+        let usage = ProcessUsage()
+        text.add(
+            "process_cpu_seconds_total", "Processor time of the daemon, without its workers.", "counter",
+            [([:], usage.processor)])
+        text.add("process_resident_memory_bytes", "Memory of the daemon.", "gauge", [([:], usage.residentBytes)])
+        text.add("process_open_fds", "Open file descriptors of the daemon.", "gauge", [([:], usage.descriptors)])
+        text.add(metrics)
+        return text.text
+    }
+
+    // MARK: - Jobs
+
+    private func job(_ id: JobID) async throws -> JobListing {
+        guard let job = try await node.coordinator.list().first(where: { $0.id == id }) else {
+            throw APIFailure(.notFound, "there is no job \(id)")
+        }
+        return job
+    }
+
+    private func submit(_ request: Request) async throws -> Response {
+        let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        // A page in a browser can send others without asking.
+        guard type == "application/json" else {
+            throw APIFailure(.unsupportedMediaType, "a job is sent as application/json")
+        }
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: JobBody.sizeLimit)
+        } catch is NIOTooManyBytesError {
+            throw APIFailure(.contentTooLarge, "a job has at most \(JobBody.sizeLimit) bytes")
+        }
+        let submission = try JobBody(body).submission()
+        let id = try await node.coordinator.submit(submission)
+        return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
+    }
+
+    /// Server-sent events (HTML, "Server-sent events"): one for each event of the job, until it has ended.
+    private func events(_ id: JobID, _ request: Request) async throws -> Response {
+        _ = try await job(id)
+        let last = request.headers[HTTPField.Name("Last-Event-ID")!].flatMap { Int($0) }
+        let first = max(0, last.map { $0 &+ 1 } ?? 0)
+        guard
+            limits.withLockedValue({ limits in
+                guard limits.streams < API.streamLimit else { return false }
+                limits.streams += 1
+                return true
+            })
+        else {
+            throw APIFailure(.serviceUnavailable, "too many follow jobs already", [.retryAfter: "10"])
+        }
+        let coordinator = node.coordinator
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody { [limits] writer in
+                defer { limits.withLockedValue { $0.streams -= 1 } }
+                var next = first
+                while !Task.isCancelled {
+                    let batch = try await coordinator.events(EventsRequest(job: id, from: next))
+                    next = max(next, batch.next)
+                    var text = ""
+                    for event in batch.events {
+                        text += "id: \(event.number)\ndata: \(try JSONLine.encode(EventLine(event, subject: nil)))\n\n"
+                    }
+                    // A comment finds out whether anybody is still there.
+                    try await writer.write(ByteBuffer(string: text.isEmpty ? ": still running\n\n" : text))
+                    if batch.events.contains(where: \.kind.isEnd) { break }
+                    if batch.events.isEmpty, try await coordinator.list().first(where: { $0.id == id })?.state != nil {
+                        break
+                    }
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension JobEvent.Kind {
+    fileprivate var isEnd: Bool {
+        if case .ended = self { true } else { false }
+    }
+}

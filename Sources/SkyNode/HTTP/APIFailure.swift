@@ -1,0 +1,60 @@
+import HTTPTypes
+import Hummingbird
+import SkyCore
+import Transport
+
+/// An error as a client sees it.
+struct APIFailure: Error {
+    var status: HTTPResponse.Status
+    var message: String
+    var headers: HTTPFields = [:]
+
+    init(_ status: HTTPResponse.Status, _ message: String, _ headers: HTTPFields = [:]) {
+        (self.status, self.message, self.headers) = (status, message, headers)
+    }
+
+    /// What went wrong, in HTTP's words.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as APIFailure: self = failure
+        case .notFound as APIRoute.Problem:
+            self.init(.notFound, "there is nothing here; docs/openapi.yaml says what there is")
+        case .method(let methods) as APIRoute.Problem:
+            self.init(
+                .methodNotAllowed, "allowed are \(methods.joined(separator: ", "))",
+                [.allow: methods.joined(separator: ", ")])
+        case let error as SkyError: self.init(.badRequest, error.message)
+        case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
+        case let error as RemoteError: self.init(.conflict, error.message)
+        case let error as HTTPError: self.init(error.status, error.body ?? error.status.reasonPhrase, error.headers)
+        default: self.init(.internalServerError, "the node could not do it: \(type(of: error))")
+        }
+    }
+
+    var response: Response {
+        struct Body: Encodable { var error: String }
+        return .json(Body(error: message), status: status, headers: headers)
+    }
+}
+
+extension Response {
+    /// A value as JSON.
+    static func json(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) -> Response {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = "no-store"
+        let text = (try? JSONLine.encode(value)) ?? "{}"
+        return Response(
+            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
+    }
+
+    static func text(_ text: String, status: HTTPResponse.Status = .ok, type: String = "text/plain; charset=utf-8")
+        -> Response
+    {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,65 @@
+import SkyCore
+
+/// What a request asks for.
+enum APIRoute: Hashable {
+    case health, readiness, metrics
+    case nodes
+    case jobs, submit
+    case job(JobID), delete(JobID)
+    case events(JobID)
+
+    /// What is wrong with method or path.
+    enum Problem: Error, Hashable {
+        case notFound
+        /// With the methods that there are.
+        case method([String])
+    }
+
+    /// Reads method and path; of a path that ends with a slash no notice is taken.
+    init(method: String, path: String) throws(Problem) {
+        let parts = path.split(separator: "/").map(String.init)
+        // What is only to be looked at may be looked at without its body.
+        let isGet = method == "GET" || method == "HEAD"
+        func get(_ route: APIRoute) throws(Problem) -> APIRoute {
+            guard isGet else { throw .method(["GET", "HEAD"]) }
+            return route
+        }
+        switch parts {
+        case ["healthz"]: self = try get(.health)
+        case ["readyz"]: self = try get(.readiness)
+        case ["metrics"]: self = try get(.metrics)
+        case ["v1", "nodes"]: self = try get(.nodes)
+        case ["v1", "jobs"]:
+            guard isGet || method == "POST" else { throw .method(["GET", "HEAD", "POST"]) }
+            self = isGet ? .jobs : .submit
+        case _ where parts.count == 3 && parts.starts(with: ["v1", "jobs"]):
+            guard let job = JobID(parts[2]) else { throw .notFound }
+            guard isGet || method == "DELETE" else { throw .method(["GET", "HEAD", "DELETE"]) }
+            self = isGet ? .job(job) : .delete(job)
+        case _ where parts.count == 4 && parts.starts(with: ["v1", "jobs"]) && parts[3] == "events":
+            guard let job = JobID(parts[2]) else { throw .notFound }
+            guard method == "GET" else { throw .method(["GET"]) }
+            self = .events(job)
+        default: throw .notFound
+        }
+    }
+
+    /// Whether anybody may ask, as whatever watches over a node does.
+    var isOpen: Bool { self == .health || self == .readiness }
+
+    /// Whether it changes something.
+    var isChange: Bool {
+        switch self {
+        case .submit, .delete: true
+        default: false
+        }
+    }
+}
+
+extension JobID {
+    /// Sixteen hexadecimal digits, as `description` writes them.
+    init?(_ text: String) {
+        guard text.utf8.count == 16, let value = UInt64(text, radix: 16), text.first != "+" else { return nil }
+        self.init(rawValue: value)
+    }
+}

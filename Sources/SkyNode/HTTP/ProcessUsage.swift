@@ -1,0 +1,22 @@
+import Foundation
+import Glibc
+
+/// What this process takes of the machine.
+struct ProcessUsage {
+    /// Of all threads, in seconds.
+    let processor: Double
+    let residentBytes: Double
+    let descriptors: Double
+
+    /// Reads `/proc/self`; what cannot be read is 0.
+    init() {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        let seconds = { (time: timeval) in Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        processor = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        // Pages: size, resident, shared and others (proc(5)).
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        residentBytes = (pages?.dropFirst().first.flatMap { Double($0) } ?? 0) * Double(sysconf(Int32(_SC_PAGESIZE)))
+        descriptors = Double((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import FoundationNetworking
+import Glibc
+import Testing
+
+/// A node's HTTP door, from outside.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct HTTPServiceTests {
+    private struct Answer {
+        var status: Int
+        var text: String
+        var headers: [AnyHashable: Any]
+    }
+
+    /// Runs `body` with a node that answers HTTP at an address.
+    private func serving(
+        _ options: [String] = [], _ body: (_ http: String, _ address: String) async throws -> Void
+    ) async throws {
+        let folder = try ScratchFolder()
+        let port = Int.random(in: 20_000...60_000)
+        let node = try RunningProcess(
+            Skynode.path,
+            [
+                "serve", "--name", "door", "--listen", "127.0.0.1:0", "--slots", "2", "--no-multicast", "--data",
+                folder.file("data"), "--http", "127.0.0.1:\(port)",
+            ] + options)
+        var lines = node.lines.makeAsyncIterator()
+        do {
+            let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
+            let http = "http://127.0.0.1:\(port)"
+            let limit = ContinuousClock.now + .seconds(20)
+            while (try? await ask("GET", http + "/readyz"))?.status != 200, ContinuousClock.now < limit {}
+            try await body(http, address)
+        } catch {
+            node.send(SIGKILL)
+            _ = await node.end()
+            throw error
+        }
+        node.send(SIGTERM)
+        #expect(await node.end().status == 0)
+    }
+
+    private func ask(
+        _ method: String, _ address: String, _ body: String? = nil, token: String? = nil,
+        type: String = "application/json"
+    ) async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: address)))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        if body != nil { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        return Answer(
+            status: http.statusCode, text: String(decoding: data, as: UTF8.self), headers: http.allHeaderFields)
+    }
+
+    private func token(_ folder: ScratchFolder) throws -> (file: String, text: String) {
+        let text = "0123456789abcdef0123456789abcdef"
+        let file = folder.file("token")
+        #expect(
+            FileManager.default.createFile(
+                atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]))
+        return (file, text)
+    }
+
+    @Test func `without a token it tells, and changes nothing`() async throws {
+        try await serving { http, _ in
+            #expect(try await ask("GET", http + "/healthz").text == "ok\n")
+            let metrics = try await ask("GET", http + "/metrics")
+            #expect(metrics.status == 200)
+            #expect(metrics.text.contains("\nskynode_slots 2\n"))
+            #expect(metrics.text.contains("# TYPE skynode_transport_calls_total counter\n"))
+            let nodes = try await ask("GET", http + "/v1/nodes")
+            #expect(nodes.text.contains(#""name":"door""#))
+            #expect(try await ask("GET", http + "/v1/jobs").text == "{\"jobs\":[]}\n")
+            #expect(try await ask("POST", http + "/v1/jobs", #"{"kind":"simulate"}"#).status == 403)
+            #expect(try await ask("GET", http + "/nothing").status == 404)
+            #expect(try await ask("DELETE", http + "/metrics").status == 405)
+        }
+    }
+
+    @Test func `with a token jobs are submitted, followed and deleted`() async throws {
+        let folder = try ScratchFolder()
+        let (file, token) = try token(folder)
+        try await serving(["--http-token", file]) { http, address in
+            #expect(try await ask("GET", http + "/healthz").status == 200, "probes have no token")
+            for wrong in [nil, "", "x", token + "x"] {
+                #expect(try await ask("GET", http + "/v1/jobs", token: wrong).status == 401)
+            }
+            let made = try await ask(
+                "POST", http + "/v1/jobs", #"{"kind":"simulate","tasks":5,"seconds":0.05}"#, token: token)
+            #expect(made.status == 201)
+            let place = try #require(made.headers["Location"] as? String)
+            // Ends with the job.
+            let events = try await ask("GET", http + place + "/events", token: token)
+            #expect(events.text.components(separatedBy: #""event":"completed""#).count == 6)
+            #expect(events.text.contains(#""event":"ended""#))
+            let job = try await ask("GET", http + place, token: token)
+            #expect(job.text.contains(#""state":"done""#) && job.text.contains(#""completed":5"#))
+            // The command knows it too.
+            let list = try await Skynode.run("jobs", "list", "--node", address, "--format", "json")
+            #expect(list.output.count == 1)
+            #expect(try await ask("DELETE", http + place, token: token).status == 204)
+            #expect(try await ask("GET", http + place, token: token).status == 404)
+            #expect(try await ask("DELETE", http + place, token: token).status == 404)
+            #expect(try await ask("POST", http + "/v1/jobs", "tasks=5", token: token, type: "text/plain").status == 415)
+            let long = #"{"kind":"simulate","token":"\#(String(repeating: "x", count: 70_000))"}"#
+            #expect(try await ask("POST", http + "/v1/jobs", long, token: token).status == 413)
+            #expect(try await ask("POST", http + "/v1/jobs", "{", token: token).status == 400)
+        }
+    }
+
+    @Test func `who asks too often is told to wait`() async throws {
+        try await serving { http, _ in
+            let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<400 { group.addTask { try await ask("GET", http + "/v1/jobs").status } }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(Set(answers.keys).isSubset(of: [200, 429]))
+            #expect((answers[200] ?? 0) >= 200)
+        }
+    }
+
+    @Test func `beyond this machine a token is needed, and what is no address is told`() async throws {
+        let folder = try ScratchFolder()
+        let trials: [([String], String)] = [
+            (["--http", "0.0.0.0:7422"], "skynode: --http 0.0.0.0:7422: beyond this machine, HTTP needs --http-token"),
+            (["--http", "here"], "skynode: --http here: not an address of the form HOST:PORT"),
+            (["--http-token", folder.file("none")], "skynode: \(folder.file("none")): no such file"),
+        ]
+        for (options, message) in trials {
+            let ended = try await Skynode.run(["serve", "--listen", "127.0.0.1:0"] + options)
+            #expect(ended.status == 2)
+            #expect(ended.errors == [message])
+        }
+    }
+}

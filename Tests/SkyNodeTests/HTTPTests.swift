@@ -1,0 +1,130 @@
+import NIOCore
+import SkyCore
+import Testing
+
+@testable import SkyNode
+
+/// The parts of the HTTP API that decide.
+struct HTTPTests {
+    private static let job = "00000000000000ff"
+
+    @Test(arguments: [
+        ("GET", "/healthz", APIRoute.health), ("HEAD", "/readyz", .readiness), ("GET", "/metrics", .metrics),
+        ("GET", "/v1/nodes", .nodes), ("GET", "/v1/jobs/", .jobs), ("POST", "/v1/jobs", .submit),
+        ("GET", "/v1/jobs/\(job)", .job(JobID(rawValue: 255))),
+        ("DELETE", "/v1/jobs/\(job)", .delete(JobID(rawValue: 255))),
+        ("GET", "/v1/jobs/\(job)/events", .events(JobID(rawValue: 255))),
+    ])
+    func `what there is is found`(method: String, path: String, route: APIRoute) throws {
+        #expect(try APIRoute(method: method, path: path) == route)
+    }
+
+    @Test(arguments: [
+        "/", "", "/v1", "/v2/jobs", "/v1/jobs/ff", "/v1/jobs/00000000000000fg", "/v1/jobs/+0000000000000ff",
+        "/v1/jobs/\(job)/event", "/v1/jobs/\(job)/events/1", "/healthz/x", "/v1/nodes/1",
+    ])
+    func `what there is not is not found`(path: String) {
+        #expect(throws: APIRoute.Problem.notFound) { try APIRoute(method: "GET", path: path) }
+    }
+
+    @Test func `other methods are told which there are`() {
+        #expect(throws: APIRoute.Problem.method(["GET", "HEAD", "POST"])) {
+            try APIRoute(method: "PUT", path: "/v1/jobs")
+        }
+        #expect(throws: APIRoute.Problem.method(["GET", "HEAD"])) { try APIRoute(method: "POST", path: "/metrics") }
+        #expect(throws: APIRoute.Problem.method(["GET"])) {
+            try APIRoute(method: "HEAD", path: "/v1/jobs/\(HTTPTests.job)/events")
+        }
+    }
+
+    @Test func `a bucket lets a burst through, and then so many a second`() {
+        var bucket = TokenBucket(rate: 10, capacity: 3)
+        func takes(_ times: Duration...) -> [Bool] { times.map { bucket.take(now: $0) } }
+        #expect(takes(.seconds(1), .seconds(1), .seconds(1), .seconds(1)) == [true, true, true, false])
+        #expect(takes(.milliseconds(1050), .milliseconds(1150)) == [false, true])
+        // A clock that goes back gives nothing.
+        #expect(takes(.zero) == [false])
+        #expect(takes(.seconds(100), .seconds(100), .seconds(100), .seconds(100)) == [true, true, true, false])
+    }
+
+    @Test func `metrics are told in Prometheus's form`() {
+        let registry = MetricsRegistry()
+        let counter = registry.makeCounter(label: "transport_calls_total", dimensions: [("direction", "o\"u\\t\n")])
+        counter.increment(by: 2)
+        let timer = registry.makeTimer(label: "transport_round_trip", dimensions: [])
+        timer.recordNanoseconds(1_500_000_000)
+        timer.recordNanoseconds(500_000_000)
+        let gauge = registry.makeRecorder(label: "transport_links", dimensions: [], aggregate: false)
+        gauge.record(Int64(7))
+        gauge.record(3.5)
+        gauge.record(.nan)
+        _ = registry.makeCounter(label: "transport_bytes_total", dimensions: [("direction", "in")])
+        var text = PrometheusText()
+        text.add("skynode_slots", "Tasks.", "gauge", [([:], 4)])
+        text.add("skynode_slots", "Once only.", "gauge", [([:], 5)])
+        text.add(registry)
+        #expect(
+            text.text == """
+                # HELP skynode_slots Tasks.
+                # TYPE skynode_slots gauge
+                skynode_slots 4
+                # HELP skynode_transport_bytes_total Bytes on connections between nodes, before encryption.
+                # TYPE skynode_transport_bytes_total counter
+                skynode_transport_bytes_total{direction="in"} 0
+                # HELP skynode_transport_calls_total Calls between nodes.
+                # TYPE skynode_transport_calls_total counter
+                skynode_transport_calls_total{direction="o\\"u\\\\t\\n"} 2
+                # HELP skynode_transport_links Links to other nodes and commands that are up.
+                # TYPE skynode_transport_links gauge
+                skynode_transport_links 3.5
+                # HELP skynode_transport_round_trip_seconds Round trip of pings between nodes.
+                # TYPE skynode_transport_round_trip_seconds summary
+                skynode_transport_round_trip_seconds_sum 2
+                skynode_transport_round_trip_seconds_count 2
+
+                """)
+    }
+
+    private func submission(_ text: String) throws -> Submission { try JobBody(ByteBuffer(string: text)).submission() }
+
+    @Test func `a job is what its body says`() throws {
+        guard
+            case .simulate(let request) = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind
+        else {
+            Issue.record("no simulation")
+            return
+        }
+        #expect(request.tasks == 3 && request.duration == .milliseconds(250))
+        let job = try submission(
+            #"{"kind":"scan","path":"/d/a.fits","hdu":2,"options":{"threshold":2.5,"preset":"sensitive","min-area":3},"priority":5,"retries":0,"token":"t"}"#
+        )
+        guard case .sky(let sky) = job.request.kind else {
+            Issue.record("no scan")
+            return
+        }
+        #expect(sky.image.path == "/d/a.fits" && sky.image.hdu == 2 && sky.configuration.hdu == 2)
+        #expect(sky.configuration.threshold == 2.5 && sky.configuration.minimumArea == 3)
+        #expect(job.request.options.priority == 5 && job.request.options.retries == 0 && job.token == "t")
+    }
+
+    @Test(arguments: [
+        "", "[]", "{", "null", "{}", #"{"kind":"cook"}"#, #"{"kind":3}"#, #"{"kind":"scan"}"#,
+        #"{"kind":"scan","path":"relative.fits"}"#, #"{"kind":"scan","path":"/a\u0000b"}"#,
+        #"{"kind":"scan","path":"/a","tasks":3}"#, #"{"kind":"simulate","path":"/a"}"#,
+        #"{"kind":"simulate","tasks":0}"#, #"{"kind":"simulate","tasks":1e30}"#,
+        #"{"kind":"simulate","seconds":-1}"#, #"{"kind":"simulate","seconds":1e300}"#,
+        #"{"kind":"simulate","priority":1000}"#, #"{"kind":"simulate","colour":"red"}"#,
+        #"{"kind":"scan","path":"/a","options":{"threshold":"x"}}"#,
+        #"{"kind":"scan","path":"/a","options":{"threshold":-1}}"#,
+        #"{"kind":"scan","path":"/a","options":{"help":true}}"#,
+        #"{"kind":"scan","path":"/a","options":{"Threshold":1}}"#,
+        #"{"kind":"scan","path":"/a","options":{"threshold":[1]}}"#, #"{"kind":"scan","path":"/a","hdu":-1}"#,
+        #"{"kind":"scan","path":"/a","options":{"output":"/etc/passwd"}}"#,
+    ])
+    func `what is no job is refused in words`(text: String) throws {
+        let error = #expect(throws: (any Error).self) { try submission(text) }
+        let failure = APIFailure(try #require(error))
+        #expect(failure.status == .badRequest)
+        #expect(!failure.message.isEmpty && !failure.message.contains("\n"))
+    }
+}
