@@ -8,35 +8,37 @@ import Transport
 /// less than the trouble of sharing SIGCHLD with everybody else. The same thread starts the child because Linux ties
 /// `PR_SET_PDEATHSIG` to the thread that did, and any other of ours may end before the daemon does.
 final class ChildProcess: Sendable {
-    let pid: pid_t
+    /// 0 until it is started.
+    private let number = NIOLockedValueBox<pid_t>(0)
+    private var pid: pid_t { number.withLockedValue { $0 } }
     /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
 
-    private init(pid: pid_t) {
-        self.pid = pid
-    }
+    private init() {}
 
     /// - Throws: `SkyError` where the program cannot be started.
     static func start(
         _ executable: String, arguments: [String], standardError: String
     ) async throws(SkyError) -> ChildProcess {
-        let result: Result<ChildProcess, SkyError> = await withCheckedContinuation { continuation in
+        let process = ChildProcess()
+        let fault: SkyError? = await withCheckedContinuation { continuation in
             inThread { hasThread in
                 guard hasThread else {
                     return continuation.resume(
-                        returning: .failure(SkyError(.failed, "cannot start a thread to watch \(executable)")))
+                        returning: SkyError(.failed, "cannot start a thread to watch \(executable)"))
                 }
                 switch spawn(executable, arguments, standardError) {
-                case .failure(let error): continuation.resume(returning: .failure(error))
+                case .failure(let error): continuation.resume(returning: error)
                 case .success(let pid):
-                    let process = ChildProcess(pid: pid)
-                    continuation.resume(returning: .success(process))
+                    process.number.withLockedValue { $0 = pid }
+                    continuation.resume(returning: nil)
                     process.awaitEnd()
                 }
             }
         }
-        return try result.get()
+        if let fault { throw fault }
+        return process
     }
 
     private static func spawn(_ executable: String, _ arguments: [String], _ standardError: String) -> Result<
