@@ -10,15 +10,13 @@ struct JobBody: Decodable {
         case simulate, scan
     }
 
-    /// A value of an option: `2.5`, `"sensitive"`, `true`.
+    /// A value of an option: `2.5`, `"sensitive"`.
     enum Value: Decodable {
-        case number(Double), text(String), flag(Bool)
+        case number(Double), text(String)
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            if let flag = try? container.decode(Bool.self) {
-                self = .flag(flag)
-            } else if let number = try? container.decode(Double.self) {
+            if let number = try? container.decode(Double.self) {
                 self = .number(number)
             } else {
                 self = .text(try container.decode(String.self))
@@ -148,8 +146,6 @@ struct JobBody: Decodable {
                 throw APIFailure(.badRequest, "`options`: there is no `\(PrintableText.of(String(name.prefix(80))))`")
             }
             switch value {
-            case .flag(true): return ["--\(name)"]
-            case .flag(false): return []
             case .text(let text): return ["--\(name)=\(text)"]
             case .number(let number):
                 return [
