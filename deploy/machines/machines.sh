@@ -5,4 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 deploy/setup.sh --machines
+mkdir -p .build
+exec 9>.build/machines.lock
+flock -n 9 || { echo "machines: another run is under way" >&2; exit 2; }
 exec python3 -B deploy/machines/machines.py "$@"
