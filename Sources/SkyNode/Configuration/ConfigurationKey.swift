@@ -1,3 +1,6 @@
+import SkyCore
+import Transport
+
 /// One thing that `skynode serve` can be told: by a flag, by an environment variable, or in the configuration file.
 struct ConfigurationKey: Sendable {
     /// How it is written in the file.
@@ -63,7 +66,7 @@ struct ConfigurationKey: Sendable {
             fallback: "128M, or a sixteenth of the memory where that is less",
             purpose: "pixels of other nodes' images that are kept in memory"),
         ConfigurationKey(
-            name: "keep-jobs", kind: .value, unit: "jobs", fallback: "1000",
+            name: "keep-jobs", kind: .value, unit: "jobs", fallback: "\(JobRetention().count)",
             purpose: "jobs that have ended, of which the oldest are deleted beyond it", canChange: true),
         ConfigurationKey(
             name: "keep-days", kind: .value, unit: "days", fallback: "30",
@@ -92,7 +95,8 @@ struct ConfigurationKey: Sendable {
             name: "interface", kind: .list, unit: "names or IPv4 addresses", fallback: "what fits listen",
             purpose: "interfaces to find others on"),
         ConfigurationKey(
-            name: "multicast", kind: .value, unit: "GROUP:PORT", fallback: "239.255.83.75:7421",
+            name: "multicast", kind: .value, unit: "GROUP:PORT",
+            fallback: "\(MulticastSettings().group):\(MulticastSettings().port)",
             purpose: "IPv4 multicast group and UDP port"),
         ConfigurationKey(
             name: "no-multicast", kind: .flag, unit: "true or false", fallback: "false",

@@ -99,15 +99,16 @@ struct API: HTTPResponder {
 
     /// `nil` where a part of the node does not answer in time.
     private func pulse() async -> NodePulse? {
-        await withTaskGroup(of: NodePulse?.self) { group in
-            group.addTask { await node.pulse() }
-            group.addTask {
-                try? await Task.sleep(for: API.pulseLimit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        let answer = NIOLockedValueBox<NodePulse?>(nil)
+        let answered = Latch()
+        // Not a child: a part that hangs cannot be cancelled, and a group would wait for it.
+        Task { [node] in
+            let pulse = await node.pulse()
+            answer.withLockedValue { $0 = pulse }
+            answered.open()
         }
+        await answered.wait(atMost: API.pulseLimit)
+        return answer.withLockedValue { $0 }
     }
 
     private func health() async throws -> Response {

@@ -21,8 +21,12 @@ struct PrometheusText {
         _ name: String, _ help: String, _ type: String, _ series: [(labels: [String: String], value: Double)]
     ) {
         guard told.insert(name).inserted else { return }
-        text += "# HELP \(name) \(PrometheusText.escaped(help))\n# TYPE \(name) \(type)\n"
+        begin(name, help, type)
         for (labels, value) in series { text += line(name, labels, value) }
+    }
+
+    private mutating func begin(_ name: String, _ help: String, _ type: String) {
+        text += "# HELP \(name) \(PrometheusText.escaped(help))\n# TYPE \(name) \(type)\n"
     }
 
     /// Everything that was counted.
@@ -32,14 +36,13 @@ struct PrometheusText {
             let sorted = family.sorted { one, other in
                 PrometheusText.labels(one.key.dimensions) < PrometheusText.labels(other.key.dimensions)
             }
-            let help = PrometheusText.help[name] ?? "Counted by the node."
             let type =
                 switch family[0].value {
                 case .counter: "counter"
                 case .gauge: "gauge"
                 case .summary: "summary"
                 }
-            text += "# HELP \(name) \(PrometheusText.escaped(help))\n# TYPE \(name) \(type)\n"
+            begin(name, PrometheusText.help[name] ?? "Counted by the node.", type)
             for (series, value) in sorted {
                 switch value {
                 case .counter(let count): text += line(name, series.dimensions, Double(count))
