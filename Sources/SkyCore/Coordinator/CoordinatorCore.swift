@@ -389,12 +389,13 @@ extension CoordinatorCore {
         case .reserve(let node, let wanted):
             outbox.append(.reserve(node, wanted: wanted))
         case .run(let attempt, let node):
-            guard let record = jobs[attempt.job], record.isActive, let task = record.plan.task(attempt.task.index)
+            guard let record = jobs[attempt.job], record.isActive, var task = record.plan.task(attempt.task.index)
             else {
                 // The scheduler holds a slot for it until it hears.
                 handle(.failed(attempt, on: node, .refused("the job has ended")))
                 return
             }
+            if scheduler.hasFailed(before: attempt) { task.rehearsal.failsFirstAttempt = false }
             let request = RunRequest(attempt: attempt, task: task, timeLimit: record.request.taskTimeLimit)
             guard record.isRisky, node == self.node else {
                 outbox.append(.assign(request, to: node))

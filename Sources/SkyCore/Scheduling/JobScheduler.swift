@@ -77,6 +77,11 @@ package struct JobScheduler {
         jobs[job]?.runningAttempts().reduce(into: [:]) { $0[$1.node, default: 0] += 1 } ?? [:]
     }
 
+    /// Whether an earlier attempt at the same task has failed in this life of the coordinator.
+    package func hasFailed(before attempt: AttemptID) -> Bool {
+        jobs.task(attempt.task.index, of: attempt.job)?.hasFailed == true
+    }
+
     /// Whether an attempt has its node for itself.
     package func isAlone(_ attempt: AttemptID) -> Bool { isolation.attempt == attempt }
 

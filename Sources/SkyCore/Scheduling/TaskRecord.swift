@@ -173,6 +173,9 @@ struct TaskRecord {
         nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
     }
 
+    /// Whether anything has gone wrong with it in this life.
+    var hasFailed: Bool { !troubles.isEmpty }
+
     private var faults: Int { faultyOn.count }
 
     private var faultyOn: [NodeID] {

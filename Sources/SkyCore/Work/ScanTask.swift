@@ -59,7 +59,8 @@ package struct Simulation: Codable, Sendable {
 
 /// Faults made on purpose, to see a retry.
 package struct Rehearsal: Codable, Sendable {
-    /// Fails the first attempt, after its time.
+    /// Fails, after its time. The coordinator takes it back once an attempt has failed: the first to be made may be overtaken by
+    /// its twin, or never run.
     package var failsFirstAttempt = false
     /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
     package var crashesFirstAttempt = false

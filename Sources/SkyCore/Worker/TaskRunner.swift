@@ -44,16 +44,12 @@ package struct TaskRunner: Sendable {
 
     /// Never throws: how an attempt ends is its outcome.
     func run(_ request: RunRequest) async -> AttemptOutcome {
-        let rehearses = request.attempt.number == 1
         let rehearsal = request.task.rehearsal
-        if allowsCrash, rehearsal.poison == .node || rehearses && rehearsal.crashesFirstAttempt {
-            kill(getpid(), SIGKILL)
-        }
+        let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
+        if allowsCrash, rehearsal.poison == .node || crashes { kill(getpid(), SIGKILL) }
         let outcome = await perform(request)
-        if outcome.isDone, rehearses, rehearsal.failsFirstAttempt {
-            return .fault("rehearsed failure of the first try")
-        }
-        return outcome
+        guard outcome.isDone, rehearsal.failsFirstAttempt else { return outcome }
+        return .fault("rehearsed failure of the first try")
     }
 
     private func perform(_ request: RunRequest) async -> AttemptOutcome {
