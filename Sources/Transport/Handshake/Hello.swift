@@ -30,8 +30,9 @@ public struct Hello: Hashable, Codable, Sendable {
     /// Whether the sender takes no new work now.
     public var isDraining: Bool?
 
-    /// The newest protocol this code speaks, and the oldest. Version 1 had no window and no indices of targets.
-    public static let currentVersion: UInt16 = 2
+    /// The newest protocol this code speaks, and the oldest. Version 1 had no window and no indices of targets; since version 3
+    /// a pong tells the time.
+    public static let currentVersion: UInt16 = 3
     public static let oldestVersion: UInt16 = 2
     /// Longest name of a node or cluster, in bytes of UTF-8: it has to fit a beacon and a line of a terminal.
     public static let nameLimit = 63

@@ -7,6 +7,8 @@ import Synchronization
 /// has come together meanwhile at once.
 package final class Link: Sendable {
     package let peer: Hello
+    /// The protocol's version that both sides speak on it.
+    let version: UInt16
     /// Which side opened the connection, and with which of its dials.
     let candidate: LinkChoice.Candidate
     /// The address seen from here.
@@ -52,6 +54,7 @@ package final class Link: Sendable {
     private let doubted = Atomic<Bool>(false)
     private let vouchedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
+    private let clockOffsetMilliseconds = Atomic<Int64>(.min)
     private let ending = Atomic<Bool>(false)
     private let deadlines = EarliestDeadline()
     /// Written before every answer is handed over, read behind it. The runtime orders the two by itself, but where the
@@ -62,10 +65,11 @@ package final class Link: Sendable {
     private let answersFill = Atomic<Bool>(false)
 
     init(
-        peer: Hello, candidate: LinkChoice.Candidate, channel: any Channel, epoch: ContinuousClock.Instant,
+        peer: Hello, version: UInt16, candidate: LinkChoice.Candidate, channel: any Channel, epoch: ContinuousClock.Instant,
         limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer
+        self.version = version
         self.candidate = candidate
         self.channel = channel
         self.epoch = epoch
@@ -88,6 +92,12 @@ package final class Link: Sendable {
     var roundTrip: Duration? {
         let value = roundTripNanoseconds.load(ordering: .relaxed)
         return value < 0 ? nil : .nanoseconds(value)
+    }
+
+    /// How far the peer's time of day is ahead of this machine's, to within half a round trip; `nil` where it has not told.
+    var clockOffset: Duration? {
+        let value = clockOffsetMilliseconds.load(ordering: .relaxed)
+        return value == .min ? nil : .milliseconds(value)
     }
 
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
@@ -391,6 +401,17 @@ package final class Link: Sendable {
         let nanoseconds = Link.nanoseconds(roundTrip)
         roundTripNanoseconds.store(nanoseconds, ordering: .relaxed)
         metrics.measured(roundTripNanoseconds: nanoseconds)
+    }
+
+    /// The peer's clock, which it looked at in the middle of a round trip that has ended now: the rule of NTP (RFC 5905,
+    /// section 8) with both of the peer's times as one.
+    ///
+    /// - Returns: what came of it, the first time.
+    func measured(peerClock: UInt64, ownClock: UInt64, roundTrip: Duration) -> Duration? {
+        let there = ownClock &- UInt64(clamping: Link.nanoseconds(roundTrip) / 2_000_000)
+        let offset = Int64(clamping: peerClock) - Int64(clamping: there)
+        let isFirst = clockOffsetMilliseconds.exchange(offset, ordering: .relaxed) == .min
+        return isFirst ? .milliseconds(offset) : nil
     }
 
     /// The connection has ended: nobody waits any longer, nothing runs for the peer any longer.

@@ -163,9 +163,11 @@ final class LinkHandler: ChannelDuplexHandler {
     private func received(_ frame: Frame, on link: Link, _ context: ChannelHandlerContext) throws {
         switch frame.kind {
         case .ping:
-            link.send(Frame(.pong))
+            let tellsTime = link.version >= 3
+            link.send(
+                Frame(.pong, body: tellsTime ? ByteBuffer(integer: system.settings.timeOfDay()) : ByteBuffer()))
         case .pong:
-            if let sent = pingSentAt { link.measured(roundTrip: system.now - sent) }
+            if let sent = pingSentAt { try measure(frame, link, roundTrip: system.now - sent) }
             pingSentAt = nil
         case .call, .reply, .failure:
             try received(data: frame, on: link)
@@ -195,6 +197,16 @@ final class LinkHandler: ChannelDuplexHandler {
         case .hello:
             throw HandshakeFailure.broken("a second hello on one connection")
         }
+    }
+
+    private func measure(_ pong: Frame, _ link: Link, roundTrip: Duration) throws {
+        link.measured(roundTrip: roundTrip)
+        guard link.version >= 3 else { return }
+        guard let clock = pong.body.getInteger(at: pong.body.readerIndex, as: UInt64.self) else {
+            throw HandshakeFailure.broken("a frame without its content")
+        }
+        let offset = link.measured(peerClock: clock, ownClock: system.settings.timeOfDay(), roundTrip: roundTrip)
+        if let offset { system.compared(clockOf: link, offset: offset, within: roundTrip) }
     }
 
     private func received(data frame: Frame, on link: Link) throws {
@@ -232,8 +244,8 @@ final class LinkHandler: ChannelDuplexHandler {
             for action in try handshake.handle(event) {
                 switch action {
                 case .send(let frame): writeAlone(frame, context)
-                case .establish(let peer, version: _):
-                    if let refusal = establish(peer, context) {
+                case .establish(let peer, let version):
+                    if let refusal = establish(peer, version, context) {
                         writeAlone(try Handshake.frame(refusal), context)
                         return close(.refused(refusal), context)
                     }
@@ -246,9 +258,10 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     /// - Returns: why the link is not wanted after all. Then nothing that the peer has sent behind its hello is looked at.
-    private func establish(_ peer: Hello, _ context: ChannelHandlerContext) -> Refusal? {
+    private func establish(_ peer: Hello, _ version: UInt16, _ context: ChannelHandlerContext) -> Refusal? {
         let link = Link(
-            peer: peer, candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
+            peer: peer, version: version,
+            candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
             channel: context.channel, epoch: system.epoch, limits: system.settings.limits, metrics: system.metrics)
         if let refusal = system.established(link) { return refusal }
         handshakeTimer?.cancel()

@@ -15,7 +15,7 @@ struct TLSContextPair: Sendable {
     let certificateBytes: [UInt8]
 
     /// What is spoken inside, for ALPN (RFC 7301): a server of something else that has a certificate of the same PKI is
-    /// told apart before the first frame.
+    /// told apart before the first frame. Its number is not the protocol's version, which the hellos settle inside.
     static let applicationProtocol = "skynet/2"
 
     /// `nil` where there is no TLS.

@@ -16,6 +16,10 @@ public struct ClusterSettings: Sendable {
     public var listen: NodeAddress?
     /// Where others can reach this node if that differs from `listen`, as behind NAT.
     public var advertise: NodeAddress?
+    /// The protocol's versions that this node speaks.
+    package var protocols = Hello.oldestVersion...Hello.currentVersion
+    /// Milliseconds since 1970, told to peers.
+    package var timeOfDay: @Sendable () -> UInt64 = { WallClock.milliseconds }
     /// Addresses of nodes to connect to, again and again until they answer.
     public var join: [NodeAddress] = []
     /// How the names among them are looked up; may block.

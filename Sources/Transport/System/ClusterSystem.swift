@@ -317,6 +317,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         state.withLockedValue { $0.links[node] }?.roundTrip
     }
 
+    /// How far a node's time of day is ahead of this one's, to within half the round trip; `nil` where it has not told.
+    public func clockOffset(of node: NodeID) -> Duration? {
+        state.withLockedValue { $0.links[node] }?.clockOffset
+    }
+
     /// The peers of every role.
     package var peers: [Hello] { state.withLockedValue { $0.links.values.map(\.peer) } }
 
@@ -361,10 +366,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// The hello for one more connection.
     func makeHello() -> Hello {
-        Hello(
+        var hello = Hello(
             cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
             limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue, version: settings.version,
             isDraining: isDraining.load(ordering: .sequentiallyConsistent) ? true : nil)
+        (hello.minimumVersion, hello.maximumVersion) = (settings.protocols.lowerBound, settings.protocols.upperBound)
+        return hello
     }
 
     /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
@@ -475,6 +482,18 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func revived(_ link: Link) {
         guard isCurrent(link) else { return }
         feed.update { $0.heard(link.peer.node) }
+    }
+
+    /// Beacons count for 30 s and certificates begin an hour before they are made: clocks that differ by more than this are on
+    /// their way there.
+    static let clockTolerance = Duration.seconds(10)
+
+    func compared(clockOf link: Link, offset: Duration, within roundTrip: Duration) {
+        let gap = offset < .zero ? .zero - offset : offset
+        guard gap > ClusterSystem.clockTolerance + roundTrip, isNews("clock of \(link.peer.node)") else { return }
+        logger.warning(
+            "the clock of another node differs from this one's; do both machines set their clocks by NTP?",
+            metadata: ["peer": "\(link.peer.name)", "ahead": "\(offset.components.seconds) s"])
     }
 
     func refused(_ reason: String, peer: String) {

@@ -31,6 +31,10 @@ package struct Frame: Equatable, Sendable {
         /// Whether the sender takes new work.
         case draining = 14
 
+        /// Kinds from here on are control frames that a reader skips where it does not know them, so that a later version may
+        /// say more to whoever listens.
+        static let firstOptional: UInt8 = 128
+
         /// Control frames overtake data: a heartbeat never waits behind a picture.
         package var isControl: Bool {
             switch self {

@@ -71,6 +71,7 @@ package struct FrameDecoder {
     ///   find the next frame.
     package mutating func next() throws(Failure) -> Frame? {
         if open != nil { return nextPiece() }
+        while try skipOptional() {}
         let start = buffer.readerIndex
         guard let length = buffer.getInteger(at: start, as: UInt32.self).map(Int.init) else { return nil }
         if length > limit { throw .tooLong(length: length, limit: limit) }
@@ -100,6 +101,22 @@ package struct FrameDecoder {
         }
         open = (frame, size)
         return nextPiece()
+    }
+
+    /// Takes out the next frame if it is whole and may be skipped. Before the handshake is done none may.
+    ///
+    /// - Returns: whether there was one.
+    private mutating func skipOptional() throws(Failure) -> Bool {
+        let start = buffer.readerIndex
+        guard limit > FrameLimits.handshake,
+            let (length, kind) = buffer.getMultipleIntegers(at: start, as: (UInt32, UInt8).self),
+            kind >= Frame.Kind.firstOptional
+        else { return false }
+        if length > FrameLimits.control { throw .tooLong(length: Int(length), limit: FrameLimits.control) }
+        if length < Frame.headerSize { throw .tooShort(length: Int(length)) }
+        guard buffer.readableBytes >= 4 + Int(length) else { return false }
+        buffer.moveReaderIndex(forwardBy: 4 + Int(length))
+        return true
     }
 
     /// What has come of the open frame. All pieces but the frame's last say that more follow.

@@ -75,7 +75,7 @@ import Testing
 }
 
 /// Keeps lines as text, with the metadata of the provider.
-private struct LineKeeper: LogHandler {
+struct LineKeeper: LogHandler {
     let label: String
     let lines: NIOLockedValueBox<[String]>
     var metadata: Logger.Metadata = [:]

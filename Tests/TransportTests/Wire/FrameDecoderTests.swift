@@ -53,6 +53,32 @@ import Testing
         #expect(throws: FrameDecoder.Failure.unknownKind(200)) { try decoder.next() }
     }
 
+    @Test func `a frame of a kind that may be skipped is skipped, however it arrives`() throws {
+        var strange = bytes(Frame(.ping, body: ByteBuffer(string: "news of a later version")))
+        strange.setInteger(UInt8(200), at: 4)
+        var all = bytes(Frame(.ping))
+        for _ in 0..<2 { all.writeImmutableBuffer(strange) }
+        all.writeImmutableBuffer(bytes(Frame(.pong)))
+        for step in [1, 7, 1000] {
+            var decoder = FrameDecoder(limit: FrameLimits.data)
+            var kinds: [Frame.Kind] = []
+            var rest = all
+            while let part = rest.readSlice(length: min(step, rest.readableBytes)), part.readableBytes > 0 {
+                decoder.append(part)
+                while let frame = try decoder.next() { kinds.append(frame.kind) }
+            }
+            #expect(kinds == [.ping, .pong], "in parts of \(step)")
+        }
+    }
+
+    @Test(arguments: [UInt32(9), UInt32(FrameLimits.control) + 1])
+    func `one that may be skipped has the limits of a control frame`(length: UInt32) {
+        var decoder = FrameDecoder(limit: FrameLimits.data)
+        decoder.append(ByteBuffer(integer: length))
+        decoder.append(ByteBuffer(bytes: [128]))
+        #expect(throws: FrameDecoder.Failure.self) { try decoder.next() }
+    }
+
     @Test func `a control frame has a limit of its own`() {
         var decoder = FrameDecoder(limit: FrameLimits.data)
         decoder.append(bytes(Frame(.peers, body: ByteBuffer(repeating: 0, count: FrameLimits.control))))
