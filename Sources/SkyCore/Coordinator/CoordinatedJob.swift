@@ -1,3 +1,4 @@
+import NIOCore
 import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.
@@ -9,7 +10,7 @@ struct CoordinatedJob {
     var log = EventLog()
     var told = Tally()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
-    var uncommitted: [AttemptID: AttemptResult] = [:]
+    var uncommitted: [AttemptID: Uncommitted] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
     /// What has been decided, and is told when it is stored.
@@ -29,6 +30,15 @@ struct CoordinatedJob {
 
     /// When its end was decided.
     var endedAt: Duration?
+
+    /// What an attempt brought.
+    struct Uncommitted {
+        /// As it came, and as it is stored.
+        var payload: ByteBuffer
+        var duration: Duration
+        /// The same as its plan takes it; `nil` where that takes none.
+        var value: TaskResult?
+    }
 
     /// A step of its plan whose tasks are looked for.
     struct Search {

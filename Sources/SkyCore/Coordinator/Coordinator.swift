@@ -119,7 +119,10 @@ package distributed actor Coordinator: ClusterActor {
         for job in try await journal.jobs() {
             var replay = JobReplay(job.request)
             // Of jobs that have ended the report is enough.
-            if job.report == nil { replay = try await journal.replay(job) }
+            if job.report == nil {
+                try await restartIfUnlike(job, needsResults: replay.plan.needsResults)
+                replay = try await journal.replay(job)
+            }
             change { $0.restore(job, replay) }
             if job.report == nil {
                 logger.info(
@@ -127,6 +130,15 @@ package distributed actor Coordinator: ClusterActor {
             }
         }
         change { $0.forgetOldJobs() }
+    }
+
+    /// A job of which an earlier version of the program has results that may not stand beside this one's begins anew.
+    private func restartIfUnlike(_ job: StoredJob, needsResults: Bool) async throws(JournalError) {
+        guard needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) else { return }
+        try await journal.restart(job.id)
+        logger.notice(
+            "job begins anew: another version of the program had begun it",
+            metadata: ["job": "\(job.id)", "version": "\(PrintableText.of(program))"])
     }
 
     // MARK: - Called by submitters

@@ -48,6 +48,7 @@ extension CoordinatorCore {
         switch waiting.requirements.first(where: { $0.met == 0 })?.kind {
         case .present: "a node: there is none"
         case .allowed: "a node that the job may use (--use-node, --avoid-node): there is none"
+        case .alike: "a node whose results may stand beside this one's: all it may use are of other versions"
         case .notDraining: "a node that takes new work: all it may use are drained"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
         case .notResting: "a node to recover: all have refused tasks or died a moment ago"
@@ -86,6 +87,7 @@ extension JobWaiting.Requirement {
         switch kind {
         case .present: "are in the cluster"
         case .allowed: "may be used by this job"
+        case .alike: "measure as this version does"
         case .notDraining: "take new work"
         case .lendsSlots: "lend slots to this coordinator"
         case .notResting: "have not failed a moment ago"

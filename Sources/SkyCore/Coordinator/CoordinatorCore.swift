@@ -54,9 +54,9 @@ struct CoordinatorCore {
     private var deadlines: [(due: Duration, job: JobID)] = []
     /// Names of nodes seen, also of those that are gone.
     private var names: [NodeID: String] = [:]
-    private var present: Set<NodeID> = []
-    /// Nodes with another version of the program, which may measure differently.
+    /// Nodes whose results may not stand beside those of this one.
     private var strangers: Set<NodeID> = []
+    private var present: Set<NodeID> = []
     private var events: Deque<JobScheduler.Event> = []
     private var isHandling = false
     private var now: Duration = .zero
@@ -231,8 +231,8 @@ extension CoordinatorCore {
                 record.plan.accepts(task.index, result)
             else { continue }
             let attempt = AttemptID(job: job, task: task, number: 0, generation: life.generation)
-            jobs[job]?.uncommitted[attempt] = AttemptResult(
-                sequence: 0, attempt: attempt, outcome: .done(payload), duration: .zero)
+            jobs[job]?.uncommitted[attempt] = CoordinatedJob.Uncommitted(
+                payload: payload, duration: .zero, value: result)
             answered.append(task)
         }
         handle(.tasksAdded(job, count: tasks.count, answered: answered, kin: kin(of: tasks, in: job)))
@@ -257,8 +257,9 @@ extension CoordinatorCore {
 
     mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
         names[node] = name
-        if version != SkyNetVersion.current { strangers.insert(node) }
-        if present.insert(node).inserted { handle(.nodeJoined(node, name: name)) }
+        let measuresAlike = SkyNetVersion.measuresAlike(version)
+        if !measuresAlike { strangers.insert(node) }
+        if present.insert(node).inserted { handle(.nodeJoined(node, name: name, measuresAlike: measuresAlike)) }
         handle(.nodeDraining(node, isDraining))
     }
 
@@ -352,8 +353,17 @@ extension CoordinatorCore {
         let attempt = result.attempt
         deliveries[node]?.unsaid += result.byteCount
         switch result.outcome {
-        case .done:
-            jobs[attempt.job]?.uncommitted[attempt] = result
+        case .done(let payload):
+            var uncommitted = CoordinatedJob.Uncommitted(payload: payload, duration: result.duration)
+            if jobs[attempt.job]?.plan.needsResults == true {
+                uncommitted.value =
+                    strangers.contains(node) ? nil : try? WireCoder.decode(TaskResult.self, from: payload)
+                guard uncommitted.value != nil else {
+                    let reason = "node \(node) runs a version whose results cannot be used here"
+                    return handle(.failed(attempt, on: node, .unavailable(reason)))
+                }
+            }
+            jobs[attempt.job]?.uncommitted[attempt] = uncommitted
             handle(.succeeded(attempt, on: node, took: result.duration))
             // Not committed now means never.
             jobs[attempt.job]?.uncommitted[attempt] = nil
@@ -428,25 +438,20 @@ extension CoordinatorCore {
 
     private mutating func committed(_ attempt: AttemptID, on node: NodeID) {
         let (job, task) = (attempt.job, attempt.task)
-        guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt), case .done(let payload) = result.outcome
-        else { return }
+        guard let result = jobs[job]?.uncommitted.removeValue(forKey: attempt) else { return }
         let isCached = attempt.number == 0
         let name = isCached ? "" : name(of: node)
-        var stored = StoredResult(job: job, task: task, node: name, duration: result.duration, payload: payload)
-        let needsResult = jobs[job]?.plan.needsResults == true
-        let value = needsResult ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
+        var stored = StoredResult(
+            job: job, task: task, node: name, duration: result.duration, payload: result.payload)
         jobs[job]?.decided.complete(by: name)
-        // Only what answers the question, by a node that measures as this one does, may answer it again.
-        if !isCached, let value, !strangers.contains(node), jobs[job]?.plan.accepts(task.index, value) == true {
+        // Only what answers the question may answer it again.
+        if !isCached, let value = result.value, jobs[job]?.plan.accepts(task.index, value) == true {
             stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
         }
         jobs[job]?.cacheKeys[task] = nil
         store(.result(stored))
         note(.completed(task: label(job, task), node: name), in: job)
-        guard needsResult else { return }
-        guard let value else {
-            return give(up: job, SkyError(.failed, "node \(name) sent a result that cannot be read"))
-        }
+        guard let value = result.value else { return }
         if let step = jobs[job]?.plan.completed(task.index, value) { follow(step, of: job) }
     }
 

@@ -110,6 +110,9 @@ struct CoordinatorEffects: Sendable {
             return .refused("no link to the node")
         case TransportError.tooLarge(let limit):
             return .permanent("its input is more than the \(limit) bytes that a link carries")
+        case let error as RemoteError where [.badArguments, .noSuchMethod].contains(error.kind):
+            // It runs another version of the program; those of this one's can do it.
+            return .unavailable("the node does not know this work: \(error.message)")
         case let error as RemoteError:
             return .refused(error.message)
         case is CancellationError:

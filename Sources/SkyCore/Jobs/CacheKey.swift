@@ -42,8 +42,7 @@ package struct CacheKey: Hashable, Sendable {
 
     static func digest(of value: some Encodable) throws -> [UInt8] {
         var hash = SHA256()
-        // Any release may measure differently.
-        hash.update(data: Array("SkyNet \(SkyNetVersion.current) result 4\n".utf8))
+        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 4\n".utf8))
         hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
         return Array(hash.finalize())
     }

@@ -43,6 +43,7 @@ package struct JobRequest: Codable, Sendable {
         if case .simulate = kind { return options }
         var options = options
         options.sharesInput = true
+        options.needsAlike = true
         guard options.retries == nil else { return options }
         // A file that cfitsio or wcslib die of is one that they always die of.
         options.crashes = 1

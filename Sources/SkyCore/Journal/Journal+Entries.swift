@@ -12,10 +12,10 @@ extension Journal {
         switch entry {
         case .submitted(let job):
             try database.run(
-                "INSERT OR IGNORE INTO job(id, token, request, submitted) VALUES (?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO job(id, token, request, submitted, program) VALUES (?, ?, ?, ?, ?)",
                 [
                     Journal.key(job.id), job.token, try JSONEncoder().encode(job.request),
-                    Int64(clamping: job.submitted),
+                    Int64(clamping: job.submitted), job.program,
                 ])
         case .result(let result):
             try database.run(
@@ -42,29 +42,42 @@ extension Journal {
                 "INSERT OR REPLACE INTO risk SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
                 [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
         case .deleted(let job):
-            for table in ["result", "failure", "risk"] {
-                try database.run(
-                    """
-                    DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                    AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                    """, ["id": Journal.key(job)])
-            }
+            try deleteTasks(of: job, from: database)
             try database.run("DELETE FROM job WHERE id = ?", [Journal.key(job)])
         }
         return true
+    }
+
+    private func deleteTasks(of job: JobID, from database: Database) throws {
+        for table in ["result", "failure", "risk"] {
+            try database.run(
+                """
+                DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                """, ["id": Journal.key(job)])
+        }
+    }
+
+    /// Forgets what is stored of a job's tasks: its results will be of this version of the program.
+    package func restart(_ job: JobID) async throws(JournalError) {
+        try await write { [self] database in
+            try deleteTasks(of: job, from: database)
+            try database.run(
+                "UPDATE job SET program = ? WHERE id = ?", [SkyNetVersion.current, Journal.key(job)])
+        }
     }
 
     /// All jobs, the oldest first.
     package func jobs() async throws(JournalError) -> [StoredJob] {
         try await read { database in
             try Row.fetchAll(
-                database, sql: "SELECT id, token, request, submitted, report, ended FROM job ORDER BY number"
+                database, sql: "SELECT id, token, request, program, submitted, report, ended FROM job ORDER BY number"
             )
             .map { row in
                 let (request, report) = (row["request"] as Data, row["report"] as Data?)
                 return StoredJob(
                     id: JobID(rawValue: UInt64(bitPattern: row["id"])), token: row["token"],
-                    request: try Journal.decode(JobRequest.self, request),
+                    request: try Journal.decode(JobRequest.self, request), program: row["program"],
                     submitted: UInt64(clamping: row["submitted"] as Int64),
                     report: try report.map { try Journal.decode(JobReport.self, $0) },
                     ended: (row["ended"] as Int64?).map { UInt64(clamping: $0) })

@@ -53,6 +53,10 @@ extension Journal {
                     CREATE INDEX cacheUse ON cache(used, size);
                     """)
         }
+        migrator.registerMigration("3") { database in
+            // The version whose results a job has.
+            try database.execute(sql: "ALTER TABLE job ADD COLUMN program TEXT")
+        }
         if try queue.read(migrator.hasBeenSuperseded) {
             throw JournalError(.newer, "it was made by a later version of this program")
         }

@@ -29,6 +29,8 @@ package struct StoredJob: Sendable {
     /// What the submitter called it, so that a submission that is repeated does not start it twice.
     package var token: String?
     package var request: JobRequest
+    /// The version of the program that its results are of; `nil` where that was not noted.
+    package var program: String?
     /// Milliseconds since 1970.
     package var submitted: UInt64
     /// `nil` while it goes on.
@@ -37,12 +39,14 @@ package struct StoredJob: Sendable {
     package var ended: UInt64?
 
     package init(
-        id: JobID, token: String?, request: JobRequest, submitted: UInt64, report: JobReport? = nil,
+        id: JobID, token: String?, request: JobRequest, program: String? = SkyNetVersion.current, submitted: UInt64,
+        report: JobReport? = nil,
         ended: UInt64? = nil
     ) {
         self.id = id
         self.token = token
         self.request = request
+        self.program = program
         self.submitted = submitted
         self.report = report
         self.ended = ended

@@ -15,12 +15,24 @@ package struct JobOptions: Hashable, Codable, Sendable {
     /// `false`.
     package var sharesInput: Bool?
 
+    /// Whether only nodes may have its tasks whose results may stand beside those of the coordinator's; `nil` as `false`.
+    var needsAlike: Bool?
+
     package init() {}
 
-    var isRestricted: Bool { !use.isEmpty || !avoid.isEmpty }
+    var isRestricted: Bool { namesNodes || needsAlike == true }
+
+    /// Whether whoever submitted it said where it may run.
+    var namesNodes: Bool { !use.isEmpty || !avoid.isEmpty }
 
     func allows(_ node: NodeRecord) -> Bool {
-        guard isRestricted else { return true }
+        if needsAlike == true, !node.measuresAlike { return false }
+        return names(node)
+    }
+
+    /// Whether it may run there by what whoever submitted it said.
+    func names(_ node: NodeRecord) -> Bool {
+        guard namesNodes else { return true }
         let id = node.id.description
         if avoid.contains(node.name) || avoid.contains(id) { return false }
         return use.isEmpty || use.contains(node.name) || use.contains(id)

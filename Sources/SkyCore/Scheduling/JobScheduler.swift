@@ -118,8 +118,8 @@ package struct JobScheduler {
         case .noMoreTasks(let job):
             jobs.update(job) { $0.isSealed = true }
             finishIfDone(job)
-        case .nodeJoined(let node, let name):
-            roster.insert(node, name: name)
+        case .nodeJoined(let node, let name, let measuresAlike):
+            roster.insert(node, name: name, measuresAlike: measuresAlike)
             updateLookahead()
         case .nodeLost(let node):
             nodeLost(node)

@@ -5,7 +5,7 @@ struct JobWaiting {
     /// How many nodes meet a requirement and all those before it.
     struct Requirement: Equatable {
         enum Kind {
-            case present, allowed, notDraining, lendsSlots, notResting, hasRoom
+            case present, allowed, alike, notDraining, lendsSlots, notResting, hasRoom
         }
 
         var kind: Kind
@@ -62,7 +62,10 @@ extension JobScheduler {
             waiting.requirements.append(JobWaiting.Requirement(kind: kind, met: nodes.count))
         }
         require(.present) { _ in true }
-        if record.options.isRestricted { require(.allowed) { record.options.allows($0) } }
+        if record.options.namesNodes { require(.allowed) { record.options.names($0) } }
+        if record.options.needsAlike == true, !nodes.allSatisfy(\.measuresAlike) {
+            require(.alike) { $0.measuresAlike }
+        }
         require(.notDraining) { !$0.isDraining }
         require(.lendsSlots) { $0.slots > 0 }
         waiting.slots = nodes.reduce(0) { $0 + $1.slots }

@@ -11,6 +11,8 @@ struct NodeRecord {
 
     let id: NodeID
     let name: String
+    /// Whether its results may stand beside those of the coordinator's node: one of another series measures differently.
+    let measuresAlike: Bool
     /// Slots leased there for this coordinator.
     var slots = 0
     /// Of the newest lease heard of.
@@ -50,9 +52,10 @@ struct NodeRecord {
         return max(0, slots * NodeRecord.waitingTime - expected)
     }
 
-    init(id: NodeID, name: String) {
+    init(id: NodeID, name: String, measuresAlike: Bool) {
         self.id = id
         self.name = name
+        self.measuresAlike = measuresAlike
     }
 
     mutating func add(_ attempt: AttemptID, at now: Duration, expected time: Int) {

@@ -64,10 +64,10 @@ struct Roster {
         }
     }
 
-    mutating func insert(_ node: NodeID, name: String) {
+    mutating func insert(_ node: NodeID, name: String, measuresAlike: Bool = true) {
         guard position[node] == nil else { return }
         position[node] = records.count
-        records.append(NodeRecord(id: node, name: name))
+        records.append(NodeRecord(id: node, name: name, measuresAlike: measuresAlike))
         order.insert(node, at: order.firstIndex { $0 > node } ?? order.endIndex)
         usableCount += 1
         version += 1

@@ -19,7 +19,7 @@ extension JobScheduler {
         case noMoreTasks(JobID)
         /// A node can be given work, the local one included: the scheduler uses no node that was not announced. Do not
         /// announce nodes that have no slots.
-        case nodeJoined(NodeID, name: String = "")
+        case nodeJoined(NodeID, name: String = "", measuresAlike: Bool = true)
         /// A node is gone, or the link to it. If it joins again under the same id, it is met as if for the first time.
         case nodeLost(NodeID)
         /// A node begins or ends to only finish what it has.

@@ -65,7 +65,8 @@ package final class Link: Sendable {
     private let answersFill = Atomic<Bool>(false)
 
     init(
-        peer: Hello, version: UInt16, candidate: LinkChoice.Candidate, channel: any Channel, epoch: ContinuousClock.Instant,
+        peer: Hello, version: UInt16, candidate: LinkChoice.Candidate, channel: any Channel,
+        epoch: ContinuousClock.Instant,
         limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer

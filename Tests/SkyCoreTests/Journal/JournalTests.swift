@@ -31,6 +31,30 @@ import Transport
         try Journal(in: JournalFolder(folder.path))
     }
 
+    @Test func `a job is begun anew without a trace of what another version had done of it`() async throws {
+        let folder = ScratchFolder()
+        do {
+            let journal = try open(folder)
+            var (old, new) = (job(1), job(2))
+            old.program = "0.0.1"
+            new.program = SkyNetVersion.current
+            try await journal.append([.submitted(old), .submitted(new), result(old, 0), result(new, 0), result(new, 1)])
+            try await journal.append([
+                .failed(old.id, 1, reason: "broken", isBadInput: true),
+                .risked(old.id, TaskRisk(task: 2, node: NodeID(rawValue: 9), isAlone: false)),
+            ])
+            #expect(try await journal.jobs().map(\.program) == ["0.0.1", SkyNetVersion.current])
+            try await journal.restart(old.id)
+        }
+        let journal = try open(folder)
+        #expect(try await journal.jobs().map(\.program) == [SkyNetVersion.current, SkyNetVersion.current])
+        let old = job(1).id
+        #expect(try await journal.results(of: old, from: 0, count: 9).isEmpty)
+        #expect(try await journal.failures(of: old).isEmpty)
+        #expect(try await journal.risks(of: old).isEmpty)
+        #expect(try await journal.results(of: job(2).id, from: 0, count: 9).count == 2)
+    }
+
     @Test func `what was stored is there after the next start, job by job`() async throws {
         let folder = ScratchFolder()
         // Job ids use all bits.

@@ -45,7 +45,9 @@ import Testing
         }
     }
 
-    @Test func `two nodes of version 3 know how far apart their clocks are, and say it where that is much`() async throws {
+    @Test func `two nodes of version 3 know how far apart their clocks are, and say it where that is much`()
+        async throws
+    {
         let lines = NIOLockedValueBox<[String]>([])
         try await meet([2...3, 2...3], ahead: 100_000, lines: lines) { one, other in
             #expect(version(of: one, to: other) == 3)
