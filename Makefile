@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial lab benchmark soak format lint clean
 
 all: build
 
@@ -133,6 +133,10 @@ demo: release
 # Twenty tasks of one second on one, two and five nodes.
 headline: release
 	@deploy/demo/headline.sh
+
+# Three nodes of an older build become nodes of this one in the middle of two jobs; make upgrade-trial OLDER=skynode
+upgrade-trial: release
+	@deploy/upgrade/upgrade.sh $(OLDER)
 
 # Hosts in network namespaces of this machine, to play with; make lab HOSTS=10. Needs root.
 lab: release

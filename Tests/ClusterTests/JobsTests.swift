@@ -120,6 +120,54 @@ struct JobsTests {
         #expect(shares.values.reduce(0, +) == 100, "who did what is still known: \(shares)")
     }
 
+    @Test func `a command goes on where its node was killed and is started again, and tells where it is not`()
+        async throws
+    {
+        let folder = try ScratchFolder()
+        let node = "127.0.0.1:\(Int.random(in: 20_000...30_000))"
+        func start() async throws -> RunningProcess {
+            let process = try RunningProcess(
+                Skynode.path,
+                ["serve", "--listen", node, "--slots", "2", "--data", folder.file("data"), "--no-multicast"])
+            var lines = process.lines.makeAsyncIterator()
+            _ = await lines.next()
+            return process
+        }
+        func follow(_ options: String...) throws -> RunningProcess {
+            let arguments = ["simulate", "--node", node, "--tasks", "60", "--duration", "100ms", "--format", "json"]
+            return try RunningProcess(Skynode.path, arguments + options)
+        }
+        /// Waits for so many completed tasks.
+        func completed(_ count: Int, _ lines: inout AsyncStream<String>.Iterator) async {
+            var left = count
+            while left > 0, let line = await lines.next() { if line.contains("\"completed\"") { left -= 1 } }
+        }
+        var daemon = try await start()
+        defer { daemon.send(SIGKILL) }
+        let patient = try follow()
+        var lines = patient.lines.makeAsyncIterator()
+        for _ in 0..<2 {
+            await completed(10, &lines)
+            daemon.send(SIGKILL)
+            _ = await daemon.end()
+            daemon = try await start()
+        }
+        let ended = await patient.end()
+        #expect(ended.status == 0 && ended.output.last?.contains("\"completed\":60") == true, "\(ended.errors)")
+        #expect(
+            ended.errors.count { $0.contains("trying again") } == 2
+                && ended.errors.count { $0.contains("is back") } == 2)
+        #expect(ended.output.count { $0.contains("\"event\":\"completed\"") } <= 60, "nothing is told twice")
+
+        let impatient = try follow("--reconnect-for", "1s")
+        lines = impatient.lines.makeAsyncIterator()
+        await completed(5, &lines)
+        daemon.send(SIGKILL)
+        _ = await daemon.end()
+        let gone = await impatient.end()
+        #expect(gone.status == 3 && gone.errors.last?.contains("skynode jobs watch") == true, "\(gone.errors)")
+    }
+
     @Test func `a folder that another node uses, and one that holds no journal, are refused in one line`() async throws
     {
         let folder = try ScratchFolder()

@@ -12,6 +12,8 @@ package struct NodeReport: Codable, Sendable {
     package var age: Duration
     /// Round trip as the answering node measured it; `nil` for itself and before the first ping.
     package var roundTrip: Duration?
+    /// How far its time of day is ahead of the answering node's; `nil` where it has not told.
+    package var clockOffset: Duration?
     /// How fast it worked of late, as the answering node's coordinator measured it: 1 is average, 2 twice as fast. `nil`
     /// where it has had no work from there.
     package var speed: Double?
@@ -31,7 +33,8 @@ package struct NodeReport: Codable, Sendable {
                     return NodeReport(
                         member: member, status: try? await withDeadline(patience) { try await scan?.status() },
                         isAnswering: member.node == system.node, age: system.now - member.since,
-                        roundTrip: system.roundTrip(to: member.node), speed: speeds[member.node])
+                        roundTrip: system.roundTrip(to: member.node),
+                        clockOffset: system.clockOffset(of: member.node), speed: speeds[member.node])
                 }
             }
             var reports: [NodeReport] = []

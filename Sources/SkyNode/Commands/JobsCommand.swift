@@ -28,6 +28,15 @@ struct JobArgument: ParsableArguments {
         try await options.with { try await body($0, try await find(job, $0)) }
     }
 
+    /// As `with`, for what goes on where the node is lost and comes back.
+    func following<Result: Sendable>(
+        patience: Duration = .zero, _ body: (CoordinatorReach, JobListing) async throws -> Result
+    ) async throws -> Result {
+        try await options.following(patience: patience) {
+            try await body($0, try await find(job, await $0.coordinator))
+        }
+    }
+
     /// The one job whose id begins so.
     ///
     /// - Throws: `CommandFailure` where there is none, or more.
@@ -105,8 +114,9 @@ struct JobsWatchCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        let report = try await argument.with { coordinator, job in
+        let report = try await argument.following(patience: CoordinatorReach.usualPatience) { coordinator, job in
             let display = ProgressDisplay(isQuiet: argument.options.format == .json)
+            coordinator.speak(through: display)
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
             defer { display.finish() }
             return try await JobWatch(coordinator: coordinator)
@@ -166,9 +176,9 @@ struct JobsResultsCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.with { coordinator, job in
+        try await argument.following { coordinator, job in
             let place = try output.place()
-            let details = try await coordinator.details(job.id)
+            let details = try await coordinator.coordinator.details(job.id)
             guard case .sky(let request) = details.request.kind else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }

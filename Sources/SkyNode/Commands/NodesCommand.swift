@@ -68,7 +68,8 @@ struct NodesListCommand: AsyncParsableCommand {
     var format = OutputFormat.text
 
     func run() async throws {
-        try await ClusterSession.client(node: node, network: network, log: log) { coordinator in
+        try await ClusterSession.client(node: node, network: network, log: log) { reach in
+            let coordinator = await reach.coordinator
             switch (watch, format) {
             case (false, .text): for line in NodeTable(try await coordinator.nodes()).lines { Console.output(line) }
             case (false, .json):

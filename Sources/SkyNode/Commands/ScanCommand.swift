@@ -82,6 +82,7 @@ struct ScanCommand: AsyncParsableCommand {
                     let display = ProgressDisplay(isQuiet: format == .json)
                     defer { display.finish() }
                     interrupts.speak(through: display)
+                    coordinator.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
                         format: format, isVerbose: isVerbose, keepsPartial: keepPartial, draws: draws)

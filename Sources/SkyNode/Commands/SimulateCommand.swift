@@ -69,6 +69,7 @@ struct SimulateCommand: AsyncParsableCommand {
                 let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
                 defer { display.finish() }
                 interrupts.speak(through: display)
+                coordinator.speak(through: display)
                 return try await JobWatch(coordinator: coordinator)
                     .run(request, interrupts: interrupts) { printer.tell($0) }.report
             }

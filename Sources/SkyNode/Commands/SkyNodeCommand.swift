@@ -17,7 +17,7 @@ struct SkyNodeCommand: AsyncParsableCommand {
         version: SkyNetVersion.current,
         subcommands: [
             ServeCommand.self, ScanCommand.self, SimulateCommand.self, SynthesizeCommand.self, JobsCommand.self,
-            NodesCommand.self, DoctorCommand.self, KeyCommand.self, WorkerCommand.self,
+            NodesCommand.self, DoctorCommand.self, KeyCommand.self, VersionCommand.self, WorkerCommand.self,
         ])
 
     static var visibleCommands: [String] {

@@ -19,6 +19,8 @@ struct NodeLine: Encodable {
     var ageSeconds: Double
     var uptimeSeconds: Double?
     var roundTripMilliseconds: Double?
+    /// How far its clock is ahead.
+    var clockOffsetSeconds: Double?
     /// beacon, join, introduction or incoming; self for the one that was asked.
     var found: String
 
@@ -38,6 +40,7 @@ struct NodeLine: Encodable {
         ageSeconds = report.age.inSeconds
         uptimeSeconds = report.status?.uptime.inSeconds
         roundTripMilliseconds = report.roundTrip.map { $0.inSeconds * 1000 }
+        clockOffsetSeconds = report.clockOffset?.inSeconds
         found = report.isAnswering ? "self" : member.found.rawValue
     }
 

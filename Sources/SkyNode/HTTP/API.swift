@@ -134,6 +134,9 @@ struct API: HTTPResponder {
                 [(["result": "completed"], Double(pulse.completed)), (["result": "failed"], Double(pulse.failed))])
             text.add("skynode_draining", "Whether it takes no new work.", "gauge", [([:], pulse.isReady ? 0 : 1)])
         }
+        text.add(
+            "skynode_clock_offset_seconds", "How far another node's clock is ahead of this one's.", "gauge",
+            clockOffsets().map { (["node": $0.key], $0.value) })
         if let jobs = try? await node.coordinator.list() {
             let states = Dictionary(grouping: jobs) { JobTable.state($0) }.mapValues { Double($0.count) }
             let known = ["running", "paused", "done", "failed", "cancelled"]
@@ -153,6 +156,14 @@ struct API: HTTPResponder {
         text.add("process_open_fds", "Open file descriptors of the daemon.", "gauge", [([:], usage.descriptors)])
         text.add(metrics)
         return text.text
+    }
+
+    /// By name, in order; of several nodes of one name the one that is furthest off.
+    private func clockOffsets() -> [(key: String, value: Double)] {
+        let known = node.system.members.compactMap { member in
+            node.system.clockOffset(of: member.node).map { (member.name, $0.inSeconds) }
+        }
+        return Dictionary(known) { abs($0) > abs($1) ? $0 : $1 }.sorted { $0.key < $1.key }
     }
 
     // MARK: - Jobs

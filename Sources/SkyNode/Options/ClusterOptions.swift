@@ -15,6 +15,13 @@ struct ClusterOptions: ParsableArguments {
             "Run a node with this many slots inside this command, beside those it finds.", valueName: "n"))
     var slots: Int?
 
+    @Option(
+        name: .customLong("reconnect-for"),
+        help: ArgumentHelp(
+            "How long to wait for the node where it is lost: one that is started again still has the jobs.",
+            valueName: "time"))
+    var patience = DurationArgument(CoordinatorReach.usualPatience)
+
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
 

@@ -8,13 +8,13 @@ enum ClusterSession {
     ///
     /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
     static func with<Result: Sendable>(
-        _ options: ClusterOptions, _ body: @escaping @Sendable (Coordinator) async throws -> Result
+        _ options: ClusterOptions, _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
         if options.slots == nil, options.network.join.isEmpty {
             if let client = try await connect(node: options.node, options.network, logger) {
-                return try await use(client, body)
+                return try await use(client, patience: options.patience.duration, body)
             }
         }
         return try await withEmbeddedNode(options, logger, body)
@@ -24,22 +24,26 @@ enum ClusterSession {
     ///
     /// - Throws: `CommandFailure` with exit code 3 where there is none.
     static func client<Result: Sendable>(
-        node: String?, network: NetworkOptions, log: LogOptions, _ body: (Coordinator) async throws -> Result
+        node: String?, network: NetworkOptions, log: LogOptions, patience: Duration = .zero,
+        _ body: (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         let logger = log.logger("skynode", default: .warning)
         guard let client = try await connect(node: node, network, logger) else {
             throw CommandFailure(.noCluster, "no node found; start one with skynode serve, or name one with --node")
         }
-        return try await use(client, body)
+        return try await use(client, patience: patience, body)
     }
 
     private static func use<Result: Sendable>(
-        _ client: Client, _ body: (Coordinator) async throws -> Result
+        _ client: Client, patience: Duration, _ body: (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         do {
-            let coordinator = try Coordinator.resolve(
-                id: ActorAddress(node: client.node, name: Coordinator.wellKnownName), using: client.system)
-            let result = try await body(coordinator)
+            let coordinator = try client.coordinator(of: client.node)
+            let redial: CoordinatorReach.Redial = { known in
+                if client.system.isLinked(known.id.node) { return known }
+                return try client.coordinator(of: try await client.system.join(client.address).node)
+            }
+            let result = try await body(CoordinatorReach(coordinator, patience: patience, redial: redial))
             await client.system.shutdown()
             return result
         } catch {
@@ -51,9 +55,14 @@ enum ClusterSession {
     // MARK: - A node that runs already
 
     /// An actor system that is no member, linked to one node.
-    private struct Client {
+    private struct Client: Sendable {
         var system: ClusterSystem
+        var address: NodeAddress
         var node: NodeID
+
+        func coordinator(of node: NodeID) throws -> Coordinator {
+            try Coordinator.resolve(id: ActorAddress(node: node, name: Coordinator.wellKnownName), using: system)
+        }
     }
 
     private static func connect(
@@ -71,7 +80,7 @@ enum ClusterSession {
             let address = try AddressArgument.parse(text, option: "--node", allowsPortZero: false)
             try network.security.checkReach(address, option: "--node")
             do {
-                return Client(system: system, node: try await system.join(address).node)
+                return Client(system: system, address: address, node: try await system.join(address).node)
             } catch {
                 await system.shutdown()
                 if let failure = error as? HandshakeFailure {
@@ -85,7 +94,8 @@ enum ClusterSession {
             }
         }
         do {
-            return Client(system: system, node: try await system.join(Defaults.daemon).node)
+            return Client(
+                system: system, address: Defaults.daemon, node: try await system.join(Defaults.daemon).node)
         } catch let failure as HandshakeFailure {
             // Something is there that does not take us, most likely for want of the key. Working alone without a word
             // would look like success.
@@ -100,7 +110,7 @@ enum ClusterSession {
                 if let address = try await NodeFinder.find(
                     multicast, cluster: settings.cluster, security: settings.security)
                 {
-                    return Client(system: system, node: try await system.join(address).node)
+                    return Client(system: system, address: address, node: try await system.join(address).node)
                 }
             } catch let error as NetworkInterfaceError {
                 await system.shutdown()
@@ -129,7 +139,8 @@ enum ClusterSession {
     // MARK: - A node of its own
 
     private static func withEmbeddedNode<Result: Sendable>(
-        _ options: ClusterOptions, _ logger: Logger, _ body: @escaping @Sendable (Coordinator) async throws -> Result
+        _ options: ClusterOptions, _ logger: Logger,
+        _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         var cluster = ClusterSettings(name: Defaults.name)
         cluster.version = SkyNetVersion.current
@@ -157,7 +168,7 @@ enum ClusterSession {
                 await node.run()
                 return nil
             }
-            group.addTask { try await body(node.coordinator) }
+            group.addTask { try await body(CoordinatorReach(node.coordinator)) }
             do {
                 while let result = try await group.next() {
                     guard let result else { continue }

@@ -26,7 +26,7 @@ struct EpochComparer: Sendable {
     }
 
     let plan: ScanPlan
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -47,7 +47,7 @@ struct EpochComparer: Sendable {
     /// What a comparison needs of an image that a job has scanned.
     func scanned(_ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
         guard case .sky(let request) = item.request.kind,
-            let background = try await withDeadline(ScanResults.patience, { try await coordinator.background(job) })
+            let background = try await coordinator.fetch({ try await $0.background(job) })
         else { return nil }
         var reference = request.image
         reference.hdu = catalogue.info.hdu
@@ -118,7 +118,7 @@ struct EpochComparer: Sendable {
         var parts: [ComparedPart] = []
         while true {
             let request = ComparedRequest(job: id, from: parts.count)
-            let page = try await withDeadline(ScanResults.patience) { try await coordinator.compared(request) }
+            let page = try await coordinator.fetch { try await $0.compared(request) }
             parts += page.parts
             if page.parts.isEmpty || parts.count >= page.total { return (parts, JobSummary.status(report)) }
         }

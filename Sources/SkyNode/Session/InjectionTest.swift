@@ -4,7 +4,7 @@ import Transport
 /// Scans an image once more with artificial stars in it, and writes what became of them.
 struct InjectionTest: Sendable {
     let wish: InjectionWish
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat

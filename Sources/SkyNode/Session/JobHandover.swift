@@ -6,13 +6,22 @@ enum JobHandover {
     /// Returns once the job is stored.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
-    static func submit(_ submission: Submission, to coordinator: Coordinator) async throws -> JobID {
-        try await telling { try await coordinator.submit(submission) }
+    static func submit(_ submission: Submission, to coordinator: CoordinatorReach) async throws -> JobID {
+        let named = named(submission)
+        return try await telling { try await coordinator.call { try await $0.submit(named) } }
     }
 
     /// As `submit`, with what has happened already.
-    static func start(_ submission: Submission, at coordinator: Coordinator) async throws -> StartedJob {
-        try await telling { try await coordinator.start(submission) }
+    static func start(_ submission: Submission, at coordinator: CoordinatorReach) async throws -> StartedJob {
+        let named = named(submission)
+        return try await telling { try await coordinator.call { try await $0.start(named) } }
+    }
+
+    /// With a name, so that it can be handed over twice.
+    private static func named(_ submission: Submission) -> Submission {
+        var submission = submission
+        if submission.token == nil { submission.token = "\(JobID.random())" }
+        return submission
     }
 
     private static func telling<Result>(_ call: () async throws -> Result) async throws -> Result {

@@ -4,7 +4,7 @@ import Transport
 /// Follows one job to its end, and cancels it when the command is interrupted. Where the way to the coordinator is lost, the
 /// job goes on.
 struct JobWatch {
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
 
     /// Submits and follows; `observe` hears everything that happens, in order.
     ///
@@ -35,7 +35,10 @@ struct JobWatch {
         try await withThrowingTaskGroup(of: JobReport?.self) { group in
             group.addTask { try await follow(job, from: first, observe) }
             group.addTask {
-                if let interrupts, await interrupts.first() { try? await coordinator.cancel(job) }
+                if let interrupts, await interrupts.first() {
+                    coordinator.giveUp()
+                    try? await coordinator.call { try await $0.cancel(job) }
+                }
                 return nil
             }
             // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
@@ -53,10 +56,19 @@ struct JobWatch {
         _ job: JobID, from first: Int, _ observe: @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
         var next = first
+        var renewals = await coordinator.renewals
+        // A history begins anew with every life of the coordinator, with what was planned before.
+        var isPlanned = first > 0
         while true {
-            let batch: EventBatch
+            var batch: EventBatch
             do {
-                batch = try await coordinator.events(EventsRequest(job: job, from: next))
+                let request = EventsRequest(job: job, from: next)
+                let known = renewals
+                (batch, renewals) = try await coordinator.call { [coordinator] node in
+                    let number = await coordinator.renewals
+                    let request = number == known ? request : EventsRequest(job: job, from: 0)
+                    return (try await node.events(request), number)
+                }
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
@@ -66,10 +78,17 @@ struct JobWatch {
                         + "started again, the job goes on: skynode jobs watch \(job)")
             }
             next = batch.next
+            let end = batch.report
+            if isPlanned { batch.events.removeAll(where: \.isPlan) }
+            isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
             await observe(batch)
-            if let report = batch.report { return report }
+            if let end { return end }
         }
     }
+}
+
+extension JobEvent {
+    fileprivate var isPlan: Bool { if case .planned = kind { true } else { false } }
 }
 
 extension EventBatch {

@@ -3,7 +3,7 @@ import Transport
 
 /// The same job again and again over one connection, to see how long a small one takes.
 struct RepeatedJobs {
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
 
     /// Follows each to its end, as told to its submitter, before the next; deletes it then.
     ///
@@ -18,7 +18,7 @@ struct RepeatedJobs {
             guard report.state == .done, report.failed == 0 else {
                 throw CommandFailure(JobSummary.status(report), report.reason.map { PrintableText.of($0) })
             }
-            try await coordinator.delete(job)
+            try await coordinator.call { try await $0.delete(job) }
         }
         return JobTimes(times)
     }

@@ -5,7 +5,7 @@ import Transport
 /// Runs the jobs of `skynode scan`, a few images at a time, and writes what comes of each as soon as it is done.
 struct ScanBatch: Sendable {
     let plan: ScanPlan
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -93,7 +93,7 @@ struct ScanBatch: Sendable {
 
     private func width() async throws -> Int {
         guard plan.items.count > ScanBatch.widths.lowerBound else { return ScanBatch.widths.lowerBound }
-        let nodes = try await withDeadline(ScanResults.patience) { try await coordinator.nodes() }
+        let nodes = try await coordinator.fetch { try await $0.nodes() }
         let slots = nodes.reduce(0) { $0 + ($1.member.isDraining ? 0 : $1.status?.slots ?? 0) }
         return min(max(slots * 3 / 2, ScanBatch.widths.lowerBound), ScanBatch.widths.upperBound)
     }

@@ -4,7 +4,7 @@ import Transport
 
 /// Fetches what a finished job came to, page by page.
 struct ScanResults {
-    let coordinator: Coordinator
+    let coordinator: CoordinatorReach
     let job: JobID
 
     /// Time for one page; a page is a few megabytes.
@@ -15,7 +15,7 @@ struct ScanResults {
         var first: CataloguePage?
         while true {
             let request = CatalogueRequest(job: job, from: sources.count)
-            let page = try await withDeadline(ScanResults.patience) { try await coordinator.catalogue(request) }
+            let page = try await coordinator.fetch { try await $0.catalogue(request) }
             first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
@@ -37,10 +37,21 @@ struct ScanResults {
     }
 
     func runs() async throws -> [SectorRun] {
-        try await withDeadline(ScanResults.patience) { try await coordinator.sectorRuns(job) }
+        try await coordinator.fetch { [job] in try await $0.sectorRuns(job) }
     }
 
     func preview() async throws -> ImagePreview? {
-        try await withDeadline(ScanResults.patience) { try await coordinator.preview(job) }
+        try await coordinator.fetch { [job] in try await $0.preview(job) }
+    }
+}
+
+extension CoordinatorReach {
+    /// Calls for one page, or what is no larger.
+    nonisolated func fetch<Result: Sendable>(
+        _ body: @Sendable (Coordinator) async throws -> Result
+    ) async throws -> Result {
+        try await call { coordinator in
+            try await withDeadline(ScanResults.patience) { try await body(coordinator) }
+        }
     }
 }

@@ -1,0 +1,22 @@
+import CCFITSIO
+import CSEP
+import CWCS
+
+/// The libraries that results depend on, as they are linked.
+package enum LibraryVersions {
+    /// Name and version of each.
+    package static var all: [(name: String, version: String)] {
+        [
+            ("cfitsio", cfitsio), ("SEP", String(cString: sep_version_string)),
+            ("WCSLIB", String(cString: wcslib_version(nil))),
+        ]
+    }
+
+    private static var cfitsio: String {
+        var version: Float = 0
+        // 4.0203 for 4.2.3.
+        ffvers(&version)
+        let number = Int((version * 10_000).rounded())
+        return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"
+    }
+}
