@@ -7,8 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# "A rehearsed failure happens whichever attempt comes first".
-older_commit=cbcf30c
+older_commit=$(git log --format=%H --grep='^Protocol version 3: ' -1)^
 frames=12
 older=${1:-}
 newer=$(swift build -c release --product skynode --show-bin-path)/skynode
@@ -38,6 +37,7 @@ trap 'exit 143' TERM
 
 build_older() {
     local tree=.build/upgrade/source
+    older_commit=$(git rev-parse "$older_commit") || fail "this checkout has no commit from before protocol 3"
     older=.build/upgrade/build/release/skynode
     if [ "$(cat .build/upgrade/commit 2>/dev/null)" = "$older_commit" ] && [ -x "$older" ]; then return; fi
     echo "== building $older_commit"
@@ -98,7 +98,7 @@ upgrade() {
 [ -n "$older" ] || build_older
 [ -x "$older" ] || fail "no $older"
 [ -x "$newer" ] || fail "no release build; run make upgrade-trial"
-echo "older: $("$older" --version), of protocol 2 ($older_commit); newer: $("$newer" version | head -2 | paste -sd' ' | tr -s ' ')"
+echo "older: $("$older" --version), of protocol 2 only; newer: $("$newer" version | head -2 | paste -sd' ' | tr -s ' ')"
 
 echo "== an undisturbed scan, by the newer program alone"
 for seed in $(seq $frames); do
