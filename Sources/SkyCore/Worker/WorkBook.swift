@@ -80,6 +80,9 @@ package struct WorkBook {
 
     private var leases: LeaseBook
     private var clients: [CoordinatorID: Client] = [:]
+    /// The highest number of a result of a coordinator that was forgotten. One that comes back after a quiet time remembers up to
+    /// where it has heard, and must not take new results for those.
+    private var forgottenSequence: UInt64 = 0
     /// Attempts under way, and whose they are.
     private var owners: [AttemptID: CoordinatorID] = [:]
     /// Attempts that wait or run, so that one that arrives twice is run once.
@@ -206,7 +209,7 @@ package struct WorkBook {
             for attempt in stop { stopped[attempt] = "the coordinator has left" }
             update.stop += stop
             for request in client.waiting { assigned.remove(request.attempt) }
-            clients[owner] = nil
+            forget(owner)
             update.merge(settle(changed, now: now))
         }
         return update
@@ -219,7 +222,7 @@ package struct WorkBook {
         for attempt in stop { stopped[attempt] = "the lease ran out" }
         for (owner, client) in clients {
             if leases.lease(of: owner) == nil { dropWaiting(of: owner, .noLease, &update) }
-            if client.heardAt + WorkBook.retention <= now { clients[owner] = nil }
+            if client.heardAt + WorkBook.retention <= now { forget(owner) }
         }
         update.merge(settle(changed, now: now))
         return update
@@ -242,13 +245,18 @@ extension WorkBook {
     private mutating func greet(_ life: CoordinatorLife, from peer: NodeID, now: Duration) throws(Rejection) {
         guard let known = clients[life.coordinator] else {
             guard clients.count < WorkBook.coordinatorLimit else { throw .tooMany }
-            clients[life.coordinator] = Client(generation: life.generation, peer: peer, heardAt: now)
+            clients[life.coordinator] = Client(
+                generation: life.generation, peer: peer, lastSequence: forgottenSequence, heardAt: now)
             return
         }
         guard life.generation >= known.generation else { throw .superseded }
         clients[life.coordinator]?.generation = life.generation
         clients[life.coordinator]?.peer = peer
         clients[life.coordinator]?.heardAt = now
+    }
+
+    private mutating func forget(_ owner: CoordinatorID) {
+        forgottenSequence = max(forgottenSequence, clients.removeValue(forKey: owner)?.lastSequence ?? 0)
     }
 
     private func obstacle(_ owner: CoordinatorID, now: Duration) -> StartRefusal? {

@@ -108,6 +108,26 @@ import Transport
         #expect(book.running == 2 && book.waiting == 1)
     }
 
+    @Test func `one that comes back after a quiet time gets what it has done then`() throws {
+        var book = try book()
+        _ = try book.assign(assignment(0..<2), from: peer, now: .zero)
+        for task in 0..<2 { _ = book.ended(attempt(task), done(), .zero, now: .zero) }
+        #expect(try collect(&book).results.map(\.sequence) == [1, 2])
+        #expect(try collect(&book, received: 2, acknowledged: 2).results.isEmpty)
+        var now = Duration.zero
+        for round in 1...3 as ClosedRange<UInt64> {
+            now += WorkBook.retention
+            _ = book.expire(now: now)
+            _ = try book.reserve(2, by: life, from: peer, now: now)
+            var next = assignment(10..<11)
+            next.acknowledged = round + 1
+            _ = try book.assign(next, from: peer, now: now)
+            _ = book.ended(attempt(10), done(), .zero, now: now)
+            let collected = try collect(&book, received: round + 1, acknowledged: round + 1, now: now)
+            #expect(collected.results.map(\.sequence) == [round + 2], "not taken for one that was heard before")
+        }
+    }
+
     @Test func `what is known of a silent coordinator is forgotten in the end`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<1), from: peer, now: .zero)
