@@ -63,6 +63,32 @@ import Testing
         return (file, text)
     }
 
+    @Test func `a node that stops answers as long as its tasks go on, and is not ready`() async throws {
+        let folder = try ScratchFolder()
+        let address = "127.0.0.1:\(Int.random(in: 20_000...60_000))"
+        let http = "http://" + address
+        let node = try RunningProcess(
+            Skynode.path,
+            [
+                "serve", "--listen", "127.0.0.1:0", "--slots", "1", "--no-multicast", "--data", folder.file("data"),
+                "--http", address, "--stop-grace", "60s",
+            ])
+        defer { node.send(SIGKILL) }
+        var lines = node.lines.makeAsyncIterator()
+        let listening = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
+        while (try? await ask("GET", http + "/readyz"))?.status != 200 {}
+        let job = try await Skynode.run(
+            "simulate", "--node", listening, "--tasks", "1", "--duration", "4s", "--detach")
+        #expect(job.status == 0)
+        while try await !ask("GET", http + "/metrics").text.contains("\nskynode_tasks_running 1\n") {}
+        node.send(SIGTERM)
+        while try await ask("GET", http + "/readyz").status == 200 {}
+        #expect(try await ask("GET", http + "/readyz").status == 503)
+        #expect(try await ask("GET", http + "/healthz").status == 200)
+        #expect(try await ask("GET", http + "/metrics").text.contains("\nskynode_draining 1\n"))
+        #expect(await node.end().status == 0)
+    }
+
     @Test func `without a token it tells, and changes nothing`() async throws {
         try await serving { http, _ in
             #expect(try await ask("GET", http + "/healthz").text == "ok\n")

@@ -17,6 +17,9 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var parent: pid_t
 
     func run() async throws {
+        // Cluster managers send their SIGTERM to all processes of a job. The daemon lets running tasks end then, and ends
+        // this one by its socket or by SIGKILL.
+        for ending in [SIGTERM, SIGINT, SIGHUP] { signal(ending, SIG_IGN) }
         // A crash is one failed attempt; a core dump of each would fill the disk.
         ProcessLimits.set(RLIMIT_CORE, to: 0)
         // What takes more is refused it, and fails; the machine's owner goes on working.

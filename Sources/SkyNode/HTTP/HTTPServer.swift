@@ -36,8 +36,15 @@ struct HTTPServer: Sendable {
                 logger.info("http", metadata: ["address": "\(channel.localAddress.map { "\($0)" } ?? "?")"])
             },
             logger: silent)
+        // Not a child, but owned and ended by this function: a child would hear of the shutdown and close the door at once, while
+        // the node still lets its tasks end and has /readyz say so.
+        let serving = Task.detached { try await application.run() }
         do {
-            try await application.run()
+            try await withTaskCancellationHandler {
+                try await serving.value
+            } onCancel: {
+                serving.cancel()
+            }
         } catch is CancellationError {
         } catch {
             guard isWanted else {

@@ -61,7 +61,10 @@ struct NodeService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await drain() }
             group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { return }
+                // Some managers send the first one twice, to a job and to its processes.
+                let begun = ContinuousClock.now
+                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint)
+                where begun.duration(to: .now) > NodeService.echo { return }
             }
             await group.next()
             group.cancelAll()
@@ -97,6 +100,8 @@ struct NodeService: Service {
         }
     }
 
+    /// A second signal within this time says nothing new.
+    private static let echo = Duration.seconds(1)
     /// Of what `systemctl status` shows.
     private static let statusInterval = Duration.seconds(5)
 
