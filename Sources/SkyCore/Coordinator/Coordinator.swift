@@ -213,6 +213,9 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
+    /// What has become of the tasks of all jobs since the start, and whether nothing can be stored now.
+    func work() -> (counts: TaskCounts, isPaused: Bool) { (core.taskCounts, core.pauseReason != nil) }
+
     /// The newest job that has not ended.
     func newestJob() -> NodePulse.Job? {
         guard let job = core.order.last(where: { core.jobs[$0]?.told.report == nil }).flatMap({ core.jobs[$0] }) else {

@@ -74,6 +74,8 @@ struct CoordinatorCore {
     /// Entries that may wait to be stored before nothing new is sent out, and from which on it goes on.
     static let backlogLimit: UInt64 = 100_000
     private(set) var isBehind = false
+    /// Of all jobs of this life.
+    private(set) var taskCounts = TaskCounts()
     /// As the scheduler was told.
     private var isSuspended = false
     /// Bytes of stored results after which a node is told although nothing else is to be said to it.
@@ -426,6 +428,7 @@ extension CoordinatorCore {
         case .discarded:
             break
         case .retrying(let job, let task, let node, let reason, let delay, attempt: _):
+            taskCounts.retries += 1
             note(
                 .retrying(task: label(job, task), node: name(of: node), reason: withNames(reason), delay: delay),
                 in: job)
@@ -444,6 +447,7 @@ extension CoordinatorCore {
         var stored = StoredResult(
             job: job, task: task, node: name, duration: result.duration, payload: result.payload)
         jobs[job]?.decided.complete(by: name)
+        if isCached { taskCounts.cached += 1 } else { taskCounts.completed += 1 }
         // Only what answers the question may answer it again.
         if !isCached, let value = result.value, jobs[job]?.plan.accepts(task.index, value) == true {
             stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
@@ -461,6 +465,7 @@ extension CoordinatorCore {
         guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
         store(.failed(job, task, reason: reason, isBadInput: isBadInput))
         jobs[job]?.decided.failed += 1
+        taskCounts.failed += 1
         // Where the job ends by it, its end says why; once is enough.
         if step.abort == nil { note(.failed(task: label(job, task), reason: reason), in: job) }
         follow(step, of: job)

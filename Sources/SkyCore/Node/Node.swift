@@ -71,11 +71,13 @@ package final class Node: Sendable {
     /// takes as long as the slowest takes.
     package func pulse() async -> NodePulse {
         await system.visitEventLoops()
-        let status = await scan.whenLocal { $0.status() }
+        let scanned = await scan.whenLocal { ($0.status(), $0.attemptCounts) }
+        let work = await coordinator.whenLocal { $0.work() }
         let job = await coordinator.whenLocal { $0.newestJob() } ?? nil
         return NodePulse(
-            slots: status?.slots ?? 0, running: status?.running ?? 0, completed: status?.completed ?? 0,
-            failed: status?.failed ?? 0, isReady: !system.ownMember.isDraining, nodes: system.members.count + 1,
+            slots: scanned?.0.slots ?? 0, running: scanned?.0.running ?? 0, attempts: scanned?.1 ?? AttemptCounts(),
+            tasks: work?.counts ?? TaskCounts(), isPaused: work?.isPaused ?? false,
+            isReady: !system.ownMember.isDraining, nodes: system.members.count + 1,
             job: job)
     }
 

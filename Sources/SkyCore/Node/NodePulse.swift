@@ -6,9 +6,12 @@ package struct NodePulse: Hashable, Sendable {
     package var slots: Int
     /// Tasks that run.
     package var running: Int
-    /// Tasks that have ended here since its start.
-    package var completed: Int
-    package var failed: Int
+    /// Attempts that have ended here since its start.
+    package var attempts: AttemptCounts
+    /// Tasks of the jobs that it coordinates, since its start.
+    package var tasks: TaskCounts
+    /// Whether nothing can be stored now, so that its jobs wait.
+    package var isPaused: Bool
     /// Whether it takes new work.
     package var isReady: Bool
     /// Nodes in the cluster, itself among them.

@@ -34,8 +34,8 @@ package distributed actor ScanActor: ClusterActor {
     private var book: WorkBook
     private let runner: TaskRunner
     private let epoch = ContinuousClock.now
-    private var completed = 0
-    private var failed = 0
+    /// Attempts that have ended here.
+    private(set) var attemptCounts = AttemptCounts()
     /// Attempts under way, so that they can be stopped.
     private var attempts: [AttemptID: Task<Void, Never>] = [:]
     /// Coordinators waiting for something to collect.
@@ -67,7 +67,7 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func status() -> NodeStatus {
         NodeStatus(
             node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: book.slots,
-            running: book.running, completed: completed, failed: failed, uptime: now,
+            running: book.running, completed: attemptCounts.completed, failed: attemptCounts.failed, uptime: now,
             load: LoadAverage.lastMinute)
     }
 
@@ -196,11 +196,7 @@ package distributed actor ScanActor: ClusterActor {
     }
 
     private func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
-        switch outcome {
-        case .done: completed += 1
-        case .fault, .crash, .badInput, .unavailable: failed += 1
-        case .refused: break
-        }
+        attemptCounts.count(outcome)
         return book.ended(attempt, outcome, duration, now: now)
     }
 }

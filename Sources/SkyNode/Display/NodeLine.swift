@@ -44,6 +44,8 @@ struct NodeLine: Encodable {
         found = report.isAnswering ? "self" : member.found.rawValue
     }
 
+    static let states = ["alive", "suspect", "draining"]
+
     static func state(_ member: Member) -> String {
         member.state == .alive && member.isDraining ? "draining" : member.state.rawValue
     }

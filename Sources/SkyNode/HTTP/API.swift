@@ -15,6 +15,10 @@ struct API: HTTPResponder {
     let token: String?
     private let limits = NIOLockedValueBox(Limits())
     private let epoch = ContinuousClock.now
+    /// The node starts with its API.
+    private let started = Double(WallClock.milliseconds) / 1000
+    /// Answers by status.
+    private let answered = NIOLockedValueBox<[Int: Int]>([200: 0])
 
     private struct Limits {
         var requests = TokenBucket(rate: 100, capacity: 200)
@@ -31,13 +35,15 @@ struct API: HTTPResponder {
     }
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        var response: Response
         do {
-            var response = try await answer(request)
+            response = try await answer(request)
             if request.method == .head { response.body = ResponseBody() }
-            return response
         } catch {
-            return APIFailure(error).response
+            response = APIFailure(error).response
         }
+        answered.withLockedValue { $0[response.status.code, default: 0] += 1 }
+        return response
     }
 
     private func answer(_ request: Request) async throws -> Response {
@@ -121,32 +127,73 @@ struct API: HTTPResponder {
     private func prometheus() async -> String {
         var text = PrometheusText()
         text.add(
-            "skynode_build_info", "The program, as labels of 1.", "gauge", [(["version": SkyNetVersion.current], 1)])
-        if let pulse = await pulse() {
+            "skynode_build_info", "The program and the node, as labels of 1.", "gauge",
+            [(["version": SkyNetVersion.current, "node": node.system.name], 1)])
+        // Where a part hangs, the others are not asked either: Prometheus waits for ten seconds.
+        let pulse = await pulse()
+        if let pulse {
             let gauges: [(String, String, Int)] = [
                 ("skynode_slots", "Tasks that may run at once.", pulse.slots),
                 ("skynode_tasks_running", "Tasks that run.", pulse.running),
                 ("skynode_nodes", "Nodes in the cluster, this one among them.", pulse.nodes),
+                ("skynode_draining", "Whether it takes no new work.", pulse.isReady ? 0 : 1),
+                ("skynode_paused", "Whether its jobs wait because nothing can be stored.", pulse.isPaused ? 1 : 0),
             ]
             for (name, help, value) in gauges { text.add(name, help, "gauge", [([:], Double(value))]) }
             text.add(
-                "skynode_tasks_total", "Tasks that ended on this node, by how.", "counter",
-                [(["result": "completed"], Double(pulse.completed)), (["result": "failed"], Double(pulse.failed))])
-            text.add("skynode_draining", "Whether it takes no new work.", "gauge", [([:], pulse.isReady ? 0 : 1)])
+                "skynode_attempts_total", "Tries of tasks that ended on this node, by how.", "counter",
+                series(
+                    "result",
+                    [
+                        ("completed", pulse.attempts.completed), ("fault", pulse.attempts.faults),
+                        ("crash", pulse.attempts.crashes), ("bad_input", pulse.attempts.badInputs),
+                        ("unavailable", pulse.attempts.unavailable),
+                    ]))
+            text.add(
+                "skynode_tasks_total", "Tasks of the jobs that this node coordinates, by what became of them.",
+                "counter",
+                series(
+                    "result",
+                    [
+                        ("completed", pulse.tasks.completed), ("cached", pulse.tasks.cached),
+                        ("failed", pulse.tasks.failed),
+                    ]))
+            text.add(
+                "skynode_task_retries_total", "Further tries of tasks of those jobs.", "counter",
+                [([:], Double(pulse.tasks.retries))])
         }
         text.add(
             "skynode_clock_offset_seconds", "How far another node's clock is ahead of this one's.", "gauge",
             clockOffsets().map { (["node": $0.key], $0.value) })
-        if let jobs = try? await node.coordinator.list() {
-            let states = Dictionary(grouping: jobs) { JobTable.state($0) }.mapValues { Double($0.count) }
-            let known = ["running", "paused", "done", "failed", "cancelled"]
+        let members = node.system.members
+        text.add(
+            "skynode_members", "Other nodes of the cluster, by how they are.", "gauge",
+            series(
+                "state", NodeLine.states.map { state in (state, members.count { NodeLine.state($0) == state }) }))
+        if pulse != nil, let jobs = try? await node.coordinator.list() {
+            let states = Dictionary(grouping: jobs) { JobTable.state($0) }.mapValues(\.count)
             text.add(
                 "skynode_jobs", "Jobs that this node coordinates or remembers, by state.", "gauge",
-                Set(known).union(states.keys).sorted().map { (["state": $0], states[$0] ?? 0) })
+                series(
+                    "state",
+                    ["running", "paused", "done", "failed", "cancelled", "badInput"].map { state in
+                        (state == "badInput" ? "bad_input" : state, states[state] ?? 0)
+                    }))
         }
-        if let storage = try? await node.coordinator.storage() {
+        if pulse != nil, let storage = try? await node.coordinator.storage() {
             text.add("skynode_journal_bytes", "What jobs and results take.", "gauge", [([:], Double(storage.bytes))])
             text.add("skynode_journal_limit_bytes", "What they may take.", "gauge", [([:], Double(storage.limit))])
+            text.add(
+                "skynode_cache_bytes", "Earlier results among that, which answer later tasks.", "gauge",
+                [([:], Double(storage.cacheBytes))])
+            text.add(
+                "skynode_cache_limit_bytes", "What they may take.", "gauge", [([:], Double(storage.cacheLimit))])
+            text.add(
+                "skynode_cache_lookups_total", "Tasks that were looked for among earlier results.", "counter",
+                series("result", [("hit", storage.hits), ("miss", storage.misses)]))
+            text.add(
+                "skynode_cache_evictions_total", "Earlier results that made room for later ones.", "counter",
+                [([:], Double(storage.evictions))])
         }
         let usage = ProcessUsage()
         text.add(
@@ -154,8 +201,20 @@ struct API: HTTPResponder {
             [([:], usage.processor)])
         text.add("process_resident_memory_bytes", "Memory of the daemon.", "gauge", [([:], usage.residentBytes)])
         text.add("process_open_fds", "Open file descriptors of the daemon.", "gauge", [([:], usage.descriptors)])
+        text.add("process_max_fds", "How many it may have.", "gauge", [([:], usage.descriptorLimit)])
+        text.add(
+            "process_start_time_seconds", "When it started, since 1970.", "gauge", [([:], started)])
+        text.add(
+            "skynode_http_responses_total", "Answers to HTTP requests, by status.", "counter",
+            answered.withLockedValue { $0 }.sorted { $0.key < $1.key }.map {
+                (["status": "\($0.key)"], Double($0.value))
+            })
         text.add(metrics)
         return text.text
+    }
+
+    private func series(_ label: String, _ values: [(String, Int)]) -> [(labels: [String: String], value: Double)] {
+        values.map { ([label: $0.0], Double($0.1)) }
     }
 
     /// By name, in order; of several nodes of one name the one that is furthest off.

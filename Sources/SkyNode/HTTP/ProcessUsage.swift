@@ -7,6 +7,7 @@ struct ProcessUsage {
     let processor: Double
     let residentBytes: Double
     let descriptors: Double
+    let descriptorLimit: Double
 
     /// Reads `/proc/self`; what cannot be read is 0.
     init() {
@@ -17,6 +18,9 @@ struct ProcessUsage {
         // Pages: size, resident, shared and others (proc(5)).
         let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
         residentBytes = (pages?.dropFirst().first.flatMap { Double($0) } ?? 0) * Double(sysconf(Int32(_SC_PAGESIZE)))
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        descriptorLimit = Double(limit.rlim_cur)
         descriptors = Double((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0)
     }
 }
