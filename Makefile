@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check lab benchmark soak format lint clean
 
 all: build
 
@@ -137,6 +137,22 @@ headline: release
 # Three nodes of an older build become nodes of this one in the middle of two jobs; make upgrade-trial OLDER=skynode
 upgrade-trial: release
 	@deploy/upgrade/upgrade.sh $(OLDER)
+
+# A Slurm of three hosts in namespaces of this machine, with jobs that start a cluster on it; as root, four minutes.
+slurm-trial: release
+	@deploy/slurm/try.sh $(OPTIONS)
+
+# The package in an image, and containers of it with podman; as root, two minutes after the package.
+container-trial: deb
+	@deploy/container/try.sh
+
+# The manifests against Kubernetes' schemas, and against what the program says of itself.
+kubernetes-check: release
+	@deploy/kubernetes/check.sh
+
+# Alerts and dashboard against Prometheus's own tools and a node's metrics.
+prometheus-check: release
+	@deploy/prometheus/check.sh
 
 # Hosts in network namespaces of this machine, to play with; make lab HOSTS=10. Needs root.
 lab: release
