@@ -89,6 +89,8 @@ package distributed actor Coordinator: ClusterActor {
     private var watchers: [JobID: Latch] = [:]
     /// Results of the last jobs that somebody asked for, put together.
     private var fetched = FetchedResults()
+    /// How often results were asked for.
+    private(set) var fetches = 0
     private var membershipLog = MembershipLog()
     /// Opens with the next change of the membership.
     private var membershipLatch = Latch()
@@ -224,6 +226,9 @@ package distributed actor Coordinator: ClusterActor {
         let status = status(of: job)
         return NodePulse.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
     }
+
+    /// Forgets what is in the journal too.
+    func rest() { fetched = FetchedResults() }
 
     /// What the operator wants kept from now on.
     func change(_ retention: JobRetention, _ limits: JournalLimits) async {
@@ -388,6 +393,7 @@ package distributed actor Coordinator: ClusterActor {
     private func results(of job: JobID) async throws -> FetchedResults.Entry {
         guard let record = core.jobs[job] else { throw unknown(job) }
         guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
+        fetches += 1
         if let found = fetched[job] { return found }
         let replay = try await telling { () async throws(JournalError) in
             try await journal.replay(record.stored)

@@ -87,6 +87,7 @@ package final class Node: Sendable {
             group.addTask { await self.coordinator.whenLocal { await $0.run() } }
             group.addTask { await self.followMembership() }
             group.addTask { await self.expireLeases() }
+            group.addTask { await self.rest() }
         }
         await scan.whenLocal { $0.stop() }
         await coordinator.whenLocal { await $0.close() }
@@ -108,10 +109,27 @@ package final class Node: Sendable {
         }
     }
 
+    /// Gives back what is held for the next task where none has come for a while: worker processes, pixels, catalogues.
+    private func rest() async {
+        var plan = RestPlan()
+        while true {
+            do { try await Task.sleep(for: RestPlan.delay / 4) } catch { return }
+            let scanned = await scan.whenLocal { ($0.running, $0.attemptCounts) }
+            let done = await coordinator.whenLocal { ($0.newestJob() != nil, $0.work().counts, $0.fetches) }
+            guard let scanned, let done else { return }
+            let activity = RestPlan.Activity(
+                isBusy: scanned.0 > 0 || done.0, attempts: scanned.1, tasks: done.1, fetches: done.2)
+            guard plan.isDue(activity, now: system.now) else { continue }
+            await workers.rest()
+            await pixels.store.rest()
+            await coordinator.whenLocal { $0.rest() }
+            FreeMemory.giveBack()
+        }
+    }
+
     private func expireLeases() async {
-        while !Task.isCancelled {
-            do { try await Task.sleep(for: .seconds(1)) } catch { return }
-            await scan.whenLocal { $0.expireLeases() }
+        while let pause = await scan.whenLocal({ $0.expireLeases() }) {
+            do { try await Task.sleep(for: pause) } catch { return }
         }
     }
 }

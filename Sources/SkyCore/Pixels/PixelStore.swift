@@ -44,6 +44,11 @@ package actor PixelStore {
     /// Whose processes read files. Before it is called this node reads none.
     func read(with workers: WorkerPool) { self.workers = workers }
 
+    /// Forgets what it keeps of images.
+    func rest() {
+        for use in caches.keys { caches[use]?.removeAll() }
+    }
+
     /// Reads a part of a file of this node's, for another.
     func serve(_ request: PixelRequest) async -> PixelReply {
         await reply(to: request, for: .others) { await self.read(request) }

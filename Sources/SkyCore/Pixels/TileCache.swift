@@ -64,6 +64,8 @@ struct TileCache {
         }
     }
 
+    mutating func removeAll() { self = TileCache(limit: limit) }
+
     private mutating func removeOldest() {
         while firstUse < uses.count {
             let (key, use) = uses[firstUse]

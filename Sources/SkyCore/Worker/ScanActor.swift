@@ -146,7 +146,13 @@ package distributed actor ScanActor: ClusterActor {
     package func left(_ node: NodeID) { follow(book.left(node, now: now)) }
 
     /// Voids the leases that nobody renewed.
-    package func expireLeases() { follow(book.expire(now: now)) }
+    ///
+    /// - Returns: time until it has to be done again. A lease that is given meanwhile lasts longer.
+    package func expireLeases() -> Duration {
+        follow(book.expire(now: now))
+        guard let next = book.nextExpiry else { return ScanActor.leaseDuration }
+        return min(max(.seconds(1), next - now), ScanActor.leaseDuration)
+    }
 
     /// Changes how many attempts may run at once; those that run go on.
     package func setSlots(_ slots: Int) { follow(book.setSlots(slots, now: now)) }

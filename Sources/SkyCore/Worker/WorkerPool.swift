@@ -109,6 +109,11 @@ package actor WorkerPool {
         home = nil
     }
 
+    /// Ends the workers that have nothing to do. The next task starts one.
+    func rest() async {
+        while let worker = idle.popLast() { await discard(worker) }
+    }
+
     private func obtain() async throws -> Worker {
         while let worker = idle.popLast() {
             if worker.process.isRunning { return worker }

@@ -17,45 +17,52 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         case summary(count: Int64, sum: Double)
     }
 
-    private let values = NIOLockedValueBox<[Series: Value]>([:])
+    private let handles = NIOLockedValueBox<[Series: Handle]>([:])
 
     /// All of it now.
-    var all: [Series: Value] { values.withLockedValue { $0 } }
+    var all: [Series: Value] { handles.withLockedValue { $0.compactMapValues(\.value) } }
 
+    /// Each holds its own value: what is counted with every message must not be looked up.
     private final class Handle: CounterHandler, RecorderHandler, TimerHandler, Sendable {
-        private let series: Series
-        private let registry: MetricsRegistry
         private let isGauge: Bool
+        private let box = NIOLockedValueBox<Value?>(nil)
 
-        init(_ series: Series, _ registry: MetricsRegistry, isGauge: Bool = false) {
-            (self.series, self.registry, self.isGauge) = (series, registry, isGauge)
-        }
+        init(isGauge: Bool) { self.isGauge = isGauge }
+
+        /// `nil` before the first.
+        var value: Value? { box.withLockedValue { $0 } }
 
         func increment(by amount: Int64) {
-            registry.change(series) { value in
-                guard case .counter(let count) = value else { return .counter(amount) }
-                return .counter(count &+ amount)
+            box.withLockedValue { value in
+                guard case .counter(let count) = value else { return value = .counter(amount) }
+                value = .counter(count &+ amount)
             }
         }
 
-        func reset() { registry.change(series) { _ in .counter(0) } }
+        func reset() { box.withLockedValue { $0 = .counter(0) } }
 
         func record(_ value: Int64) { record(Double(value)) }
 
-        func record(_ value: Double) {
-            guard value.isFinite else { return }
-            registry.change(series) { [isGauge] known in
-                if isGauge { return .gauge(value) }
-                guard case .summary(let count, let sum) = known else { return .summary(count: 1, sum: value) }
-                return .summary(count: count &+ 1, sum: sum + value)
+        func record(_ new: Double) {
+            guard new.isFinite else { return }
+            box.withLockedValue { [isGauge] value in
+                if isGauge { return value = .gauge(new) }
+                guard case .summary(let count, let sum) = value else { return value = .summary(count: 1, sum: new) }
+                value = .summary(count: count &+ 1, sum: sum + new)
             }
         }
 
         func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
     }
 
-    private func change(_ series: Series, _ body: (Value?) -> Value) {
-        values.withLockedValue { $0[series] = body($0[series]) }
+    /// Who asks twice gets the same.
+    private func handle(_ series: Series, isGauge: Bool = false) -> Handle {
+        handles.withLockedValue { handles in
+            if let known = handles[series] { return known }
+            let new = Handle(isGauge: isGauge)
+            handles[series] = new
+            return new
+        }
     }
 
     private func series(_ label: String, _ dimensions: [(String, String)], suffix: String = "") -> Series {
@@ -63,18 +70,18 @@ final class MetricsRegistry: MetricsFactory, Sendable {
     }
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        let handle = Handle(series(label, dimensions), self)
+        let handle = handle(series(label, dimensions))
         // Those that never happened are told as 0.
         handle.increment(by: 0)
         return handle
     }
 
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-        Handle(series(label, dimensions), self, isGauge: !aggregate)
+        handle(series(label, dimensions), isGauge: !aggregate)
     }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        Handle(series(label, dimensions, suffix: "_seconds"), self)
+        handle(series(label, dimensions, suffix: "_seconds"))
     }
 
     func destroyCounter(_ handler: any CounterHandler) {}

@@ -17,6 +17,7 @@ final class Discovery: Sendable {
     private let system: ClusterSystem
     private let seal: BeaconSeal
     private let loop: any EventLoop
+    private let news = InterfaceNews()
 
     private struct State {
         var sockets: BeaconSockets?
@@ -83,7 +84,10 @@ final class Discovery: Sendable {
 
     /// Whether there are other interfaces or addresses than those in use, or than there were.
     private func hasChanged(_ sockets: BeaconSockets) -> Bool {
-        guard let interfaces = try? NetworkInterface.all() else { return false }
+        // One that could not be opened is tried again each time.
+        guard news?.hasCome() != false || sockets.paths != state.withLockedValue({ $0.wanted }),
+            let interfaces = try? NetworkInterface.all()
+        else { return false }
         let wanted = paths(interfaces)
         return wanted != sockets.paths || wanted != state.withLockedValue { $0.wanted }
     }
