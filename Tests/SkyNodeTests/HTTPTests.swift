@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import SkyCore
 import Testing
@@ -25,6 +26,12 @@ struct HTTPTests {
     ])
     func `what there is not is not found`(path: String) {
         #expect(throws: APIRoute.Problem.notFound) { try APIRoute(method: "GET", path: path) }
+    }
+
+    @Test func `the time is told as HTTP wants it`() {
+        // The example of RFC 9110, and the last second of a leap year.
+        #expect(HTTPServer.date(Date(timeIntervalSince1970: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPServer.date(Date(timeIntervalSince1970: 1_735_689_599)) == "Tue, 31 Dec 2024 23:59:59 GMT")
     }
 
     @Test func `other methods are told which there are`() {

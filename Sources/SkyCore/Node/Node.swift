@@ -123,7 +123,7 @@ package final class Node: Sendable {
             await workers.rest()
             await pixels.store.rest()
             await coordinator.whenLocal { $0.rest() }
-            FreeMemory.giveBack()
+            SpareMemory.giveBack()
         }
     }
 

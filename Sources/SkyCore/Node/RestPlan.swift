@@ -14,15 +14,18 @@ struct RestPlan {
     static let delay = Duration.seconds(60)
 
     private var last = Activity()
+    /// A start needs more than what follows, too.
     private var changedAt: Duration?
-    private var isResting = true
+    private var isResting = false
 
     /// Whether it is to be done now.
     mutating func isDue(_ activity: Activity, now: Duration) -> Bool {
         if activity != last || activity.isBusy {
             (last, changedAt, isResting) = (activity, now, false)
         }
-        guard !isResting, let changedAt, now - changedAt >= RestPlan.delay else { return false }
+        let since = changedAt ?? now
+        changedAt = since
+        guard !isResting, now - since >= RestPlan.delay else { return false }
         isResting = true
         return true
     }

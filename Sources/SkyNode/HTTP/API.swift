@@ -18,7 +18,7 @@ struct API: HTTPResponder {
     /// The node starts with its API.
     private let started = Double(WallClock.milliseconds) / 1000
     /// Answers by status.
-    private let answered = NIOLockedValueBox<[Int: Int]>([200: 0])
+    private let answered = NIOLockedValueBox<[Int: Int]>([200: 0, 401: 0, 403: 0])
 
     private struct Limits {
         var requests = TokenBucket(rate: 100, capacity: 200)
@@ -34,7 +34,7 @@ struct API: HTTPResponder {
         (self.node, self.metrics, self.token) = (node, metrics, token)
     }
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    func respond(to request: Request, context: BasicRequestContext) async -> Response {
         var response: Response
         do {
             response = try await answer(request)
