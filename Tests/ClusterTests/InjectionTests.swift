@@ -68,6 +68,35 @@ import Testing
         #expect(rows.count == 401 && rows.first?.hasPrefix("ROUND,NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000") == true)
     }
 
+    @Test func `a scan is compared with a reference and tested with stars at once, and its page leads to both`()
+        async throws
+    {
+        let folder = try ScratchFolder()
+        let made = try await Skynode.run(
+            "synthesize", folder.file("sky.fits"), "--width", "700", "--height", "600", "--epochs", "2", "--transients",
+            "8", "--seed", "4")
+        #expect(made.status == 0)
+        let scan = [
+            "scan", folder.file("sky_e1.fits"), "--reference", folder.file("sky_e0.fits"), "--sector", "384", "--slots",
+            "2", "--no-multicast",
+        ]
+        let plain = try await Skynode.run(scan + ["-o", folder.file("plain")])
+        let both = try await Skynode.run(scan + ["--inject", "60", "-o", folder.file("both")])
+        #expect(plain.status == 0 && both.status == 0, "\(both.errors)")
+        #expect(both.output.contains { $0.contains("60 stars injected") })
+        for name in ["sky_e1.csv", "sky_e1.changes.csv", "sky_e1.changes.html"] {
+            #expect(
+                try folder.contents("both/" + name) == folder.contents("plain/" + name), "\(name): no star is in it")
+        }
+        let page = String(decoding: try folder.contents("both/sky_e1.html"), as: UTF8.self)
+        for ending in [".changes.html", ".injection.svg", ".injection.csv"] {
+            #expect(page.contains("href=\"sky_e1\(ending)\""))
+            #expect(try !folder.contents("both/sky_e1" + ending).isEmpty)
+        }
+        let without = String(decoding: try folder.contents("plain/sky_e1.html"), as: UTF8.self)
+        #expect(without.contains(".changes.html\"") && !without.contains(".injection"))
+    }
+
     @Test func `every image is tested by itself, and what cannot be is refused in one line`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 256)

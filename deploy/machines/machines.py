@@ -306,7 +306,7 @@ def trial(machines: list[Machine]) -> None:
     took = settle(machines, machines, 60)
     say(f"up and listed again; the same catalogue as before: {rows(scan(first, 'again')) == wanted}")
 
-    idle(first)
+    idle(machines)
 
     first.run("skynode", "simulate", "--cluster-key", "/etc/skynode/cluster.key", "--tasks", "50", "--duration", "10ms")
     before_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
@@ -341,31 +341,31 @@ def find_process(machine: Machine, inside: int) -> int:
     raise Failure(f"{machine.name} has no process {inside}")
 
 
-def idle(machine: Machine) -> None:
-    """What an idle node takes in a minute, once it has given back what it held for the next task."""
+def idle(machines: list[Machine]) -> None:
+    """What idle nodes take in a minute, once they have given back what they held for the next task."""
     time.sleep(90)
-    process = find_process(machine, machine.main_process())
-    place = Path(f"/proc/{process}")
+    places = [Path(f"/proc/{find_process(machine, machine.main_process())}") for machine in machines]
 
-    def reading() -> tuple[float, int]:
+    def reading(place: Path) -> tuple[float, int]:
         fields = place.joinpath("stat").read_text().rsplit(")", 1)[1].split()
         written = re.search(r"^write_bytes: (\d+)", place.joinpath("io").read_text(), re.M)
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(written.group(1)) if written else 0
 
-    def lines() -> int:
+    def lines(machine: Machine) -> int:
         return machine.run("journalctl", "-u", "skynode", "-q", "--no-pager").stdout.count("\n")
 
-    before, said = reading(), lines()
+    before, said = [reading(place) for place in places], [lines(machine) for machine in machines]
     time.sleep(60)
-    after, said = reading(), lines() - said
-    resident = re.search(r"^VmRSS:\s+(\d+)", place.joinpath("status").read_text(), re.M)
-    own = re.search(r"^RssAnon:\s+(\d+)", place.joinpath("status").read_text(), re.M)
-    say(
-        f"idle for a minute: {int(resident.group(1)) / 1024:.1f} MB resident, {int(own.group(1)) / 1024:.1f} MB of it its own, "
-        f"{(after[0] - before[0]) / 60 * 100:.2f} % of a core, {after[1] - before[1]} bytes and {said} lines of log written "
-        "(wanted: 30 MB, 0.1 %, 0 bytes)"
-        if resident and own else "idle: gone"
-    )
+    for machine, place, old, count in zip(machines, places, before, said, strict=True):
+        new, status = reading(place), place.joinpath("status").read_text()
+        resident, own = (re.search(rf"^{name}:\s+(\d+)", status, re.M) for name in ("VmRSS", "RssAnon"))
+        if not resident or not own:
+            raise Failure(f"{machine.name} has ended")
+        say(
+            f"{machine.name} idle for a minute: {int(resident.group(1)) / 1024:.1f} MB resident, "
+            f"{int(own.group(1)) / 1024:.1f} MB of it its own, {(new[0] - old[0]) / 60 * 100:.2f} % of a core, "
+            f"{new[1] - old[1]} bytes and {lines(machine) - count} lines of log written (wanted: 30 MB, 0.1 %, 0 bytes)"
+        )
 
 
 def main() -> int:

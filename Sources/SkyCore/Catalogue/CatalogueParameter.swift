@@ -11,12 +11,15 @@ extension CatalogueTable {
             if let digest = section.digest {
                 cards.append(FITSCard("SHA" + number, .text(digest), "SHA-256 of its file"))
             }
-            for companion in section.companions where sections.count == 1 {
-                cards.append(FITSCard(companion.keyword, .text(companion.path), "what the pixels are worth"))
+            for companion in section.companions {
+                let isMask = companion.keyword == "MASK"
+                // Of several images each has its number, for which there must be room.
+                let keyword = number.isEmpty ? companion.keyword : companion.briefKeyword + number
+                cards.append(FITSCard(keyword, .text(companion.path), "what the pixels are worth"))
                 if let digest = companion.digest {
-                    cards.append(
-                        FITSCard(
-                            companion.keyword == "MASK" ? "MASKSHA" : "NOISESHA", .text(digest), "SHA-256 of its file"))
+                    let digestKeyword =
+                        number.isEmpty ? (isMask ? "MASKSHA" : "NOISESHA") : (isMask ? "MSHA" : "NSHA") + number
+                    cards.append(FITSCard(digestKeyword, .text(digest), "SHA-256 of its file"))
                 }
             }
             cards.append(FITSCard("FILT" + number, .text(section.filter.name), "FILTER_NAME"))

@@ -37,6 +37,15 @@ public struct CatalogueTable: Sendable {
         public var path: String
         /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
         public var digest: String?
+
+        /// The keyword where a number of three digits is to follow.
+        var briefKeyword: String {
+            switch keyword {
+            case "WEIGHT": "WHT"
+            case "VARIANCE": "VAR"
+            default: String(keyword.prefix(5))
+            }
+        }
     }
 
     /// One for each image, in the order in which they were named.

@@ -7,17 +7,21 @@ public struct ScanReport: Sendable {
     private let table: CatalogueTable
     private let runs: [SectorRun]
     private let facts: [(name: String, value: String)]
+    private let others: [(name: String, file: String)]
 
     /// - Parameters:
     ///   - table: the image's catalogue with what decided it.
     ///   - facts: what else the reader should know, a line each.
+    ///   - others: files beside the page that tell more, and of what.
     public init(
-        _ catalogue: Catalogue, table: CatalogueTable, runs: [SectorRun], facts: [(name: String, value: String)] = []
+        _ catalogue: Catalogue, table: CatalogueTable, runs: [SectorRun], facts: [(name: String, value: String)] = [],
+        others: [(name: String, file: String)] = []
     ) {
         self.catalogue = catalogue
         self.table = table
         self.runs = runs
         self.facts = facts
+        self.others = others
     }
 
     /// The page, in HTML 5 and UTF-8.
@@ -51,6 +55,7 @@ public struct ScanReport: Sendable {
             page += "<h2>The image</h2>\n" + Self.image(picture, "the image with its sources")
             page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n"
         }
+        for (name, file) in others { page += Self.link(name, file) }
         page += "<h2>Magnitudes</h2>\n" + (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n")
         page += "<h2>Flags</h2>\n" + rows(flags)
         page += "<h2>Sectors</h2>\n"
@@ -122,5 +127,10 @@ public struct ScanReport: Sendable {
     }
 
     /// HTML needs what XML needs.
+    private static func link(_ name: String, _ file: String) -> String {
+        let place = file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting([":"])) ?? ""
+        return "<p><a href=\"\(escaped(place))\">\(escaped(name))</a></p>\n"
+    }
+
     private static func escaped(_ text: String) -> String { CatalogueTable.escaped(text) }
 }

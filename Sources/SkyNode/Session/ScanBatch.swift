@@ -163,7 +163,8 @@ struct ScanBatch: Sendable {
         let section = plan.merges || item.hdu != nil ? (place, output.section) : nil
         let files: [String]
         do {
-            files = try output.write(preview: preview, runs: runs, facts: JobSummary.facts(report))
+            files = try output.write(
+                preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
@@ -191,6 +192,20 @@ struct ScanBatch: Sendable {
             outcome.status = ScanBatch.worse(outcome.status, try await test(item, catalogue))
         }
         return outcome
+    }
+
+    /// What is written after an image's page, unless it fails, so that the page leads there.
+    private func furtherFiles(_ report: JobReport) -> [(name: String, ending: String)] {
+        guard report.state == .done, !interrupts.wasInterrupted else { return [] }
+        var files: [(name: String, ending: String)] = []
+        if let reference = plan.reference {
+            files.append(("What has changed since \(reference.name)", ".changes.html"))
+        }
+        if plan.injection != nil {
+            files.append(("How faint the scan sees: artificial stars, as a plot", ".injection.svg"))
+            files.append(("The same, star by star", ".injection.csv"))
+        }
+        return files
     }
 
     /// The further images of a file.

@@ -29,10 +29,12 @@ struct ScanFiles {
     ///   - preview: the image drawn small; `nil` for no pictures and no report.
     ///   - runs: who scanned which sector.
     ///   - facts: what the report says beside what is in the catalogue.
+    ///   - others: what is told of in files beside the report, and their endings.
     /// - Returns: the paths.
     /// - Throws: `SkyError` naming the file and the reason.
     func write(
-        preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)]
+        preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
+        others: [(name: String, ending: String)] = []
     ) throws(SkyError) -> [String] {
         let table = CatalogueTable([section], configuration: configuration)
         var files: [String] = []
@@ -45,7 +47,10 @@ struct ScanFiles {
         let sectors = grid.sectors
         let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
         let map = try SectorMap(grid, runs: runs).png()
-        let report = ScanReport(catalogue, table: table, runs: runs, facts: facts).html(picture: picture, map: map)
+        let name = stem.split(separator: "/").last.map(String.init) ?? stem
+        let report = ScanReport(
+            catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) }
+        ).html(picture: picture, map: map)
         for (ending, bytes) in [(".png", picture), (".sectors.png", map), (".html", report)] {
             try AtomicFile.write(bytes, to: stem + ending)
             files.append(stem + ending)

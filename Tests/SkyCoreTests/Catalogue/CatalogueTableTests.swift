@@ -41,6 +41,29 @@ import Testing
         #expect(String(decoding: table().csv(), as: UTF8.self).hasPrefix(line))
     }
 
+    @Test func `a catalogue of several images names what each image's pixels were worth, in keywords of eight letters`()
+    {
+        func section(_ name: String, _ companions: [CatalogueTable.CompanionFile]) -> CatalogueTable.Section {
+            var section = CatalogueTable.Section(image: name, sources: [])
+            section.companions = companions
+            return section
+        }
+        func cards(_ sections: [CatalogueTable.Section]) -> [String: String] {
+            let table = CatalogueTable(sections, configuration: ScanConfiguration())
+            let pairs = table.parameters.map { ($0.keyword, $0.text) }
+            #expect(pairs.allSatisfy { $0.0.count <= 8 } && Set(pairs.map(\.0)).count == pairs.count)
+            return Dictionary(pairs) { first, _ in first }
+        }
+        let weight = CatalogueTable.CompanionFile(keyword: "WEIGHT", path: "w.fits", digest: "aa")
+        let variance = CatalogueTable.CompanionFile(keyword: "VARIANCE", path: "v.fits", digest: "bb")
+        let mask = CatalogueTable.CompanionFile(keyword: "MASK", path: "m.fits", digest: "cc")
+        let single = cards([section("a", [weight, mask])])
+        #expect(single["WEIGHT"] == "w.fits" && single["NOISESHA"] == "aa" && single["MASKSHA"] == "cc")
+        let many = cards([section("a", [weight])] + Array(repeating: section("b", [variance, mask]), count: 120))
+        #expect(many["WHT1"] == "w.fits" && many["NSHA1"] == "aa" && many["MASK1"] == nil)
+        #expect(many["VAR121"] == "v.fits" && many["MASK121"] == "m.fits" && many["MSHA121"] == "cc")
+    }
+
     @Test func `every aperture has columns of its own`() {
         var table = table()
         table.configuration.apertureDiameters = [5, 10]

@@ -40,6 +40,17 @@ import Testing
         #expect(!page.contains("http"))
     }
 
+    @Test func `the page leads to what is beside it, whatever that is called`() {
+        let table = CatalogueTable(
+            [.init(image: "m13.fits", sources: [])], configuration: ScanConfiguration())
+        let report = ScanReport(
+            catalogue([]), table: table, runs: [],
+            others: [("since <old>", "m 13 \"a\":?.changes.html"), ("stars", "m13.injection.svg")])
+        let page = String(decoding: report.html(picture: nil, map: nil), as: UTF8.self)
+        #expect(page.contains("<a href=\"m%2013%20%22a%22%3A%3F.changes.html\">since &lt;old&gt;</a>"), "\(page)")
+        #expect(page.contains("<a href=\"m13.injection.svg\">stars</a>"))
+    }
+
     @Test func `names are text, whatever is in them`() {
         let page = page(catalogue([]), image: "<script>alert(1)</script>")
         #expect(!page.contains("<script>") && page.contains("&lt;script&gt;"))
