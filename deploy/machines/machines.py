@@ -318,6 +318,13 @@ def trial(machines: list[Machine]) -> None:
     if after_jobs != before_jobs or "slots: 1" not in (first.root / "etc/skynode/skynode.yaml").read_text():
         raise Failure("the upgrade lost jobs or configuration")
     say("upgrade: configuration and jobs kept")
+    units = [f"/lib/systemd/system/{name}.service" for name in ("skynode", "skynode@dome")]
+    (first.root / units[1][1:]).symlink_to("skynode@.service")
+    verified = first.run("systemd-analyze", "verify", "--man=no", *units)
+    complaints = (verified.stdout + verified.stderr).strip()
+    say(f"systemd-analyze verify: {complaints or 'nothing to say'}")
+    if complaints:
+        raise Failure("units with faults")
     third.run("apt-get", "purge", "-y", "skynode")
     left = [place for place in ("/etc/skynode", "/var/lib/skynode", "/usr/bin/skynode") if (third.root / place[1:]).exists()]
     if left or "skynode" in third.run("getent", "passwd").stdout:
