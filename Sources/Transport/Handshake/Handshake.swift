@@ -117,6 +117,16 @@ public enum HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
+extension HandshakeFailure {
+    /// Whether a node has dialled itself.
+    var isOfItself: Bool {
+        switch self {
+        case .refused(let refusal), .refusedByPeer(let refusal): refusal.reason == .itself
+        case .timedOut, .broken: false
+        }
+    }
+}
+
 extension Handshake {
     /// A hello: the magic, oldest and newest version spoken as two UInt16, then the value. The first two never
     /// change, so that any two versions can tell each other why they do not match.

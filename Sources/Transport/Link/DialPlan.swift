@@ -242,8 +242,7 @@ package struct DialPlan {
     private mutating func again(_ address: NodeAddress, _ failure: HandshakeFailure, now: Duration) -> [Action] {
         guard let target = targets[address] else { return [] }
         switch failure {
-        case .refused(let refusal) where refusal.reason == .itself,
-            .refusedByPeer(let refusal) where refusal.reason == .itself:
+        case _ where failure.isOfItself:
             itself.insert(address)
             targets[address] = nil
             return []

@@ -107,7 +107,10 @@ final class Dialer: Sendable {
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
-                tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
+                // A node's own address, behind a name that stands for all of them, is no fault.
+                if !failure.isOfItself {
+                    tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
+                }
                 perform(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
             }
         }

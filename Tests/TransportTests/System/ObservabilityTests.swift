@@ -72,6 +72,23 @@ import Testing
         }
         #expect(lines.withLockedValue { $0 } == [])
     }
+
+    @Test func `a node among whose seeds is its own address says nothing of it`() async throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        var own = TestCluster.settings("own")
+        own.listen = .hostPort(host: "127.0.0.1", port: .random(in: 20_000...60_000))
+        own.join = [try #require(own.listen)]
+        own.logger = Logger(label: "own") { label in LineKeeper(label: label, lines: lines) }
+        own.logger.logLevel = .notice
+        let metrics = TestMetrics()
+        own.metrics = metrics
+        try await TestCluster.run([own]) { systems in
+            // Both ends of the handshake with itself fail.
+            let failures = try metrics.expectCounter("transport_handshake_failures_total")
+            while failures.totalValue < 2 { await Task.yield() }
+        }
+        #expect(lines.withLockedValue { $0 } == [])
+    }
 }
 
 /// Keeps lines as text, with the metadata of the provider.
