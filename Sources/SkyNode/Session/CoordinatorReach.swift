@@ -6,8 +6,10 @@ import Transport
 /// upgrade, still has the jobs.
 actor CoordinatorReach {
     private(set) var coordinator: Coordinator
-    /// How often the way was made again.
-    private(set) var renewals = 0
+    /// How often it led to another node than before: one that was started again, whose jobs have a new history.
+    private(set) var restarts = 0
+    /// Whether the person has been told that it is lost.
+    private var isTold = false
     /// Tries to make it again, for all calls that wait for it; ends by itself, and belongs to this actor.
     private var renewal: Task<Void, any Error>?
     private let redial: Redial?
@@ -50,17 +52,23 @@ actor CoordinatorReach {
         let start = ContinuousClock.now
         var limit = start
         while true {
-            let (coordinator, number) = await current
+            let coordinator = await coordinator
             do {
-                return try await body(coordinator)
-            } catch  where CoordinatorReach.isLoss(error) && !Task.isCancelled {
+                let result = try await body(coordinator)
+                if limit != start { await recovered() }
+                return result
+            } catch {
+                guard CoordinatorReach.isLoss(error), !Task.isCancelled else { throw error }
                 if limit == start { limit = .now + patience }
-                try await renew(number, by: limit, error)
+                try await renew(coordinator, by: limit, error)
             }
         }
     }
 
-    private var current: (coordinator: Coordinator, number: Int) { (coordinator, renewals) }
+    private func recovered() {
+        if isTold { speak("skynode: the node is back") }
+        isTold = false
+    }
 
     private static func isLoss(_ error: any Error) -> Bool {
         switch error {
@@ -71,21 +79,24 @@ actor CoordinatorReach {
         }
     }
 
-    private func renew(_ number: Int, by limit: ContinuousClock.Instant, _ error: any Error) async throws {
-        guard number == renewals else { return }
+    private func renew(_ lost: Coordinator, by limit: ContinuousClock.Instant, _ error: any Error) async throws {
+        guard lost.id == coordinator.id else { return }
         guard let redial, ContinuousClock.now < limit else { throw error }
         if renewal == nil {
-            speak(
-                "skynode: the link to the node was lost (\(PrintableText.of("\(error)"))); trying again for "
-                    + "\(patience.components.seconds) s. Ctrl-C ends this, not the job")
+            if !isTold {
+                isTold = true
+                speak(
+                    "skynode: the link to the node was lost (\(PrintableText.of("\(error)"))); trying again for "
+                        + "\(patience.components.seconds) s. Ctrl-C ends this, not the job")
+            }
             renewal = Task {
                 defer { renewal = nil }
                 repeat {
                     try await Task.sleep(for: CoordinatorReach.pause)
                     guard let found = try? await redial(coordinator) else { continue }
-                    if found.id != coordinator.id { speak("skynode: the node is back") }
+                    guard found.id != coordinator.id else { return }
                     coordinator = found
-                    renewals += 1
+                    restarts += 1
                     return
                 } while ContinuousClock.now < limit && !hasGivenUp.withLockedValue { $0 }
                 throw error

@@ -56,16 +56,16 @@ struct JobWatch {
         _ job: JobID, from first: Int, _ observe: @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
         var next = first
-        var renewals = await coordinator.renewals
+        var restarts = await coordinator.restarts
         // A history begins anew with every life of the coordinator, with what was planned before.
         var isPlanned = first > 0
         while true {
             var batch: EventBatch
             do {
                 let request = EventsRequest(job: job, from: next)
-                let known = renewals
-                (batch, renewals) = try await coordinator.call { [coordinator] node in
-                    let number = await coordinator.renewals
+                let known = restarts
+                (batch, restarts) = try await coordinator.call { [coordinator] node in
+                    let number = await coordinator.restarts
                     let request = number == known ? request : EventsRequest(job: job, from: 0)
                     return (try await node.events(request), number)
                 }
