@@ -358,21 +358,23 @@ def idle(machines: list[Machine]) -> None:
         written = re.search(r"^write_bytes: (\d+)", place.joinpath("io").read_text(), re.M)
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(written.group(1)) if written else 0
 
-    def lines(machine: Machine) -> int:
-        return machine.run("journalctl", "-u", "skynode", "-q", "--no-pager").stdout.count("\n")
+    def lines(machine: Machine) -> list[str]:
+        return machine.run("journalctl", "-u", "skynode", "-q", "--no-pager", "-o", "cat").stdout.splitlines()
 
-    before, said = [reading(place) for place in places], [lines(machine) for machine in machines]
+    before, said = [reading(place) for place in places], [len(lines(machine)) for machine in machines]
     time.sleep(60)
     for machine, place, old, count in zip(machines, places, before, said, strict=True):
-        new, status = reading(place), place.joinpath("status").read_text()
+        new, status, fresh = reading(place), place.joinpath("status").read_text(), lines(machine)[count:]
         resident, own = (re.search(rf"^{name}:\s+(\d+)", status, re.M) for name in ("VmRSS", "RssAnon"))
         if not resident or not own:
             raise Failure(f"{machine.name} has ended")
         say(
             f"{machine.name} idle for a minute: {int(resident.group(1)) / 1024:.1f} MB resident, "
             f"{int(own.group(1)) / 1024:.1f} MB of it its own, {(new[0] - old[0]) / 60 * 100:.2f} % of a core, "
-            f"{new[1] - old[1]} bytes and {lines(machine) - count} lines of log written (wanted: 30 MB, 0.1 %, 0 bytes)"
+            f"{new[1] - old[1]} bytes and {len(fresh)} lines of log written (wanted: 30 MB, 0.1 %, 0 bytes)"
         )
+        for line in fresh:
+            say(f"    {line}")
 
 
 def main() -> int:
