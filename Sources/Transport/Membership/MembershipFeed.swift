@@ -8,6 +8,9 @@ final class MembershipFeed: Sendable {
 
     private struct State {
         var membership = Membership()
+        /// One who has gone stays until the next event. To be told of it (`onTermination`) would be a deadlock: that comes with the
+        /// listener's task locked by its cancellation, and to wake that task, as an event does with this state locked, takes
+        /// the same lock.
         var listeners: [Int: AsyncStream<MembershipEvent>.Continuation] = [:]
         var nextListener = 0
         var isFinished = false
@@ -34,7 +37,6 @@ final class MembershipFeed: Sendable {
             }
             return cutOff
         }
-        // Outside the lock, which `onTermination` takes.
         for listener in cutOff { listener.finish() }
     }
 
@@ -51,16 +53,8 @@ final class MembershipFeed: Sendable {
             let id = state.nextListener
             state.nextListener += 1
             state.listeners[id] = continuation
-            continuation.onTermination = { [weak self] _ in
-                self?.forget(id)
-            }
         }
         return stream
-    }
-
-    private func forget(_ id: Int) {
-        // Let go of outside the lock, too.
-        _ = state.withLockedValue { $0.listeners.removeValue(forKey: id) }
     }
 
     func finish() {
