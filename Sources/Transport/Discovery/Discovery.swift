@@ -5,8 +5,11 @@ import NIOPosix
 
 /// Sends this node's beacons and listens for those of others, on every suitable interface, and on those that come.
 final class Discovery: Sendable {
-    /// How often to look which interfaces and addresses there are.
-    static let watchInterval = TimeAmount.seconds(1)
+    /// When to look which interfaces and addresses there are after the kernel has told of a change, which is seldom the only
+    /// one; again while one of them cannot be used; and where the kernel has told nothing.
+    static let newsPause = Duration.milliseconds(100)
+    static let retryPause = Duration.seconds(1)
+    static let quietPause = Duration.seconds(30)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
     /// How long a beacon counts. More than clocks that are set by hand differ.
@@ -17,7 +20,6 @@ final class Discovery: Sendable {
     private let system: ClusterSystem
     private let seal: BeaconSeal
     private let loop: any EventLoop
-    private let news = InterfaceNews()
 
     private struct State {
         var sockets: BeaconSockets?
@@ -28,7 +30,13 @@ final class Discovery: Sendable {
         var lastAsked: Duration?
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
         var timer: (due: Duration, task: Scheduled<Void>)?
-        var repeated: [RepeatedTask] = []
+        /// The next look at the interfaces. While one is under way there is none.
+        var look: (due: Duration, task: Scheduled<Void>)?
+        var isLooking = false
+        /// Whether something has changed during the look.
+        var looksAgain = false
+        var interfaceNews: InterfaceNews?
+        var rejoining: RepeatedTask?
         /// Paths that there were at the last look.
         var wanted: Set<BeaconPath> = []
         /// Paths that could not be opened, told once.
@@ -57,51 +65,75 @@ final class Discovery: Sendable {
             return state.isStopped
         }
         if isStopped { return await sockets.close() }
+        let news = InterfaceNews { [weak self] in self?.look(after: Discovery.newsPause) }
+        state.withLockedValue { if !$0.isStopped { $0.interfaceNews = news } }
         _ = await follow(interfaces, sockets)
         advance(.started)
-        repeatedly(Discovery.watchInterval, where: { $0.hasChanged($1) }) { discovery, sockets in
-            await discovery.watch(sockets)
-        }
-        repeatedly(Discovery.rejoinInterval) { _, sockets in await sockets.rejoin() }
+        look(after: nextLook(sockets))
+        rejoin(sockets)
     }
 
-    private func repeatedly(
-        _ interval: TimeAmount, where isDue: @escaping @Sendable (Discovery, BeaconSockets) -> Bool = { _, _ in true },
-        _ body: @escaping @Sendable (Discovery, BeaconSockets) async -> Void
-    ) {
+    private func rejoin(_ sockets: BeaconSockets) {
+        let interval = Discovery.rejoinInterval
         let task = loop.scheduleRepeatedAsyncTask(initialDelay: interval, delay: interval) { [weak self, loop] _ in
-            guard let self, let sockets = state.withLockedValue({ $0.isStopped ? nil : $0.sockets }),
-                isDue(self, sockets)
-            else { return loop.makeSucceededVoidFuture() }
-            return loop.makeFutureWithTask { await body(self, sockets) }
+            guard self != nil else { return loop.makeSucceededVoidFuture() }
+            return loop.makeFutureWithTask { await sockets.rejoin() }
         }
         let isStopped = state.withLockedValue { state in
-            state.repeated.append(task)
+            state.rejoining = task
             return state.isStopped
         }
         if isStopped { task.cancel() }
     }
 
-    /// Whether there are other interfaces or addresses than those in use, or than there were.
-    private func hasChanged(_ sockets: BeaconSockets) -> Bool {
-        // One that could not be opened is tried again each time.
-        guard news?.hasCome() != false || sockets.paths != state.withLockedValue({ $0.wanted }),
-            let interfaces = try? NetworkInterface.all()
-        else { return false }
-        let wanted = paths(interfaces)
-        return wanted != sockets.paths || wanted != state.withLockedValue { $0.wanted }
+    // MARK: - Interfaces
+
+    /// Looks after the pause, or sooner where that is due already.
+    private func look(after pause: Duration) {
+        let due = system.now + pause
+        state.withLockedValue { state in
+            guard !state.isStopped else { return }
+            if state.isLooking {
+                state.looksAgain = true
+                return
+            }
+            if let look = state.look, look.due <= due { return }
+            state.look?.task.cancel()
+            let task = loop.scheduleTask(in: TimeAmount(pause)) { [weak self, loop] in
+                guard let self else { return }
+                _ = loop.makeFutureWithTask { await self.look() }
+            }
+            state.look = (due, task)
+        }
+    }
+
+    /// Looks which interfaces and addresses there are now.
+    private func look() async {
+        let sockets = state.withLockedValue { state -> BeaconSockets? in
+            state.look = nil
+            guard !state.isStopped, !state.isLooking else { return nil }
+            state.isLooking = true
+            return state.sockets
+        }
+        guard let sockets else { return }
+        let interfaces = try? NetworkInterface.all()
+        if let interfaces, await follow(interfaces, sockets) { advance(.changed) }
+        let looksAgain = state.withLockedValue { state in
+            defer { (state.isLooking, state.looksAgain) = (false, false) }
+            return state.looksAgain
+        }
+        look(after: looksAgain ? Discovery.newsPause : interfaces == nil ? Discovery.retryPause : nextLook(sockets))
+    }
+
+    private func nextLook(_ sockets: BeaconSockets) -> Duration {
+        let isQuiet = state.withLockedValue { $0.interfaceNews != nil && $0.wanted == sockets.paths }
+        return isQuiet ? Discovery.quietPause : Discovery.retryPause
     }
 
     /// The paths that there should be.
     private func paths(_ interfaces: [NetworkInterface]) -> Set<BeaconPath> {
         BeaconPath.plan(interfaces, named: settings.interfaces, listening: system.listeningAddress)
             .filter { $0.address.isIPv4 || settings.group6 != nil }
-    }
-
-    /// Looks which interfaces and addresses there are now.
-    private func watch(_ sockets: BeaconSockets) async {
-        guard let interfaces = try? NetworkInterface.all() else { return }
-        if await follow(interfaces, sockets) { advance(.changed) }
     }
 
     /// Opens and closes paths until they are those that there should be.
@@ -141,7 +173,9 @@ final class Discovery: Sendable {
         let sockets = state.withLockedValue { state in
             state.isStopped = true
             state.timer?.task.cancel()
-            for task in state.repeated { task.cancel() }
+            state.look?.task.cancel()
+            state.rejoining?.cancel()
+            state.interfaceNews = nil
             return state.sockets
         }
         await sockets?.close()

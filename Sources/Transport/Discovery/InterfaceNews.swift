@@ -1,15 +1,11 @@
+import Dispatch
 import Glibc
-import NIOConcurrencyHelpers
 
-/// Whether interfaces or addresses of this machine have come or gone, as the kernel tells who listens (rtnetlink(7)). Listing
-/// them all takes some sixty system calls; this takes one.
+/// Tells when interfaces or addresses of this machine have come or gone, as the kernel tells who listens (rtnetlink(7)):
+/// nothing has to wake up to ask.
 final class InterfaceNews: Sendable {
-    private let socket: Int32
-    /// Looks until the next one that is taken in any case.
-    private let looks = NIOLockedValueBox(0)
-
-    /// Once in so many looks there is news whatever the kernel says.
-    static let longestQuiet = 30
+    /// Every thread may use it (dispatch_source_create(3)), which its type does not say.
+    private nonisolated(unsafe) let source: any DispatchSourceRead
 
     /// linux/netlink.h and linux/rtnetlink.h, which Swift does not import.
     private static let family: UInt16 = 16
@@ -23,9 +19,11 @@ final class InterfaceNews: Sendable {
     }
 
     /// `nil` where the kernel does not tell.
-    init?() {
+    ///
+    /// - Parameter told: called on some queue, once for what has come together.
+    init?(told: @escaping @Sendable () -> Void) {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        socket = Glibc.socket(Int32(InterfaceNews.family), kind, 0)
+        let socket = Glibc.socket(Int32(InterfaceNews.family), kind, 0)
         guard socket >= 0 else { return nil }
         var address = Address()
         let isBound = withUnsafePointer(to: &address) { pointer in
@@ -37,22 +35,20 @@ final class InterfaceNews: Sendable {
             close(socket)
             return nil
         }
-    }
-
-    deinit { close(socket) }
-
-    /// Whether anything may have changed since the last call.
-    func hasCome() -> Bool {
-        let isDue = looks.withLockedValue { looks in
-            looks = (looks + 1) % InterfaceNews.longestQuiet
-            return looks == 0
+        let source = DispatchSource.makeReadSource(fileDescriptor: socket)
+        source.setEventHandler {
+            if InterfaceNews.drain(socket) { told() }
         }
-        return drain() || isDue
+        source.setCancelHandler { close(socket) }
+        self.source = source
+        source.activate()
     }
+
+    deinit { source.cancel() }
 
     /// Takes everything out that has come; what it says does not matter. Where there was more than the kernel keeps, recv
     /// fails with ENOBUFS.
-    private func drain() -> Bool {
+    private static func drain(_ socket: Int32) -> Bool {
         var hasNews = false
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -60,7 +56,7 @@ final class InterfaceNews: Sendable {
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return hasNews }
             hasNews = true
-            // Nobody changes interfaces as fast as this reads; a socket that fails for ever is looked at in the next second.
+            // Nobody changes interfaces as fast as this reads; a socket that fails for ever is read again by the next event.
             if count <= 0, errno != ENOBUFS { return true }
         }
     }

@@ -53,7 +53,7 @@ final class LinkHandler: ChannelDuplexHandler {
         self.system = system
         self.dialled = dialled
         self.established = established
-        liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
+        liveness = Liveness(silenceLimit: system.settings.silenceLimit, asksFirst: dialled, now: system.now)
         let limits = system.settings.limits
         assembler = BodyAssembler(bodyLimit: Int(clamping: limits.body))
         window = ReceiveWindow(size: Int(clamping: limits.window))
@@ -129,7 +129,9 @@ final class LinkHandler: ChannelDuplexHandler {
         isReading = true
         if let link {
             system.metrics.read(bytes: bytes.readableBytes)
-            if liveness.heard(at: system.now) { system.revived(link) }
+            let now = system.now
+            if liveness.heard(at: now) { system.revived(link) }
+            if liveness.mayWaitLonger(at: now) { armLiveness(context) }
             segments.forget()
         }
         // A little is copied, so that the socket reads into the same memory again; next to nothing is not, because then
@@ -267,7 +269,7 @@ final class LinkHandler: ChannelDuplexHandler {
         handshakeTimer?.cancel()
         decoder.limit = FrameLimits.data
         self.link = link
-        liveness = Liveness(silenceLimit: system.settings.silenceLimit, now: system.now)
+        liveness = Liveness(silenceLimit: system.settings.silenceLimit, asksFirst: dialled, now: system.now)
         armLiveness(context)
         system.authenticated(context.channel)
         // The first round trip is known at once, not only when the link falls idle.

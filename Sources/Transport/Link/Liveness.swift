@@ -1,5 +1,5 @@
 /// Whether the other end of a link is alive, from when bytes arrived. Any byte is life; a ping is sent only when
-/// nothing else was heard.
+/// nothing else was heard, and as a rule by one of the two ends: its pings are what the other hears.
 ///
 /// The owner calls `tick` after every `wait`. A tick that comes late means that this node itself was held up
 /// (suspended, or starved of the processor), so the silence is partly its own: it is forgiven.
@@ -18,9 +18,11 @@ package struct Liveness {
     /// Whatever their number, a silent peer is lost after a minute and a look.
     package static let longestStretch = 24
 
-    /// How often to look where nothing is stretched. Also the idle time after which a ping is sent.
+    /// Whether this end asks as soon as it hears nothing. The other asks where it is not asked.
+    private let asksFirst: Bool
+    /// How often to look where nothing is stretched and the peer is heard.
     private let interval: Duration
-    /// Silence after which the peer is suspected: with the usual limit, three pings went unanswered.
+    /// Silence after which the peer is suspected: a ping at least went unanswered.
     private let suspectAfter: Duration
     /// Silence after which the link is given up.
     private let lostAfter: Duration
@@ -30,30 +32,49 @@ package struct Liveness {
     private var lastVouched: Duration?
     /// Only the link itself can clear it of the doubt.
     private var isDoubted = false
-    private var lastTick: Duration
+    /// When the wait for the next tick began, and when it ends.
+    private var waitsSince: Duration
+    private var due: Duration
     private var suspected = false
+    /// Whether there was a ping since the peer was heard.
+    private var hasAsked = false
     private var stretch = 1
-    /// Longest time between two ticks.
+    /// How often one of the ends asks.
     package private(set) var pause: Duration
     /// `suspectAfter` and `lostAfter`, stretched.
     private var suspectLimit: Duration
     private var lostLimit: Duration
 
-    package init(silenceLimit: Duration = .seconds(3), now: Duration) {
-        interval = silenceLimit / 6
+    /// - Parameter asksFirst: for one of the two ends, that which dialled.
+    package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
+        self.asksFirst = asksFirst
+        interval = silenceLimit / 3
         suspectAfter = silenceLimit * 7 / 12
         lostAfter = silenceLimit
         (pause, suspectLimit, lostLimit) = (interval, suspectAfter, lostAfter)
-        lastHeard = now
-        lastTick = now
+        (lastHeard, waitsSince, due) = (now, now, now + pause)
     }
 
-    /// Time until the next tick, which falls on a multiple of `pause`: then a node looks at all of its idle links in one
-    /// go, instead of waking up for each. A suspected peer is given up when its time is over, not at the look after it.
-    package func wait(at now: Duration) -> Duration {
-        let look = pause * (Int(now / pause) + 1) - now
-        return max(.milliseconds(1), suspected ? min(look, end - now) : look)
+    /// Time until the next tick.
+    ///
+    /// That of an end which asks falls on a multiple of `pause`: then a node looks at all of its idle links in one go, instead of
+    /// waking up for each. The other end looks where it should have been asked and was not. A silent peer is looked at twice as
+    /// often, suspected at a look, and given up when its time is over.
+    package mutating func wait(at now: Duration) -> Duration {
+        let isSilent = now - lastHeard >= (hasAsked ? max(pause, pingLimit) : pingLimit)
+        let distance = isSilent ? pause / 2 : pause
+        var look = distance * (Int(now / distance) + 1)
+        if suspected { look = min(look, end) } else if !isSilent, !asksFirst { look = lastHeard + pingLimit }
+        waitsSince = now
+        due = max(now + .milliseconds(1), look)
+        return due - now
     }
+
+    /// Whether to wait anew now that something has been heard. An end that is asked often enough never wakes up to look.
+    package func mayWaitLonger(at now: Duration) -> Bool { !asksFirst && now - waitsSince >= pause / 2 }
+
+    /// Silence after which to ping at a look.
+    private var pingLimit: Duration { asksFirst ? pause / 4 : pause * 9 / 8 }
 
     /// When the link is given up if nothing more is heard.
     private var end: Duration {
@@ -61,7 +82,7 @@ package struct Liveness {
         return min(lastVouched + lostLimit, lastHeard + lostLimit * Liveness.vouchedFactor)
     }
 
-    /// Whether nothing has been heard for so long that a ping is due.
+    /// Whether nothing has been heard for longer than usual.
     package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause }
 
     /// Whether all times are longer than usual now.
@@ -79,14 +100,13 @@ package struct Liveness {
         guard stretch != self.stretch else { return }
         self.stretch = stretch
         (pause, suspectLimit, lostLimit) = (interval * stretch, suspectAfter * stretch, lostAfter * stretch)
-        lastTick = now
         lastHeard = max(lastHeard, now - pause)
     }
 
     /// Bytes arrived. `true` where the peer had been suspected and is back.
     package mutating func heard(at now: Duration) -> Bool {
         lastHeard = now
-        isDoubted = false
+        (isDoubted, hasAsked) = (false, false)
         defer { suspected = false }
         return suspected
     }
@@ -98,26 +118,28 @@ package struct Liveness {
     }
 
     /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
-    /// two intervals to show that it is not.
+    /// a third of the usual limit to show that it is not.
     package mutating func doubt(at now: Duration) {
         stretch(by: 1, now: now)
         isDoubted = true
-        lastHeard = min(lastHeard, now + interval * 2 - lostAfter)
+        lastHeard = min(lastHeard, now + lostAfter / 3 - lostAfter)
     }
 
     /// How many times the usual limit a link is kept whose peer is heard by another way.
     package static let vouchedFactor = 4
 
     package mutating func tick(at now: Duration) -> Action? {
-        let lateness = now - lastTick - pause
-        lastTick = now
-        if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
+        let lateness = now - due
+        due = now
+        if lateness > interval / 2 { lastHeard = min(now, lastHeard + lateness) }
         if now >= end { return .lost }
         let silence = now - lastHeard
         if silence >= suspectLimit, !suspected {
-            suspected = true
+            (suspected, hasAsked) = (true, true)
             return .suspect
         }
-        return silence >= pause ? .ping : nil
+        guard silence >= pingLimit else { return nil }
+        hasAsked = true
+        return .ping
     }
 }

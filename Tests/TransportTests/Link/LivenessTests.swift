@@ -3,95 +3,174 @@ import Testing
 @testable import Transport
 
 @Suite struct LivenessTests {
-    /// Ticks every half second from `from` to `to` and collects what comes of it.
-    private func ticks(_ liveness: inout Liveness, from: Double, to: Double) -> [Liveness.Action?] {
-        stride(from: from, through: to, by: 0.5).map { liveness.tick(at: .seconds($0)) }
+    private static let limit = Duration.seconds(3)
+
+    private func make(asksFirst: Bool = true, from start: Duration = .zero) -> Liveness {
+        Liveness(silenceLimit: LivenessTests.limit, asksFirst: asksFirst, now: start)
     }
 
-    @Test func `a talking peer is never pinged`() {
-        var liveness = Liveness(now: .zero)
-        for step in 1...20 {
-            let now = Duration.seconds(0.5 * Double(step))
-            _ = liveness.heard(at: now - .milliseconds(10))
-            #expect(liveness.tick(at: now) == nil)
+    /// Ticks whenever it is time until `end` or the loss, and tells what came of it.
+    private func looks(
+        _ liveness: inout Liveness, from start: Duration = .zero, to end: Duration = .seconds(100),
+        before: (inout Liveness, Duration) -> Void = { _, _ in }
+    ) -> [(at: Duration, action: Liveness.Action?)] {
+        var looks: [(at: Duration, action: Liveness.Action?)] = []
+        var now = start
+        while looks.last?.action != .lost {
+            now += liveness.wait(at: now)
+            guard now <= end else { break }
+            before(&liveness, now)
+            looks.append((now, liveness.tick(at: now)))
         }
+        return looks
+    }
+
+    @Test(arguments: [true, false]) func `a talking peer is never pinged`(asksFirst: Bool) {
+        var liveness = make(asksFirst: asksFirst)
+        let seen = looks(&liveness, to: .seconds(20)) { _ = $0.heard(at: $1 - .milliseconds(10)) }
+        #expect(seen.count >= 17 && seen.allSatisfy { $0.action == nil })
     }
 
     @Test func `a silent peer is pinged, suspected and given up`() {
-        var liveness = Liveness(now: .zero)
-        #expect(ticks(&liveness, from: 0.5, to: 3) == [.ping, .ping, .ping, .suspect, .ping, .lost])
+        var first = make()
+        let seen = looks(&first)
+        #expect(seen.map(\.action) == [.ping, .ping, .suspect, .ping, .lost])
+        #expect(seen.map(\.at) == [1, 1.5, 2, 2.5, 3].map { .seconds($0) })
+
+        var second = make(asksFirst: false)
+        let later = looks(&second)
+        #expect(later.map(\.action) == [.ping, .ping, .suspect, .ping, .lost])
+        #expect(later.map(\.at) == [1.125, 1.5, 2, 2.5, 3].map { .seconds($0) }, "the other end may ask first")
+    }
+
+    /// Two ends that look at different times: `offset` of a pause lies between their looks, `trip` is the way of a frame.
+    ///
+    /// - Returns: how many pings each has sent, and how often the second has looked.
+    private func pings(offset: Double, trip: Duration) -> (sent: [Int], looks: Int) {
+        let shift = LivenessTests.limit / 3 * offset
+        var ends = [make(asksFirst: true), make(asksFirst: false, from: shift)]
+        // What is under way: when it arrives, at which end, and whether it wants an answer.
+        var frames: [(at: Duration, end: Int, isPing: Bool)] = []
+        var due = [ends[0].wait(at: .zero), ends[1].wait(at: shift)]
+        var sent = [0, 0]
+        var looks = 0
+        while let now = (due + frames.map(\.at)).min(), now < .seconds(300) {
+            for frame in frames where frame.at == now {
+                let clock = now + (frame.end == 1 ? shift : .zero)
+                _ = ends[frame.end].heard(at: clock)
+                if ends[frame.end].mayWaitLonger(at: clock) { due[frame.end] = now + ends[frame.end].wait(at: clock) }
+                if frame.isPing { frames.append((now + trip, 1 - frame.end, false)) }
+            }
+            frames.removeAll { $0.at == now }
+            for end in 0..<2 where due[end] == now {
+                let clock = now + (end == 1 ? shift : .zero)
+                let action = ends[end].tick(at: clock)
+                #expect(action == nil || action == .ping)
+                looks += end
+                if action == .ping {
+                    sent[end] += 1
+                    frames.append((now + trip, 1 - end, true))
+                }
+                due[end] = now + ends[end].wait(at: clock)
+            }
+        }
+        return (sent, looks)
+    }
+
+    @Test(arguments: [0, 0.02, 0.3, 0.5, 0.7, 0.98])
+    func `of two ends that have nothing to say one asks and the other sleeps`(offset: Double) {
+        for trip in [Duration.microseconds(50), .milliseconds(3), .milliseconds(80)] {
+            let (sent, looks) = pings(offset: offset, trip: trip)
+            #expect((299...300).contains(sent[0]) && sent[1] == 0 && looks == 0, "\(sent), \(looks) with \(trip)")
+        }
+    }
+
+    @Test func `where the other end hears and does not ask this one does`() {
+        var liveness = make(asksFirst: false)
+        var asked: [Duration] = []
+        var answered = Duration.zero
+        var now = Duration.zero
+        while now < .seconds(60) {
+            now += liveness.wait(at: now)
+            if answered > .zero { _ = liveness.heard(at: answered) }
+            let action = liveness.tick(at: now)
+            #expect(action == nil || action == .ping)
+            if action == .ping {
+                asked.append(now)
+                answered = now + .milliseconds(1)
+            }
+        }
+        #expect((30...60).contains(asked.count))
     }
 
     @Test func `a suspected peer that speaks is back`() {
-        var liveness = Liveness(now: .zero)
-        _ = ticks(&liveness, from: 0.5, to: 2)
+        var liveness = make()
+        _ = looks(&liveness, to: .seconds(2))
         let first = liveness.heard(at: .seconds(2.1))
         let second = liveness.heard(at: .seconds(2.2))
         #expect(first && !second)
-        #expect(liveness.tick(at: .seconds(2.5)) == nil)
+        #expect(liveness.tick(at: .seconds(2.25)) == nil)
     }
 
     @Test func `a node that was itself asleep blames nobody`() {
-        var liveness = Liveness(now: .zero)
+        var liveness = make()
         _ = liveness.heard(at: .seconds(1))
-        _ = ticks(&liveness, from: 0.5, to: 1)
+        _ = looks(&liveness, to: .seconds(1.5))
         // Suspended for an hour.
         #expect(liveness.tick(at: .seconds(3601)) != .lost)
         #expect(liveness.tick(at: .seconds(3601.5)) != .lost)
     }
 
     @Test func `a silent link of a peer that is heard elsewhere is kept for a while`() {
-        var liveness = Liveness(now: .zero)
+        var liveness = make()
         liveness.vouched(at: .zero)
-        #expect(ticks(&liveness, from: 0.5, to: 3).last == .lost, "a word from before the silence says nothing")
-        liveness = Liveness(now: .zero)
-        var actions: [Liveness.Action?] = []
-        for second in stride(from: 0.5, through: 15, by: 0.5) {
-            if second > 2 { liveness.vouched(at: .seconds(second - 0.1)) }
-            actions.append(liveness.tick(at: .seconds(second)))
-        }
-        #expect(actions.firstIndex(of: .lost) == 23, "after twelve seconds at the latest")
-        #expect(actions.count { $0 == .suspect } == 1)
+        #expect(looks(&liveness).last?.at == .seconds(3), "a word from before the silence says nothing")
 
-        liveness = Liveness(now: .zero)
-        _ = ticks(&liveness, from: 0.5, to: 1)
+        liveness = make()
+        let seen = looks(&liveness) { if $1 > .seconds(2) { $0.vouched(at: $1 - .milliseconds(100)) } }
+        #expect(seen.last?.at == .seconds(12), "at the latest")
+        #expect(seen.count { $0.action == .suspect } == 1)
+
+        liveness = make()
+        _ = looks(&liveness, to: .seconds(1))
         liveness.doubt(at: .seconds(1))
         liveness.vouched(at: .seconds(1.2))
-        #expect(ticks(&liveness, from: 1.5, to: 2).last == .lost, "not where the link itself is in doubt")
+        #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2), "not where the link itself is in doubt")
 
-        liveness = Liveness(now: .zero)
+        liveness = make()
         liveness.vouched(at: .seconds(2))
-        #expect(ticks(&liveness, from: 0.5, to: 5).firstIndex(of: .lost) == 9, "one word is worth one limit")
+        #expect(looks(&liveness).last?.at == .seconds(5), "one word is worth one limit")
     }
 
     @Test func `idle links of a node with many are looked at less often`() {
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
-        var liveness = Liveness(now: .zero)
+        var liveness = make()
         liveness.stretch(by: 4, now: .zero)
-        #expect(liveness.pause == .seconds(2) && liveness.isStretched)
-        let looks = stride(from: 2.0, through: 12, by: 2).map { liveness.tick(at: .seconds($0)) }
-        #expect(looks == [.ping, .ping, .ping, .suspect, .ping, .lost])
+        #expect(liveness.pause == .seconds(4) && liveness.isStretched)
+        let seen = looks(&liveness)
+        #expect(seen.map(\.action).prefix(3) == [.ping, .ping, .suspect])
+        #expect(seen[2].at == .seconds(8) && seen.last?.at == .seconds(12))
     }
 
     @Test func `looks fall on multiples of their distance, so that one serves all links`() {
-        var liveness = Liveness(silenceLimit: .seconds(3), now: .zero)
-        #expect(liveness.wait(at: .zero) == .milliseconds(500))
-        #expect(liveness.wait(at: .milliseconds(1100)) == .milliseconds(400))
-        liveness.stretch(by: 4, now: .seconds(1))
-        #expect(liveness.wait(at: .milliseconds(1100)) == .milliseconds(900))
-        #expect(liveness.wait(at: .seconds(2)) == .seconds(2))
-        #expect(liveness.wait(at: .seconds(100_001)) == .seconds(1))
+        var liveness = make()
+        func wait(at milliseconds: Int) -> Duration {
+            _ = liveness.heard(at: .milliseconds(milliseconds))
+            return liveness.wait(at: .milliseconds(milliseconds))
+        }
+        #expect(wait(at: 0) == .seconds(1))
+        #expect(wait(at: 1100) == .milliseconds(900))
+        liveness.stretch(by: 4, now: .milliseconds(1100))
+        #expect(wait(at: 1100) == .milliseconds(2900))
+        #expect(wait(at: 3000) == .seconds(1))
+        #expect(wait(at: 100_001_000) == .seconds(3))
     }
 
     @Test func `a suspected peer is given up when its time is over`() {
-        func silent(vouched: Int? = nil) -> Duration {
-            var liveness = Liveness(silenceLimit: .seconds(3), now: .milliseconds(300))
-            var now = Duration.milliseconds(300)
+        func silent(vouched: Int? = nil) -> Duration? {
+            var liveness = make(from: .milliseconds(300))
             if let vouched { liveness.vouched(at: .milliseconds(vouched)) }
-            while true {
-                now += liveness.wait(at: now)
-                if liveness.tick(at: now) == .lost { return now }
-            }
+            return looks(&liveness, from: .milliseconds(300)).last?.at
         }
         #expect(silent() == .milliseconds(3300))
         #expect(silent(vouched: 2200) == .milliseconds(5200))
@@ -100,11 +179,11 @@ import Testing
     }
 
     @Test func `a doubt is not stretched away`() {
-        var liveness = Liveness(now: .zero)
+        var liveness = make()
         liveness.stretch(by: 7, now: .zero)
         liveness.doubt(at: .seconds(1))
         liveness.stretch(by: 7, now: .seconds(1))
-        #expect(ticks(&liveness, from: 1.5, to: 2).last == .lost)
+        #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2))
         _ = liveness.heard(at: .seconds(2))
         liveness.stretch(by: 7, now: .seconds(2))
         #expect(liveness.isStretched, "the doubt is over")
@@ -120,29 +199,30 @@ import Testing
         #expect(!first && !second && third && !next)
     }
 
-    @Test func `an idle peer has its full time when work begins`() {
-        var liveness = Liveness(now: .zero)
+    @Test(arguments: [true, false]) func `an idle peer has its full time when work begins`(asksFirst: Bool) {
+        var liveness = make(asksFirst: asksFirst)
         liveness.stretch(by: 6, now: .zero)
         // Silent for 2.9 s, which was in order.
-        liveness.stretch(by: 1, now: .seconds(2.9))
-        #expect(liveness.pause == .seconds(0.5))
-        let looks = stride(from: 3.4, through: 5.4, by: 0.5).map { liveness.tick(at: .seconds($0)) }
-        #expect(looks == [.ping, .ping, .suspect, .ping, .lost], "as with half a second of silence before")
+        liveness.stretch(by: 1, now: .milliseconds(2900))
+        #expect(liveness.pause == .seconds(1))
+        let seen = looks(&liveness, from: .milliseconds(2900))
+        #expect(
+            seen.first?.action == .ping && seen.last?.at == .milliseconds(4900), "as with one pause of silence before")
 
-        liveness = Liveness(now: .zero)
+        liveness = make(asksFirst: asksFirst)
         liveness.stretch(by: 6, now: .zero)
         _ = liveness.heard(at: .seconds(2.8))
         liveness.stretch(by: 1, now: .seconds(2.9))
-        #expect(liveness.tick(at: .seconds(3.2)) == nil)
+        #expect(looks(&liveness, from: .seconds(2.9), to: .seconds(3.1)).allSatisfy { $0.action == nil })
     }
 
-    @Test func `no pattern of work loses a peer that answers every ping`() {
+    @Test(arguments: [true, false]) func `no pattern of work loses a peer that answers every ping`(asksFirst: Bool) {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<200 {
-            var liveness = Liveness(silenceLimit: .seconds(2.5), now: .zero)
+            var liveness = Liveness(silenceLimit: .seconds(2.5), asksFirst: asksFirst, now: .zero)
             var now = Duration.zero
             for _ in 0..<200 {
-                now += liveness.pause * Double.random(in: 1...1.3, using: &generator)
+                now += liveness.wait(at: now) * Double.random(in: 1...1.3, using: &generator)
                 let action = liveness.tick(at: now)
                 #expect(action != .lost && action != .suspect, "at \(now)")
                 if action == .ping { _ = liveness.heard(at: now + .milliseconds(1)) }

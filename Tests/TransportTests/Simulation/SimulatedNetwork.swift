@@ -136,8 +136,8 @@ struct SimulatedNetwork {
             perform(host, hosts[host].plan.failed(hosts[target].address, failure.handshakeFailure, now: now))
         case .look(let host, let node):
             guard hosts[host].isUp, hosts[host].node == node, hosts[host].lookDue <= now else { return }
-            for place in allPlaces(of: host) { look(Int(place.link), Int(place.side)) }
             armLook(host)
+            for place in allPlaces(of: host) { look(Int(place.link), Int(place.side)) }
         case .lookAt(let link, let side):
             if links[link][side].isUp { look(link, side) }
         }
@@ -316,8 +316,11 @@ struct SimulatedNetwork {
     }
 
     private mutating func link(_ host: Int, _ target: Int, dial: UInt64) {
-        let liveness = Liveness(silenceLimit: .seconds(2.7), now: now)
-        let sides = [host, target].map { SimulatedLink.Side(host: $0, node: hosts[$0].node, liveness: liveness) }
+        let sides = [host, target].map {
+            SimulatedLink.Side(
+                host: $0, node: hosts[$0].node,
+                liveness: Liveness(silenceLimit: .seconds(2.7), asksFirst: $0 == host, now: now))
+        }
         let made = SimulatedLink(sides[0], sides[1], dial: dial)
         let new: Int
         if let free = freeLinks.popLast() {
@@ -356,7 +359,7 @@ struct SimulatedNetwork {
     // MARK: - Links
 
     private mutating func armLook(_ host: Int) {
-        var liveness = Liveness(silenceLimit: .seconds(2.7), now: now)
+        var liveness = Liveness(silenceLimit: .seconds(2.7), asksFirst: true, now: now)
         liveness.stretch(by: Liveness.stretch(links: hosts[host].linkCount), now: now)
         let pause = liveness.wait(at: now)
         hosts[host].lookDue = now + pause
@@ -378,12 +381,10 @@ struct SimulatedNetwork {
             recycle(link)
         case nil: break
         }
-        // One in doubt is looked at at its own pace.
-        if links[link][side].isUp, action != .lost, !links[link][side].liveness.isStretched,
-            Liveness.stretch(links: hosts[host].linkCount) > 1
-        {
-            schedule(.lookAt(link: link, side: side), after: links[link][side].liveness.wait(at: now))
-        }
+        // One that is silent or in doubt is looked at at its own pace.
+        guard links[link][side].isUp, action != .lost else { return }
+        let pause = links[link][side].liveness.wait(at: now)
+        if now + pause < hosts[host].lookDue { schedule(.lookAt(link: link, side: side), after: pause) }
     }
 
     private mutating func ping(_ link: Int, _ side: Int) {
