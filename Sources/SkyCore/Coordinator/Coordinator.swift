@@ -228,7 +228,10 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// Forgets what is in the journal too.
-    func rest() { fetched = FetchedResults() }
+    func rest() async {
+        fetched = FetchedResults()
+        await journal.rest()
+    }
 
     /// What the operator wants kept from now on.
     func change(_ retention: JobRetention, _ limits: JournalLimits) async {

@@ -105,6 +105,12 @@ package final class Journal: Sendable {
         try await write { try $0.execute(sql: "UPDATE coordinator SET closed = 1") }
     }
 
+    /// Gives back the pages of the file that it holds in memory for the next statement.
+    func rest() async {
+        // Nothing depends on it.
+        try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+    }
+
     /// Changes something, wholly or not at all.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value

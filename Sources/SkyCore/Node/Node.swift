@@ -113,7 +113,7 @@ package final class Node: Sendable {
     private func rest() async {
         var plan = RestPlan()
         while true {
-            do { try await Task.sleep(for: RestPlan.delay / 4) } catch { return }
+            do { try await Task.sleep(for: plan.pause) } catch { return }
             let scanned = await scan.whenLocal { ($0.running, $0.attemptCounts) }
             let done = await coordinator.whenLocal { ($0.newestJob() != nil, $0.work().counts, $0.fetches) }
             guard let scanned, let done else { return }
@@ -122,7 +122,7 @@ package final class Node: Sendable {
             guard plan.isDue(activity, now: system.now) else { continue }
             await workers.rest()
             await pixels.store.rest()
-            await coordinator.whenLocal { $0.rest() }
+            await coordinator.whenLocal { await $0.rest() }
             SpareMemory.giveBack()
         }
     }

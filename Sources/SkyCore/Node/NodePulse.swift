@@ -19,6 +19,9 @@ package struct NodePulse: Hashable, Sendable {
     /// The newest job under way that it coordinates.
     package var job: Job?
 
+    /// Whether tasks run here, or a job goes on that it coordinates.
+    package var isBusy: Bool { running > 0 || job != nil }
+
     /// A job under way.
     package struct Job: Hashable, Sendable {
         package var id: JobID

@@ -18,6 +18,9 @@ struct RestPlan {
     private var changedAt: Duration?
     private var isResting = false
 
+    /// Time until the next look. A node that rests wakes up for it, so it does not look often.
+    var pause: Duration { isResting ? RestPlan.delay : RestPlan.delay / 4 }
+
     /// Whether it is to be done now.
     mutating func isDue(_ activity: Activity, now: Duration) -> Bool {
         if activity != last || activity.isBusy {

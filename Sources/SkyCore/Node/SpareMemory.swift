@@ -2,17 +2,28 @@ import Foundation
 import Glibc
 
 /// Memory of this process that it does not need now.
-enum SpareMemory {
+package enum SpareMemory {
+    /// Keeps the process to two of glibc's heaps, before it has threads. It has up to eight for every processor, one for each
+    /// thread as long as there are any left, and what a thread has used once is of no use to the others.
+    package static func shareHeaps() {
+        typealias Option = @convention(c) (Int32, Int32) -> Int32
+        guard let symbol = dlsym(nil, "mallopt") else { return }
+        _ = unsafeBitCast(symbol, to: Option.self)(arenaLimit, 2)
+    }
+
+    /// M_ARENA_MAX of malloc.h, which Swift's module map of glibc does not show.
+    private static let arenaLimit: Int32 = -8
+
     /// Gives it to the machine.
     static func giveBack() {
         trimHeap()
-        for range in code(of: (try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? "") {
+        for range in unchanged(in: (try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? "") {
             // Pages of a file that nobody has written to: what is run again is mapped again, from memory as a rule.
             madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
     }
 
-    /// malloc_trim(3), which Swift's module map of glibc does not show. glibc does so by itself only for what lies at the end of
+    /// malloc_trim(3). glibc does so by itself only for what lies at the end of
     /// its heaps.
     private static func trimHeap() {
         typealias Trim = @convention(c) (Int) -> Int32
@@ -20,11 +31,11 @@ enum SpareMemory {
         _ = unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
-    /// The program's own code and that of its libraries, of which a start needs far more than what follows. None that has a page of
-    /// this process's own in it, as where a debugger has set a breakpoint.
+    /// The program's own code and constants and those of its libraries, of which a start needs far more than what follows. None
+    /// that has a page of this process's own in it: constants are changed when the program is loaded, and code by a debugger.
     ///
     /// - Parameter maps: as `/proc/PID/smaps` has them (proc(5)).
-    static func code(of maps: String) -> [Range<UInt>] {
+    static func unchanged(in maps: String) -> [Range<UInt>] {
         var ranges: [Range<UInt>] = []
         var current: Range<UInt>?
         for line in maps.split(separator: "\n") {
@@ -40,7 +51,8 @@ enum SpareMemory {
             current = nil
             let ends = first.split(separator: "-").compactMap { UInt($0, radix: 16) }
             // Addresses, rights, offset, device, inode, path.
-            guard ends.count == 2, ends[0] < ends[1], words.count >= 6, words[1] == "r-xp", words[5].hasPrefix("/")
+            guard ends.count == 2, ends[0] < ends[1], words.count >= 6, ["r-xp", "r--p"].contains(words[1]),
+                words[5].hasPrefix("/")
             else { continue }
             current = ends[0]..<ends[1]
         }

@@ -86,24 +86,24 @@ struct NodeService: Service {
     /// its parts have answered.
     private func watch() async {
         guard let manager else { return }
-        let interval = min(manager.watchdog.map { $0 / 3 } ?? NodeService.statusInterval, NodeService.statusInterval)
-        var last = await node.pulse().description
-        manager.tell(.ready, .status(last))
+        var last = await node.pulse()
+        manager.tell(.ready, .status(last.description))
         while true {
-            do { try await Task.sleep(for: interval) } catch { return }
-            let pulse = await node.pulse().description
+            let pause = last.isBusy ? NodeService.statusInterval : NodeService.idleStatusInterval
+            do { try await Task.sleep(for: min(pause, manager.watchdog.map { $0 / 3 } ?? pause)) } catch { return }
+            let pulse = await node.pulse()
             guard !Task.isCancelled else { return }
             if manager.watchdog != nil { manager.tell(.alive) }
-            guard pulse != last else { continue }
-            manager.tell(.status(pulse))
+            if pulse.description != last.description { manager.tell(.status(pulse.description)) }
             last = pulse
         }
     }
 
     /// A second signal within this time says nothing new.
     private static let echo = Duration.seconds(1)
-    /// Of what `systemctl status` shows.
+    /// Of what `systemctl status` shows. To look, all parts of the node wake up.
     private static let statusInterval = Duration.seconds(5)
+    private static let idleStatusInterval = Duration.seconds(10)
 
     private func followReloads() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) { await reload(node) }

@@ -32,21 +32,22 @@ import Testing
         #expect(rests(stride(from: 5, to: 1000, by: 15).map { Look($0, false, 0) }) == [65])
     }
 
-    @Test func `of its memory, only code that is all the file's is let go of`() {
+    @Test func `of its memory, only code and constants that are all the file's are let go of`() {
         func map(_ head: String, anonymous: Int) -> String {
             head + "\nSize:   100 kB\nRss:   80 kB\nAnonymous:   \(anonymous) kB\nVmFlags: rd ex mr mw me\n"
         }
         let maps =
             map("1000-3000 r-xp 00000000 08:01 17   /usr/bin/skynode", anonymous: 0)
             + map("3000-4000 r--p 00002000 08:01 17   /usr/bin/skynode", anonymous: 0)
+            + map("3800-4000 r--p 00002800 08:01 17   /usr/bin/skynode", anonymous: 8)
             + map("4000-5000 rw-p 00003000 08:01 17   /usr/bin/skynode", anonymous: 0)
             + map("5000-6000 r-xp 00000000 08:01 18   /usr/lib/a library.so", anonymous: 4)
             + map("6000-9000 r-xp 00000000 08:01 19   /usr/lib/b.so", anonymous: 0)
             + map("9000-a000 r-xp 00000000 00:00 0   [vdso]", anonymous: 0)
             + map("b000-a000 r-xp 00000000 08:01 19   /usr/lib/c.so", anonymous: 0)
             + map("zz-a000 r-xp", anonymous: 0)
-        #expect(SpareMemory.code(of: maps) == [0x1000..<0x3000, 0x6000..<0x9000])
-        #expect(SpareMemory.code(of: "Anonymous: 0 kB\n").isEmpty && SpareMemory.code(of: "").isEmpty)
+        #expect(SpareMemory.unchanged(in: maps) == [0x1000..<0x3000, 0x3000..<0x4000, 0x6000..<0x9000])
+        #expect(SpareMemory.unchanged(in: "Anonymous: 0 kB\n").isEmpty && SpareMemory.unchanged(in: "").isEmpty)
         SpareMemory.giveBack()
         #expect(rests([Look(0, false, 0)]).isEmpty, "and the program goes on")
     }
