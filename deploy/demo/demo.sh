@@ -10,47 +10,10 @@ image=${1:-}
 output=demo-output
 skynode=$(swift build -c release --product skynode --show-bin-path)/skynode
 logs=$(mktemp -d)
-nodes=()
-
-fail() {
-    echo "demo: $*" >&2
-    exit 1
-}
-
-# Stops the nodes, in order first and by force after five seconds. Their workers end with them.
-stop_nodes() {
-    local pid
-    for pid in ${nodes[@]+"${nodes[@]}"}; do kill -TERM "$pid" 2>/dev/null || true; done
-    for pid in ${nodes[@]+"${nodes[@]}"}; do
-        for _ in $(seq 50); do
-            kill -0 "$pid" 2>/dev/null || break
-            sleep 0.1
-        done
-        kill -KILL "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    done
-    nodes=()
-}
-
-finish() {
-    local status=$?
-    trap - EXIT INT TERM
-    stop_nodes
-    if [ $status -ne 0 ]; then
-        for log in "$logs"/*.log; do [ -s "$log" ] && sed "s|^|  $(basename "$log" .log): |" "$log" >&2; done
-    fi
-    rm -rf "$logs"
-    exit $status
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+. deploy/nodes.sh
 
 [ -x "$skynode" ] || fail "no release build; run make demo"
 [ -z "$image" ] || [ -r "$image" ] || fail "cannot read $image"
-
-# A group of the demo's own, so that it neither finds nor disturbs a cluster that runs already.
-group="239.255.83.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
 
 echo "== three nodes"
 for number in 1 2 3; do

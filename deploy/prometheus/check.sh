@@ -13,43 +13,10 @@ cd "$(dirname "$0")/../.."
 here=deploy/prometheus
 cache=.build/promtool
 folder=$(mktemp -d)
-nodes=()
+logs=$folder
+. deploy/nodes.sh
 http=()
 secret=a-token-of-this-check
-
-fail() {
-    echo "prometheus: $*" >&2
-    exit 1
-}
-
-# Stops the nodes, in order first and by force after five seconds.
-stop_nodes() {
-    local pid
-    for pid in ${nodes[@]+"${nodes[@]}"}; do kill -TERM "$pid" 2>/dev/null || true; done
-    for pid in ${nodes[@]+"${nodes[@]}"}; do
-        for _ in $(seq 50); do
-            kill -0 "$pid" 2>/dev/null || break
-            sleep 0.1
-        done
-        kill -KILL "$pid" 2>/dev/null || true
-        wait "$pid" 2>/dev/null || true
-    done
-    nodes=()
-}
-
-finish() {
-    local status=$?
-    trap - EXIT INT TERM
-    stop_nodes
-    if [ $status -ne 0 ]; then
-        for log in "$folder"/node*.log; do [ -s "$log" ] && sed "s|^|  $(basename "$log" .log): |" "$log" >&2; done
-    fi
-    rm -rf "$folder"
-    exit $status
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 # Sets `promtool`. The package is of 19 MB; it is kept in .build for the next time.
 find_promtool() {
@@ -71,10 +38,8 @@ find_promtool() {
 # Starts two nodes, so that there are links. Sets `address` to where the first one takes commands, and `http` to where
 # both answer. The second wants a token, as nodes do that Prometheus reads from elsewhere.
 start_nodes() {
-    # A group of their own, so that they neither find nor disturb a cluster that runs already.
-    local group number token
+    local number token
     (umask 077 && echo "$secret" >"$folder/token")
-    group="239.255.83.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
     for number in 1 2; do
         token=()
         [ $number = 1 ] || token=(--http-token "$folder/token")

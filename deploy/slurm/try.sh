@@ -303,18 +303,24 @@ start_with_work() {
     [ "$(client nodes --format json | grep -c '"running":2,')" = 3 ] || fail "not all slots have work"
 }
 
-cancelled() {
-    local began took
-    echo "== cancelled (scancel) with tasks running"
-    start_with_work
+# Cancels the job and waits for its end. Sets `took`, in milliseconds.
+cancel() {
+    local began
     began=$(now)
     as_user scancel "$job"
     await_end $((kill_wait + 10))
     took=$(($(now) - began))
     check_ends
     tell_ends
-    grep -q 'stopping; what runs may go on for a while' "$logs/n2.log" || fail "n2 had nothing to drain"
     [ $took -lt $((kill_wait * 1000)) ] || fail "it took $took ms, more than KillWait"
+}
+
+cancelled() {
+    local took
+    echo "== cancelled (scancel) with tasks running"
+    start_with_work
+    cancel
+    grep -q 'stopping; what runs may go on for a while' "$logs/n2.log" || fail "n2 had nothing to drain"
     say "$(field JobState), after $took ms (KillWait is $kill_wait s)"
 }
 
@@ -363,17 +369,11 @@ stopped_in_a_scan() {
 
 # By scancel, Slurm sends workers SIGTERM too, which they do not mind, and the first node at once.
 cancelled_in_a_scan() {
-    local began took
+    local took
     echo "== cancelled (scancel) in the middle of a scan"
     start_with_scan results-cancelled
-    began=$(now)
-    as_user scancel "$job"
-    await_end $((kill_wait + 10))
-    took=$(($(now) - began))
-    check_ends
-    tell_ends
+    cancel
     grep '^skynode: ' "$output" | tail -n 1 | sed 's/^/  /'
-    [ $took -lt $((kill_wait * 1000)) ] || fail "it took $took ms, more than KillWait"
     say "$(field JobState), after $took ms; $(grep -c 'killed by signal' "$output" || true) workers killed;" \
         "written: $(find "$home/results-cancelled" -type f -printf '%f ' 2>/dev/null || true)"
 }

@@ -12,28 +12,9 @@ frames=12
 older=${1:-}
 newer=$(swift build -c release --product skynode --show-bin-path)/skynode
 work=$(mktemp -d)
-group="239.255.84.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
+logs=$work
+. deploy/nodes.sh
 base=$((RANDOM % 20000 + 30000))
-declare -A nodes=()
-
-fail() {
-    echo "upgrade: $*" >&2
-    exit 1
-}
-
-finish() {
-    local status=$? pid
-    trap - EXIT INT TERM
-    for pid in "${nodes[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
-    if [ $status -ne 0 ]; then
-        for log in "$work"/*.log; do [ -s "$log" ] && sed "s|^|  $(basename "$log" .log): |" "$log" >&2; done
-    fi
-    rm -rf "$work"
-    exit $status
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 build_older() {
     local tree=.build/upgrade/source
@@ -55,7 +36,7 @@ start() {
     local number=$1 program=$2
     setsid "$program" serve --name "node$number" --listen "$(address "$number")" --slots 2 --multicast "$group" \
         --data "$work/data$number" --stop-grace 20s >>"$work/node$number.out" 2>>"$work/node$number.log" &
-    nodes[$number]=$!
+    nodes[number]=$!
 }
 
 # The lines of the list of nodes that a condition in Python holds for, asked of a node.
