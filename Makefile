@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -149,6 +149,10 @@ container-trial: deb
 # The manifests against Kubernetes' schemas, and against what the program says of itself.
 kubernetes-check: release
 	@deploy/kubernetes/check.sh
+
+# The HTTP interface against docs/openapi.yaml, with requests that schemathesis makes up; make api-check OPTIONS="--seed 2"
+api-check: release
+	@Tests/API/check.sh $(OPTIONS)
 
 # Alerts and dashboard against Prometheus's own tools and a node's metrics.
 prometheus-check: release

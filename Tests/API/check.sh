@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Holds a running node against docs/openapi.yaml: schemathesis makes up requests, right ones and wrong ones, and looks whether the
+# answers are those that the document promises. The node must be the same one, and well, at the end.
+#
+# Usage: Tests/API/check.sh [OPTION OF SCHEMATHESIS ...]    make api-check
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+skynode=${SKYNODE:-$(swift build -c release --product skynode --show-bin-path)/skynode}
+logs=$(mktemp -d)
+. deploy/nodes.sh
+secret=a-token-of-this-check
+
+[ -x "$skynode" ] || fail "no program at $skynode; run make release, or set SKYNODE"
+deploy/python.sh .build/api Tests/API/requirements.txt
+
+(umask 077 && echo $secret >"$logs/token")
+# What is submitted runs here, too.
+setsid "$skynode" serve --listen 127.0.0.1:0 --slots 2 --no-multicast --data "$logs/data" --http 127.0.0.1:0 \
+    --http-token "$logs/token" --log-level info >"$logs/node.out" 2>"$logs/node.log" &
+nodes+=($!)
+for _ in $(seq 100); do
+    # The port is told in the log only.
+    grep -q ' http$' "$logs/node.log" && grep -q listening "$logs/node.out" && break
+    kill -0 "${nodes[0]}" 2>/dev/null || fail "the node did not start"
+    sleep 0.1
+done
+url=http://127.0.0.1:$(sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$logs/node.log")
+
+# A job that has ended and one that goes on, so that there is something to ask for.
+address=$(sed -n 's/.* listening on //p' "$logs/node.out")
+"$skynode" simulate --tasks 3 --duration 10ms --node "$address" >"$logs/job"
+"$skynode" simulate --tasks 10000 --duration 10s --node "$address" --detach >>"$logs/job"
+
+# The node takes 100 requests a second, and says so to whoever asks more often.
+.build/api/bin/schemathesis run docs/openapi.yaml --url "$url" --header "Authorization: Bearer $secret" --checks all \
+    --rate-limit 90/s --seed 1 "$@" || fail "the document and the node differ"
+
+kill -0 "${nodes[0]}" 2>/dev/null || fail "the node has ended"
+[ "$(curl -sS -o /dev/null -w '%{http_code}' "$url/healthz")" = 200 ] || fail "the node is not well"
+if grep -E ' (warning|error|critical) ' "$logs/node.log"; then fail "the node complains"; fi
+echo "api: all is well"
