@@ -54,8 +54,6 @@ struct CoordinatorCore {
     private var deadlines: [(due: Duration, job: JobID)] = []
     /// Names of nodes seen, also of those that are gone.
     private var names: [NodeID: String] = [:]
-    /// Nodes whose results may not stand beside those of this one.
-    private var strangers: Set<NodeID> = []
     private var present: Set<NodeID> = []
     private var events: Deque<JobScheduler.Event> = []
     private var isHandling = false
@@ -259,9 +257,9 @@ extension CoordinatorCore {
 
     mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
         names[node] = name
-        let measuresAlike = SkyNetVersion.measuresAlike(version)
-        if !measuresAlike { strangers.insert(node) }
-        if present.insert(node).inserted { handle(.nodeJoined(node, name: name, measuresAlike: measuresAlike)) }
+        if present.insert(node).inserted {
+            handle(.nodeJoined(node, name: name, measuresAlike: SkyNetVersion.measuresAlike(version)))
+        }
         handle(.nodeDraining(node, isDraining))
     }
 
@@ -269,7 +267,6 @@ extension CoordinatorCore {
 
     mutating func lost(_ node: NodeID) {
         guard present.remove(node) != nil else { return }
-        strangers.remove(node)
         // A node that has nothing of ours needs no memory of what it had: it keeps only what nobody has acknowledged.
         if deliveries[node]?.isSettled == true { deliveries[node] = nil }
         handle(.nodeLost(node))
@@ -359,7 +356,7 @@ extension CoordinatorCore {
             var uncommitted = CoordinatedJob.Uncommitted(payload: payload, duration: result.duration)
             if jobs[attempt.job]?.plan.needsResults == true {
                 uncommitted.value =
-                    strangers.contains(node) ? nil : try? WireCoder.decode(TaskResult.self, from: payload)
+                    scheduler.measuresAlike(node) ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
                 guard uncommitted.value != nil else {
                     let reason = "node \(node) runs a version whose results cannot be used here"
                     return handle(.failed(attempt, on: node, .unavailable(reason)))

@@ -90,6 +90,9 @@ package struct JobScheduler {
         roster.speeds(now: now, halfLife: policy.slownessHalfLife)
     }
 
+    /// Whether a node's results may stand beside those of this one, as far as we know.
+    func measuresAlike(_ node: NodeID) -> Bool { roster[node]?.measuresAlike ?? true }
+
     /// Attempts that occupy a slot of a node, as far as we know.
     package func running(on node: NodeID) -> Int {
         roster[node]?.running.count ?? 0

@@ -6,9 +6,7 @@ import SkyCore
 import Transport
 
 /// Answers requests about a node and its jobs.
-struct API: HTTPResponder {
-    typealias Context = BasicRequestContext
-
+struct API {
     let node: Node
     let metrics: MetricsRegistry
     /// Who knows it may do everything; without one, reading is free and nothing can be changed.
@@ -20,13 +18,14 @@ struct API: HTTPResponder {
     /// Answers by status.
     private let answered = NIOLockedValueBox<[Int: Int]>([200: 0, 401: 0, 403: 0])
 
-    private struct Limits {
+    fileprivate struct Limits {
         var requests = TokenBucket(rate: 100, capacity: 200)
-        var streams = 0
+        /// Those that are followed now.
+        var followers = 0
     }
 
     /// Followers of jobs at a time.
-    private static let streamLimit = 32
+    fileprivate static let followerLimit = 32
     /// How long a node that is well takes to answer at most.
     private static let pulseLimit = Duration.seconds(5)
 
@@ -34,7 +33,7 @@ struct API: HTTPResponder {
         (self.node, self.metrics, self.token) = (node, metrics, token)
     }
 
-    func respond(to request: Request, context: BasicRequestContext) async -> Response {
+    func respond(to request: Request) async -> Response {
         var response: Response
         do {
             response = try await answer(request)
@@ -256,20 +255,14 @@ struct API: HTTPResponder {
         _ = try await job(id)
         let last = request.headers[HTTPField.Name("Last-Event-ID")!].flatMap { Int($0) }
         let first = max(0, last.map { $0 &+ 1 } ?? 0)
-        guard
-            limits.withLockedValue({ limits in
-                guard limits.streams < API.streamLimit else { return false }
-                limits.streams += 1
-                return true
-            })
-        else {
+        guard let follower = Follower.place(in: limits) else {
             throw APIFailure(.serviceUnavailable, "too many follow jobs already", [.retryAfter: "10"])
         }
         let coordinator = node.coordinator
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
-            body: ResponseBody { [limits] writer in
-                defer { limits.withLockedValue { $0.streams -= 1 } }
+            body: ResponseBody { writer in
+                defer { withExtendedLifetime(follower) {} }
                 var next = first
                 while !Task.isCancelled {
                     let batch = try await coordinator.events(EventsRequest(job: id, from: next))
@@ -288,6 +281,25 @@ struct API: HTTPResponder {
                 try await writer.finish(nil)
             })
     }
+}
+
+/// The place of somebody who follows a job. It is free again with the answer, also with one that nobody has waited for.
+private final class Follower: Sendable {
+    private let limits: NIOLockedValueBox<API.Limits>
+
+    private init(_ limits: NIOLockedValueBox<API.Limits>) { self.limits = limits }
+
+    /// `nil` where all places are taken.
+    static func place(in limits: NIOLockedValueBox<API.Limits>) -> Follower? {
+        let isFree = limits.withLockedValue { limits in
+            guard limits.followers < API.followerLimit else { return false }
+            limits.followers += 1
+            return true
+        }
+        return isFree ? Follower(limits) : nil
+    }
+
+    deinit { limits.withLockedValue { $0.followers -= 1 } }
 }
 
 extension JobEvent.Kind {

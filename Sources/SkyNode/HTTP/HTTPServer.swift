@@ -52,9 +52,8 @@ struct HTTPServer: Sendable {
         // Not hummingbird's `Application`, which wakes up every second to know the time.
         let server = try HTTPServerBuilder.http1(configuration: .init(idleTimeout: HTTPServer.idleLimit)).buildServer(
             configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: silent
-        ) { request, writer, channel in
-            let context = BasicRequestContext(source: .init(channel: channel, logger: silent))
-            var response = await api.respond(to: request, context: context)
+        ) { request, writer, _ in
+            var response = await api.respond(to: request)
             response.headers[.date] = HTTPServer.date(.now)
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { channel in
