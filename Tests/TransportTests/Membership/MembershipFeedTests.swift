@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct MembershipFeedTests {
     private func member(_ number: UInt64) -> Member {
         Member(
-            node: NodeID(rawValue: number), name: "n\(number)", address: .hostPort(host: "127.0.0.1", port: 1), found: .beacon,
+            node: NodeID(rawValue: number), name: "n\(number)", address: .hostPort(host: "127.0.0.1", port: 1),
+            found: .beacon,
             since: .zero)
     }
 
