@@ -10,11 +10,12 @@ enum SkyNodeMain {
         // Its threads ask for a priority that only root may have, and it tells the system's log whenever they are refused it:
         // several times a minute.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        SpareMemory.shareHeaps()
         // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try SkyNodeCommand.parseAsRoot()
+            // The one that lives for months. What computes is faster with memory that it has already.
+            if command is ServeCommand { SpareMemory.keepHeapsSmall() }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -3,16 +3,21 @@ import Glibc
 
 /// Memory of this process that it does not need now.
 package enum SpareMemory {
-    /// Keeps the process to two of glibc's heaps, before it has threads. It has up to eight for every processor, one for each
-    /// thread as long as there are any left, and what a thread has used once is of no use to the others.
-    package static func shareHeaps() {
+    /// Has glibc keep less of what the process has let go of; to be called before there are threads. By itself glibc has up to
+    /// eight heaps for every processor, one for each thread as long as there are any left, and what one thread has used once
+    /// is of no use to the others. And once a large block has been freed it puts blocks of its size into the heaps, where
+    /// small ones that live long come to lie between them.
+    package static func keepHeapsSmall() {
         typealias Option = @convention(c) (Int32, Int32) -> Int32
         guard let symbol = dlsym(nil, "mallopt") else { return }
-        _ = unsafeBitCast(symbol, to: Option.self)(arenaLimit, 2)
+        let set = unsafeBitCast(symbol, to: Option.self)
+        _ = set(arenaLimit, 2)
+        _ = set(mappingThreshold, 128 * 1024)
     }
 
-    /// M_ARENA_MAX of malloc.h, which Swift's module map of glibc does not show.
+    /// M_ARENA_MAX and M_MMAP_THRESHOLD of malloc.h, which Swift's module map of glibc does not show.
     private static let arenaLimit: Int32 = -8
+    private static let mappingThreshold: Int32 = -3
 
     /// Gives it to the machine.
     static func giveBack() {
