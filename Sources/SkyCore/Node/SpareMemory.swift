@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import Transport
 
 /// Memory of this process that it does not need now.
 package enum SpareMemory {
@@ -22,7 +22,7 @@ package enum SpareMemory {
     /// Gives it to the machine.
     static func giveBack() {
         trimHeap()
-        for range in unchanged(in: (try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? "") {
+        for range in unchanged(in: KernelText.of("/proc/self/smaps") ?? "") {
             // Pages of a file that nobody has written to: what is run again is mapped again, from memory as a rule.
             madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }

@@ -1,4 +1,5 @@
 import Glibc
+import Transport
 
 /// The memory that this process may count on.
 package enum MachineMemory {
@@ -17,26 +18,18 @@ package enum MachineMemory {
 
     /// `memory.max` of the control group that this process is in (cgroup v2), or the nearest above that has one.
     private static var groupLimit: UInt64? {
-        guard let line = text("/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else {
+        guard let line = KernelText.of("/proc/self/cgroup")?.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else {
             return nil
         }
         var path = line.dropFirst(3)
         var limit: UInt64?
         while true {
-            let value = text("/sys/fs/cgroup\(path)/memory.max").flatMap {
+            let value = KernelText.of("/sys/fs/cgroup\(path)/memory.max").flatMap {
                 UInt64($0.prefix { $0.isNumber })
             }
             if let value { limit = min(limit ?? value, value) }
             guard let slash = path.lastIndex(of: "/"), path.count > 1 else { return limit }
             path = path[..<slash]
         }
-    }
-
-    private static func text(_ path: String) -> String? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Transport
 
 /// What this process takes of the machine.
 struct ProcessUsage {
@@ -16,7 +17,7 @@ struct ProcessUsage {
         let seconds = { (time: timeval) in Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
         processor = seconds(usage.ru_utime) + seconds(usage.ru_stime)
         // Pages: size, resident, shared and others (proc(5)).
-        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        let pages = KernelText.of("/proc/self/statm")?.split(separator: " ")
         residentBytes = (pages?.dropFirst().first.flatMap { Double($0) } ?? 0) * Double(sysconf(Int32(_SC_PAGESIZE)))
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -14,12 +14,12 @@ package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
     /// Those who have it, over IPv4 or IPv6; of TCP those who listen. Processes of other users are seen by root only.
     package static func find(_ kind: Kind, port: Int, root: String = "/proc") -> [PortOwner] {
         let tables = ["\(root)/net/\(kind.rawValue)", "\(root)/net/\(kind.rawValue)6"]
-        let sockets = Set(tables.compactMap(read).flatMap { inodes($0, port: port, kind) })
+        let sockets = Set(tables.compactMap(KernelText.of).flatMap { inodes($0, port: port, kind) })
         guard !sockets.isEmpty, let entries = try? FileManager.default.contentsOfDirectory(atPath: root) else {
             return []
         }
         return entries.compactMap { Int($0) }.sorted().filter { owns($0, sockets, root) }.map { process in
-            let command = read("\(root)/\(process)/comm").map { $0.prefix { $0 != "\n" } } ?? "?"
+            let command = KernelText.of("\(root)/\(process)/comm").map { $0.prefix { $0 != "\n" } } ?? "?"
             return PortOwner(process: process, command: PrintableText.of(String(command)))
         }
     }
@@ -47,7 +47,4 @@ package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func read(_ path: String) -> String? {
-        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
-    }
 }
