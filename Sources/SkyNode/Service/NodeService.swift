@@ -90,7 +90,7 @@ struct NodeService: Service {
         manager.tell(.ready, .status(last.description))
         while true {
             let pause = last.isBusy ? NodeService.statusInterval : NodeService.idleStatusInterval
-            do { try await Task.sleep(for: min(pause, manager.watchdog.map { $0 / 3 } ?? pause)) } catch { return }
+            do { try await Task.sleep(for: min(pause, manager.watchdog.map { $0 / 2 } ?? pause)) } catch { return }
             let pulse = await node.pulse()
             guard !Task.isCancelled else { return }
             if manager.watchdog != nil { manager.tell(.alive) }
@@ -103,7 +103,7 @@ struct NodeService: Service {
     private static let echo = Duration.seconds(1)
     /// Of what `systemctl status` shows. To look, all parts of the node wake up.
     private static let statusInterval = Duration.seconds(5)
-    private static let idleStatusInterval = Duration.seconds(10)
+    private static let idleStatusInterval = Duration.seconds(15)
 
     private func followReloads() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) { await reload(node) }

@@ -22,7 +22,7 @@ package struct Liveness {
     private let asksFirst: Bool
     /// How often to look where nothing is stretched and the peer is heard.
     private let interval: Duration
-    /// Silence after which the peer is suspected: a ping at least went unanswered.
+    /// Silence after which a peer that has not answered is suspected.
     private let suspectAfter: Duration
     /// Silence after which the link is given up.
     private let lostAfter: Duration
@@ -32,8 +32,7 @@ package struct Liveness {
     private var lastVouched: Duration?
     /// Only the link itself can clear it of the doubt.
     private var isDoubted = false
-    /// When the wait for the next tick began, and when it ends.
-    private var waitsSince: Duration
+    /// When the next tick is to come.
     private var due: Duration
     private var suspected = false
     /// Whether there was a ping since the peer was heard.
@@ -48,33 +47,37 @@ package struct Liveness {
     /// - Parameter asksFirst: for one of the two ends, that which dialled.
     package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
         self.asksFirst = asksFirst
-        interval = silenceLimit / 3
+        interval = silenceLimit / 2
         suspectAfter = silenceLimit * 7 / 12
         lostAfter = silenceLimit
         (pause, suspectLimit, lostLimit) = (interval, suspectAfter, lostAfter)
-        (lastHeard, waitsSince, due) = (now, now, now + pause)
+        (lastHeard, due) = (now, now + pause)
     }
 
     /// Time until the next tick.
     ///
     /// That of an end which asks falls on a multiple of `pause`: then a node looks at all of its idle links in one go, instead of
-    /// waking up for each. The other end looks where it should have been asked and was not. A silent peer is looked at twice as
-    /// often, suspected at a look, and given up when its time is over.
+    /// waking up for each. The other end looks where it should have been asked and was not. While a ping is unanswered there
+    /// are three looks in the time of one.
     package mutating func wait(at now: Duration) -> Duration {
-        let isSilent = now - lastHeard >= (hasAsked ? max(pause, pingLimit) : pingLimit)
-        let distance = isSilent ? pause / 2 : pause
-        var look = distance * (Int(now / distance) + 1)
-        if suspected { look = min(look, end) } else if !isSilent, !asksFirst { look = lastHeard + pingLimit }
-        waitsSince = now
-        due = max(now + .milliseconds(1), look)
+        due = max(now + .milliseconds(1), nextLook(at: now))
         return due - now
     }
 
-    /// Whether to wait anew now that something has been heard. An end that is asked often enough never wakes up to look.
-    package func mayWaitLonger(at now: Duration) -> Bool { !asksFirst && now - waitsSince >= pause / 2 }
+    /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
+    /// enough never to wake up for a look.
+    package func mayWaitLonger(at now: Duration) -> Bool { nextLook(at: now) - due >= pause / 3 }
+
+    private func nextLook(at now: Duration) -> Duration {
+        let isSilent = hasAsked || now - lastHeard >= pingLimit
+        if !isSilent, !asksFirst { return lastHeard + pingLimit }
+        let distance = isSilent ? pause / 3 : pause
+        let look = distance * (Int(now / distance) + 1)
+        return suspected ? min(look, end) : look
+    }
 
     /// Silence after which to ping at a look.
-    private var pingLimit: Duration { asksFirst ? pause / 4 : pause * 9 / 8 }
+    private var pingLimit: Duration { asksFirst ? pause / 8 : pause * 9 / 8 }
 
     /// When the link is given up if nothing more is heard.
     private var end: Duration {
@@ -131,11 +134,11 @@ package struct Liveness {
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - due
         due = now
-        if lateness > interval / 2 { lastHeard = min(now, lastHeard + lateness) }
+        if lateness > interval / 3 { lastHeard = min(now, lastHeard + lateness) }
         if now >= end { return .lost }
         let silence = now - lastHeard
-        if silence >= suspectLimit, !suspected {
-            (suspected, hasAsked) = (true, true)
+        if silence >= suspectLimit, hasAsked, !suspected {
+            suspected = true
             return .suspect
         }
         guard silence >= pingLimit else { return nil }

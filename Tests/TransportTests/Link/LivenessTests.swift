@@ -28,26 +28,26 @@ import Testing
     @Test(arguments: [true, false]) func `a talking peer is never pinged`(asksFirst: Bool) {
         var liveness = make(asksFirst: asksFirst)
         let seen = looks(&liveness, to: .seconds(20)) { _ = $0.heard(at: $1 - .milliseconds(10)) }
-        #expect(seen.count >= 17 && seen.allSatisfy { $0.action == nil })
+        #expect(seen.count >= 11 && seen.allSatisfy { $0.action == nil })
     }
 
     @Test func `a silent peer is pinged, suspected and given up`() {
         var first = make()
         let seen = looks(&first)
-        #expect(seen.map(\.action) == [.ping, .ping, .suspect, .ping, .lost])
-        #expect(seen.map(\.at) == [1, 1.5, 2, 2.5, 3].map { .seconds($0) })
+        #expect(seen.map(\.action) == [.ping, .suspect, .ping, .lost])
+        #expect(seen.map(\.at) == [1500, 2000, 2500, 3000].map { .milliseconds($0) })
 
         var second = make(asksFirst: false)
         let later = looks(&second)
-        #expect(later.map(\.action) == [.ping, .ping, .suspect, .ping, .lost])
-        #expect(later.map(\.at) == [1.125, 1.5, 2, 2.5, 3].map { .seconds($0) }, "the other end may ask first")
+        #expect(later.map(\.action) == [.ping, .suspect, .ping, .lost])
+        #expect(later.map(\.at) == [1687.5, 2000, 2500, 3000].map { .milliseconds($0) }, "the other end may ask first")
     }
 
     /// Two ends that look at different times: `offset` of a pause lies between their looks, `trip` is the way of a frame.
     ///
-    /// - Returns: how many pings each has sent, and how often the second has looked.
+    /// - Returns: how many pings each has sent, and how often they have looked.
     private func pings(offset: Double, trip: Duration) -> (sent: [Int], looks: Int) {
-        let shift = LivenessTests.limit / 3 * offset
+        let shift = LivenessTests.limit / 2 * offset
         var ends = [make(asksFirst: true), make(asksFirst: false, from: shift)]
         // What is under way: when it arrives, at which end, and whether it wants an answer.
         var frames: [(at: Duration, end: Int, isPing: Bool)] = []
@@ -66,7 +66,7 @@ import Testing
                 let clock = now + (end == 1 ? shift : .zero)
                 let action = ends[end].tick(at: clock)
                 #expect(action == nil || action == .ping)
-                looks += end
+                looks += 1
                 if action == .ping {
                     sent[end] += 1
                     frames.append((now + trip, 1 - end, true))
@@ -81,7 +81,7 @@ import Testing
     func `of two ends that have nothing to say one asks and the other sleeps`(offset: Double) {
         for trip in [Duration.microseconds(50), .milliseconds(3), .milliseconds(80)] {
             let (sent, looks) = pings(offset: offset, trip: trip)
-            #expect((299...300).contains(sent[0]) && sent[1] == 0 && looks == 0, "\(sent), \(looks) with \(trip)")
+            #expect((199...200).contains(sent[0]) && sent[1] == 0 && looks == sent[0], "\(sent), \(looks) with \(trip)")
         }
     }
 
@@ -100,7 +100,7 @@ import Testing
                 answered = now + .milliseconds(1)
             }
         }
-        #expect((30...60).contains(asked.count))
+        #expect((20...40).contains(asked.count))
     }
 
     @Test func `a suspected peer that speaks is back`() {
@@ -146,10 +146,10 @@ import Testing
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
         var liveness = make()
         liveness.stretch(by: 4, now: .zero)
-        #expect(liveness.pause == .seconds(4) && liveness.isStretched)
+        #expect(liveness.pause == .seconds(6) && liveness.isStretched)
         let seen = looks(&liveness)
-        #expect(seen.map(\.action).prefix(3) == [.ping, .ping, .suspect])
-        #expect(seen[2].at == .seconds(8) && seen.last?.at == .seconds(12))
+        #expect(seen.map(\.action) == [.ping, .suspect, .ping, .lost])
+        #expect(seen.map(\.at) == [6, 8, 10, 12].map { .seconds($0) })
     }
 
     @Test func `looks fall on multiples of their distance, so that one serves all links`() {
@@ -158,12 +158,12 @@ import Testing
             _ = liveness.heard(at: .milliseconds(milliseconds))
             return liveness.wait(at: .milliseconds(milliseconds))
         }
-        #expect(wait(at: 0) == .seconds(1))
-        #expect(wait(at: 1100) == .milliseconds(900))
+        #expect(wait(at: 0) == .milliseconds(1500))
+        #expect(wait(at: 1100) == .milliseconds(400))
         liveness.stretch(by: 4, now: .milliseconds(1100))
-        #expect(wait(at: 1100) == .milliseconds(2900))
-        #expect(wait(at: 3000) == .seconds(1))
-        #expect(wait(at: 100_001_000) == .seconds(3))
+        #expect(wait(at: 1100) == .milliseconds(4900))
+        #expect(wait(at: 6000) == .seconds(6))
+        #expect(wait(at: 100_001_000) == .seconds(1))
     }
 
     @Test func `a suspected peer is given up when its time is over`() {
@@ -204,14 +204,14 @@ import Testing
         liveness.stretch(by: 6, now: .zero)
         // Silent for 2.9 s, which was in order.
         liveness.stretch(by: 1, now: .milliseconds(2900))
-        #expect(liveness.pause == .seconds(1))
+        #expect(liveness.pause == .milliseconds(1500))
         let seen = looks(&liveness, from: .milliseconds(2900))
         #expect(
-            seen.first?.action == .ping && seen.last?.at == .milliseconds(4900), "as with one pause of silence before")
+            seen.first?.action == .ping && seen.last?.at == .milliseconds(4400), "as with one pause of silence before")
 
         liveness = make(asksFirst: asksFirst)
         liveness.stretch(by: 6, now: .zero)
-        _ = liveness.heard(at: .seconds(2.8))
+        _ = liveness.heard(at: .seconds(2.88))
         liveness.stretch(by: 1, now: .seconds(2.9))
         #expect(looks(&liveness, from: .seconds(2.9), to: .seconds(3.1)).allSatisfy { $0.action == nil })
     }
