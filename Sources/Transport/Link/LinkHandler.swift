@@ -361,11 +361,14 @@ final class LinkHandler: ChannelDuplexHandler {
     /// overtake.
     private func pump(_ context: ChannelHandlerContext) {
         guard let link, !isPumping, !hasEnded else { return }
+        // The next look may be some time away.
+        if link.isInDoubt { watch(context) }
+        guard !hasEnded else { return }
         isPumping = true
         defer { isPumping = false }
         grantWhatWasTaken(link)
         if link.isEnding { link.giveWayIfDone() }
-        if liveness.isStretched, link.carriesWork || link.isInDoubt {
+        if liveness.isStretched, link.carriesWork {
             // It matters more from now on whether the peer lives.
             liveness.stretch(by: 1, now: system.now)
             armLiveness(context)
