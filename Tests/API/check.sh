@@ -25,6 +25,7 @@ for _ in $(seq 100); do
     kill -0 "${nodes[0]}" 2>/dev/null || fail "the node did not start"
     sleep 0.1
 done
+grep -q ' http$' "$logs/node.log" || fail "the node does not answer HTTP"
 url=http://127.0.0.1:$(sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$logs/node.log")
 
 # A job that has ended and one that goes on, so that there is something to ask for.

@@ -300,7 +300,7 @@ def trial(machines: list[Machine]) -> None:
     took = until("the watchdog restarts it", lambda: second.main_process() not in (0, before), 40)
     settle(machines, [first])
     say(f"the watchdog (3 s here, 30 s in the package) had it restarted after {took:.1f} s")
-    # Not beyond this: a watchdog of 3 s wants a sign of life every second.
+    # Not beyond this: a watchdog of 3 s wants a sign of life every 1.5 s.
     (second.root / "etc/systemd/system/skynode.service.d/lab.conf").unlink()
     second.run("systemctl", "daemon-reload")
     second.run("systemctl", "restart", "skynode")

@@ -37,30 +37,44 @@ package enum SpareMemory {
     }
 
     /// The program's own code and constants and those of its libraries, of which a start needs far more than what follows. None
-    /// that has a page of this process's own in it: constants are changed when the program is loaded, and code by a debugger.
+    /// that has a page of this process's own, in memory or swapped out: constants are changed when the program is loaded, and
+    /// code by a debugger.
     ///
     /// - Parameter maps: as `/proc/PID/smaps` has them (proc(5)).
     static func unchanged(in maps: String) -> [Range<UInt>] {
-        var ranges: [Range<UInt>] = []
-        var current: Range<UInt>?
+        var mappings: [Mapping] = []
         for line in maps.split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard let first = words.first else { continue }
-            if first.hasSuffix(":") {
-                if first == "Anonymous:" {
-                    if let current, words.count > 1, words[1] == "0" { ranges.append(current) }
-                    current = nil
-                }
-                continue
+            if words.count > 1, words[0] == "Anonymous:" || words[0] == "Swap:", !mappings.isEmpty {
+                mappings[mappings.count - 1].ownPages.append(words[1] == "0")
+            } else if let mapping = Mapping(words) {
+                mappings.append(mapping)
             }
-            current = nil
-            let ends = first.split(separator: "-").compactMap { UInt($0, radix: 16) }
-            // Addresses, rights, offset, device, inode, path.
-            guard ends.count == 2, ends[0] < ends[1], words.count >= 6, ["r-xp", "r--p"].contains(words[1]),
-                words[5].hasPrefix("/")
-            else { continue }
-            current = ends[0]..<ends[1]
         }
-        return ranges
+        let programs = Set(mappings.filter { $0.rights == "r-xp" && !$0.path.isEmpty }.map(\.path))
+        return mappings.filter { mapping in
+            // Both must have been told of. Of a file without code nobody knows what it is for.
+            ["r-xp", "r--p"].contains(mapping.rights) && mapping.ownPages == [true, true]
+                && programs.contains(mapping.path)
+        }.map(\.range)
+    }
+
+    private struct Mapping {
+        var range: Range<UInt>
+        var rights: Substring
+        var path: String
+        /// Of those in memory and those swapped out: whether there are none.
+        var ownPages: [Bool] = []
+
+        /// From the first line about it: addresses, rights, offset, device, inode, path.
+        init?(_ words: [Substring]) {
+            guard let first = words.first, !first.hasSuffix(":") else { return nil }
+            let ends = first.split(separator: "-").compactMap { UInt($0, radix: 16) }
+            guard ends.count == 2, ends[0] < ends[1], words.count > 1 else { return nil }
+            range = ends[0]..<ends[1]
+            rights = words[1]
+            path = words.dropFirst(5).joined(separator: " ")
+            if !path.hasPrefix("/") { path = "" }
+        }
     }
 }

@@ -56,20 +56,20 @@ final class Discovery: Sendable {
     }
 
     func start() async throws {
+        let news = InterfaceNews { [weak self] in self?.look(after: Discovery.newsPause) }
         let interfaces = try NetworkInterface.all()
         if let missing = BeaconPath.missing(settings.interfaces, interfaces) { throw missing }
         let sockets = BeaconSockets(settings, loop: loop) { [weak self] envelope in self?.received(envelope) }
         try await sockets.bind()
         let isStopped = state.withLockedValue { state in
             state.sockets = sockets
+            if !state.isStopped { (state.interfaceNews, state.isLooking) = (news, true) }
             return state.isStopped
         }
         if isStopped { return await sockets.close() }
-        let news = InterfaceNews { [weak self] in self?.look(after: Discovery.newsPause) }
-        state.withLockedValue { if !$0.isStopped { $0.interfaceNews = news } }
         _ = await follow(interfaces, sockets)
         advance(.started)
-        look(after: nextLook(sockets))
+        hasLooked(sockets)
         rejoin(sockets)
     }
 
@@ -118,16 +118,17 @@ final class Discovery: Sendable {
         guard let sockets else { return }
         let interfaces = try? NetworkInterface.all()
         if let interfaces, await follow(interfaces, sockets) { advance(.changed) }
-        let looksAgain = state.withLockedValue { state in
-            defer { (state.isLooking, state.looksAgain) = (false, false) }
-            return state.looksAgain
-        }
-        look(after: looksAgain ? Discovery.newsPause : interfaces == nil ? Discovery.retryPause : nextLook(sockets))
+        hasLooked(sockets, interfaces != nil)
     }
 
-    private func nextLook(_ sockets: BeaconSockets) -> Duration {
-        let isQuiet = state.withLockedValue { $0.interfaceNews != nil && $0.wanted == sockets.paths }
-        return isQuiet ? Discovery.quietPause : Discovery.retryPause
+    private func hasLooked(_ sockets: BeaconSockets, _ hasSeen: Bool = true) {
+        let pause = state.withLockedValue { state in
+            defer { (state.isLooking, state.looksAgain) = (false, false) }
+            if state.looksAgain { return Discovery.newsPause }
+            let isQuiet = hasSeen && state.interfaceNews != nil && state.wanted == sockets.paths
+            return isQuiet ? Discovery.quietPause : Discovery.retryPause
+        }
+        look(after: pause)
     }
 
     /// The paths that there should be.
@@ -218,7 +219,12 @@ final class Discovery: Sendable {
     private func send(_ kind: Beacon.Kind) {
         guard let sockets = state.withLockedValue({ $0.sockets }) else { return }
         let places = BeaconPlaces(sockets.paths, listening: system.listeningAddress)
-        sockets.send { path in seal.seal(beacon(kind, places.by(path))) }
+        // A path that fails is closed; it is opened again at the next look.
+        sockets.send { path in
+            seal.seal(beacon(kind, places.by(path)))
+        } failed: { [weak self] _, _ in
+            self?.look(after: Discovery.retryPause)
+        }
     }
 
     private func beacon(_ kind: Beacon.Kind, _ places: [Beacon.Place]) -> Beacon {

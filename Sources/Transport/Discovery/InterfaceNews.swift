@@ -35,9 +35,17 @@ final class InterfaceNews: Sendable {
             close(socket)
             return nil
         }
-        let source = DispatchSource.makeReadSource(fileDescriptor: socket)
+        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: socket)
+        // Held by its own handler until it is cancelled.
         source.setEventHandler {
-            if InterfaceNews.drain(socket) { told() }
+            switch InterfaceNews.drain(socket) {
+            case .nothing: break
+            case .news: told()
+            case .broken:
+                // It would be told of for ever; what changes is seen by the looks that come in any case.
+                source.cancel()
+                told()
+            }
         }
         source.setCancelHandler { close(socket) }
         self.source = source
@@ -48,16 +56,20 @@ final class InterfaceNews: Sendable {
 
     /// Takes everything out that has come; what it says does not matter. Where there was more than the kernel keeps, recv
     /// fails with ENOBUFS.
-    private static func drain(_ socket: Int32) -> Bool {
-        var hasNews = false
+    private static func drain(_ socket: Int32) -> Drained {
+        var drained = Drained.nothing
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(socket, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return hasNews }
-            hasNews = true
-            // Nobody changes interfaces as fast as this reads; a socket that fails for ever is read again by the next event.
-            if count <= 0, errno != ENOBUFS { return true }
+            if count < 0, errno == EAGAIN { return drained }
+            // Nobody changes interfaces as fast as this reads.
+            if count <= 0, errno != ENOBUFS { return .broken }
+            drained = .news
         }
+    }
+
+    private enum Drained {
+        case nothing, news, broken
     }
 }

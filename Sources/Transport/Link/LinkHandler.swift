@@ -131,7 +131,12 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.read(bytes: bytes.readableBytes)
             let now = system.now
             if liveness.heard(at: now) { system.revived(link) }
-            if liveness.mayWaitLonger(at: now) { armLiveness(context) }
+            if liveness.mayWaitLonger(at: now) {
+                // An end that is asked looks seldom; what a look sees to is seen to here.
+                system.metrics.queued(bytes: link.queuedBytes)
+                liveness.take(pace(of: link), now: now)
+                armLiveness(context)
+            }
             segments.forget()
         }
         // A little is copied, so that the socket reads into the same memory again; next to nothing is not, because then
@@ -295,6 +300,10 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    private func pace(of link: Link) -> Liveness.Pace {
+        link.carriesWork ? .working : .idle(stretch: Liveness.stretch(links: system.linkCount))
+    }
+
     /// One look ahead.
     private func armLiveness(_ context: ChannelHandlerContext) {
         livenessTimer?.cancel()
@@ -317,7 +326,7 @@ final class LinkHandler: ChannelDuplexHandler {
         }
         let action = liveness.tick(at: system.now)
         // For the next look: one that has just been stretched or narrowed says nothing about the time before it.
-        liveness.stretch(by: link.carriesWork ? 1 : Liveness.stretch(links: system.linkCount), now: system.now)
+        liveness.take(pace(of: link), now: system.now)
         armLiveness(context)
         switch action {
         case .ping:
@@ -368,9 +377,9 @@ final class LinkHandler: ChannelDuplexHandler {
         defer { isPumping = false }
         grantWhatWasTaken(link)
         if link.isEnding { link.giveWayIfDone() }
-        if liveness.isStretched, link.carriesWork {
+        if liveness.isIdle, link.carriesWork {
             // It matters more from now on whether the peer lives.
-            liveness.stretch(by: 1, now: system.now)
+            liveness.take(.working, now: system.now)
             armLiveness(context)
         }
         while context.channel.isWritable {

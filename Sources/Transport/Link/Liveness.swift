@@ -20,7 +20,7 @@ package struct Liveness {
 
     /// Whether this end asks as soon as it hears nothing. The other asks where it is not asked.
     private let asksFirst: Bool
-    /// How often to look where nothing is stretched and the peer is heard.
+    /// Between two looks at a peer that does not answer, where nothing is stretched.
     private let interval: Duration
     /// Silence after which a peer that has not answered is suspected.
     private let suspectAfter: Duration
@@ -35,11 +35,13 @@ package struct Liveness {
     /// When the next tick is to come.
     private var due: Duration
     private var suspected = false
-    /// Whether there was a ping since the peer was heard.
-    private var hasAsked = false
-    private var stretch = 1
+    /// When the peer was pinged first since it was heard.
+    private var askedAt: Duration?
+    private var pace = Pace.idle(stretch: 1)
     /// How often one of the ends asks.
     package private(set) var pause: Duration
+    /// `interval`, stretched.
+    private var step: Duration
     /// `suspectAfter` and `lostAfter`, stretched.
     private var suspectLimit: Duration
     private var lostLimit: Duration
@@ -47,18 +49,18 @@ package struct Liveness {
     /// - Parameter asksFirst: for one of the two ends, that which dialled.
     package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
         self.asksFirst = asksFirst
-        interval = silenceLimit / 2
+        interval = silenceLimit / 6
         suspectAfter = silenceLimit * 7 / 12
         lostAfter = silenceLimit
-        (pause, suspectLimit, lostLimit) = (interval, suspectAfter, lostAfter)
+        (pause, step, suspectLimit, lostLimit) = (interval * 3, interval, suspectAfter, lostAfter)
         (lastHeard, due) = (now, now + pause)
     }
 
     /// Time until the next tick.
     ///
     /// That of an end which asks falls on a multiple of `pause`: then a node looks at all of its idle links in one go, instead of
-    /// waking up for each. The other end looks where it should have been asked and was not. While a ping is unanswered there
-    /// are three looks in the time of one.
+    /// waking up for each. The other end looks where it should have been asked and was not. While a ping is unanswered both
+    /// look more often.
     package mutating func wait(at now: Duration) -> Duration {
         due = max(now + .milliseconds(1), nextLook(at: now))
         return due - now
@@ -66,12 +68,12 @@ package struct Liveness {
 
     /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
     /// enough never to wake up for a look.
-    package func mayWaitLonger(at now: Duration) -> Bool { nextLook(at: now) - due >= pause / 3 }
+    package func mayWaitLonger(at now: Duration) -> Bool { nextLook(at: now) - due >= step }
 
     private func nextLook(at now: Duration) -> Duration {
-        let isSilent = hasAsked || now - lastHeard >= pingLimit
+        let isSilent = askedAt != nil || now - lastHeard >= pingLimit
         if !isSilent, !asksFirst { return lastHeard + pingLimit }
-        let distance = isSilent ? pause / 3 : pause
+        let distance = isSilent ? step : pause
         let look = distance * (Int(now / distance) + 1)
         return suspected ? min(look, end) : look
     }
@@ -85,31 +87,45 @@ package struct Liveness {
         return min(lastVouched + lostLimit, lastHeard + lostLimit * Liveness.vouchedFactor)
     }
 
-    /// Whether nothing has been heard for longer than usual.
-    package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause }
+    /// Whether nothing has been heard since about the last look.
+    package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause / 2 }
 
-    /// Whether all times are longer than usual now.
-    package var isStretched: Bool { stretch > 1 }
+    /// How often to look at a link.
+    package enum Pace: Hashable, Sendable {
+        /// Calls are under way.
+        case working
+        /// With all times so many times as long.
+        case idle(stretch: Int)
+    }
 
-    /// By how much to multiply all times for an idle link of a node that has so many.
+    /// Whether it is looked at less often than one that works.
+    package var isIdle: Bool { pace != .working }
+
+    /// By how much to multiply all times for an idle link of a node that has so many links.
     package static func stretch(links: Int) -> Int {
         min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
     /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in
     /// full, from a ping that is due at once. A peer in doubt has the usual times.
-    package mutating func stretch(by factor: Int, now: Duration) {
-        let stretch = isDoubted ? 1 : factor
-        guard stretch != self.stretch else { return }
-        self.stretch = stretch
-        (pause, suspectLimit, lostLimit) = (interval * stretch, suspectAfter * stretch, lostAfter * stretch)
+    package mutating func take(_ new: Pace, now: Duration) {
+        let pace = isDoubted ? .working : new
+        guard pace != self.pace else { return }
+        self.pace = pace
+        let stretch: Int
+        switch pace {
+        case .working: (pause, stretch) = (interval * 2, 1)
+        case .idle(let factor): (pause, stretch) = (interval * 3 * factor, factor)
+        }
+        step = interval * stretch
+        (suspectLimit, lostLimit) = (suspectAfter * stretch, lostAfter * stretch)
         lastHeard = max(lastHeard, now - pause)
     }
 
     /// Bytes arrived. `true` where the peer had been suspected and is back.
     package mutating func heard(at now: Duration) -> Bool {
         lastHeard = now
-        (isDoubted, hasAsked) = (false, false)
+        (isDoubted, askedAt) = (false, nil)
         defer { suspected = false }
         return suspected
     }
@@ -123,7 +139,7 @@ package struct Liveness {
     /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
     /// a third of the usual limit to show that it is not.
     package mutating func doubt(at now: Duration) {
-        stretch(by: 1, now: now)
+        take(.working, now: now)
         isDoubted = true
         lastHeard = min(lastHeard, now + lostAfter / 3 - lostAfter)
     }
@@ -134,15 +150,16 @@ package struct Liveness {
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - due
         due = now
-        if lateness > interval / 3 { lastHeard = min(now, lastHeard + lateness) }
+        if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
         if now >= end { return .lost }
         let silence = now - lastHeard
-        if silence >= suspectLimit, hasAsked, !suspected {
+        // Not before it has had some time to answer.
+        if silence >= suspectLimit, !suspected, let askedAt, now - askedAt >= step * 3 / 4 {
             suspected = true
             return .suspect
         }
         guard silence >= pingLimit else { return nil }
-        hasAsked = true
+        askedAt = askedAt ?? now
         return .ping
     }
 }

@@ -33,8 +33,9 @@ import Testing
     }
 
     @Test func `of its memory, only code and constants that are all the file's are let go of`() {
-        func map(_ head: String, anonymous: Int) -> String {
-            head + "\nSize:   100 kB\nRss:   80 kB\nAnonymous:   \(anonymous) kB\nVmFlags: rd ex mr mw me\n"
+        func map(_ head: String, anonymous: Int, swapped: Int = 0) -> String {
+            head + "\nSize:   100 kB\nRss:   80 kB\nAnonymous:   \(anonymous) kB\nLazyFree: 0 kB\n"
+                + "Swap:  \(swapped) kB\nSwapPss:  0 kB\nVmFlags: rd ex mr mw me\n"
         }
         let maps =
             map("1000-3000 r-xp 00000000 08:01 17   /usr/bin/skynode", anonymous: 0)
@@ -46,6 +47,9 @@ import Testing
             + map("9000-a000 r-xp 00000000 00:00 0   [vdso]", anonymous: 0)
             + map("b000-a000 r-xp 00000000 08:01 19   /usr/lib/c.so", anonymous: 0)
             + map("zz-a000 r-xp", anonymous: 0)
+            + map("c000-d000 r--p 00000000 08:01 19   /usr/lib/b.so", anonymous: 0, swapped: 8)
+            + map("d000-e000 r--p 00000000 08:01 20   /srv/a.table", anonymous: 0)
+            + "e000-f000 r--p 00000000 08:01 19   /usr/lib/b.so\nAnonymous: 0 kB\n"
         #expect(SpareMemory.unchanged(in: maps) == [0x1000..<0x3000, 0x3000..<0x4000, 0x6000..<0x9000])
         #expect(SpareMemory.unchanged(in: "Anonymous: 0 kB\n").isEmpty && SpareMemory.unchanged(in: "").isEmpty)
         SpareMemory.giveBack()

@@ -39,8 +39,47 @@ import Testing
 
         var second = make(asksFirst: false)
         let later = looks(&second)
-        #expect(later.map(\.action) == [.ping, .suspect, .ping, .lost])
+        #expect(later.map(\.action) == [.ping, .ping, .suspect, .lost])
         #expect(later.map(\.at) == [1687.5, 2000, 2500, 3000].map { .milliseconds($0) }, "the other end may ask first")
+    }
+
+    @Test func `while calls are under way a peer has longer to answer`() {
+        var liveness = make()
+        liveness.take(.working, now: .zero)
+        let seen = looks(&liveness)
+        #expect(seen.first?.at == .seconds(1) && seen.first?.action == .ping && seen.last?.at == .seconds(3))
+        #expect(seen.count { $0.action == .suspect } == 1 && seen.count { $0.action == .ping } == 3)
+    }
+
+    @Test func `one that was asked a moment ago is not suspected yet`() {
+        var liveness = make(asksFirst: false)
+        // The ping falls just before the end of the time, and a look just after it.
+        let start = Duration.milliseconds(30)
+        _ = liveness.heard(at: start)
+        let seen = looks(&liveness, from: start)
+        let ping = seen.first { $0.action == .ping }
+        let suspect = seen.first { $0.action == .suspect }
+        #expect(ping.flatMap { ping in suspect.map { $0.at - ping.at >= .milliseconds(375) } } == true)
+        #expect(seen.last?.at == start + .seconds(3))
+    }
+
+    @Test func `one that is asked takes another pace while it is`() {
+        var liveness = make(asksFirst: false)
+        liveness.take(.idle(stretch: 7), now: .zero)
+        _ = liveness.wait(at: .zero)
+        var now = Duration.zero
+        var changed: Duration?
+        while now < .seconds(60), changed == nil {
+            now += .milliseconds(1350)
+            _ = liveness.heard(at: now)
+            if liveness.mayWaitLonger(at: now) {
+                liveness.take(.idle(stretch: 1), now: now)
+                _ = liveness.wait(at: now)
+                changed = now
+            }
+        }
+        #expect(changed.map { $0 <= .seconds(6) } == true)
+        #expect(looks(&liveness, from: now).last?.at == now + .seconds(3))
     }
 
     /// Two ends that look at different times: `offset` of a pause lies between their looks, `trip` is the way of a frame.
@@ -145,8 +184,8 @@ import Testing
     @Test func `idle links of a node with many are looked at less often`() {
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
         var liveness = make()
-        liveness.stretch(by: 4, now: .zero)
-        #expect(liveness.pause == .seconds(6) && liveness.isStretched)
+        liveness.take(.idle(stretch: 4), now: .zero)
+        #expect(liveness.pause == .seconds(6) && liveness.isIdle)
         let seen = looks(&liveness)
         #expect(seen.map(\.action) == [.ping, .suspect, .ping, .lost])
         #expect(seen.map(\.at) == [6, 8, 10, 12].map { .seconds($0) })
@@ -160,7 +199,7 @@ import Testing
         }
         #expect(wait(at: 0) == .milliseconds(1500))
         #expect(wait(at: 1100) == .milliseconds(400))
-        liveness.stretch(by: 4, now: .milliseconds(1100))
+        liveness.take(.idle(stretch: 4), now: .milliseconds(1100))
         #expect(wait(at: 1100) == .milliseconds(4900))
         #expect(wait(at: 6000) == .seconds(6))
         #expect(wait(at: 100_001_000) == .seconds(1))
@@ -180,13 +219,13 @@ import Testing
 
     @Test func `a doubt is not stretched away`() {
         var liveness = make()
-        liveness.stretch(by: 7, now: .zero)
+        liveness.take(.idle(stretch: 7), now: .zero)
         liveness.doubt(at: .seconds(1))
-        liveness.stretch(by: 7, now: .seconds(1))
+        liveness.take(.idle(stretch: 7), now: .seconds(1))
         #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2))
         _ = liveness.heard(at: .seconds(2))
-        liveness.stretch(by: 7, now: .seconds(2))
-        #expect(liveness.isStretched, "the doubt is over")
+        liveness.take(.idle(stretch: 7), now: .seconds(2))
+        #expect(liveness.isIdle, "the doubt is over")
     }
 
     @Test func `only segments of the same silence count`() {
@@ -201,18 +240,18 @@ import Testing
 
     @Test(arguments: [true, false]) func `an idle peer has its full time when work begins`(asksFirst: Bool) {
         var liveness = make(asksFirst: asksFirst)
-        liveness.stretch(by: 6, now: .zero)
+        liveness.take(.idle(stretch: 6), now: .zero)
         // Silent for 2.9 s, which was in order.
-        liveness.stretch(by: 1, now: .milliseconds(2900))
+        liveness.take(.idle(stretch: 1), now: .milliseconds(2900))
         #expect(liveness.pause == .milliseconds(1500))
         let seen = looks(&liveness, from: .milliseconds(2900))
         #expect(
             seen.first?.action == .ping && seen.last?.at == .milliseconds(4400), "as with one pause of silence before")
 
         liveness = make(asksFirst: asksFirst)
-        liveness.stretch(by: 6, now: .zero)
+        liveness.take(.idle(stretch: 6), now: .zero)
         _ = liveness.heard(at: .seconds(2.88))
-        liveness.stretch(by: 1, now: .seconds(2.9))
+        liveness.take(.idle(stretch: 1), now: .seconds(2.9))
         #expect(looks(&liveness, from: .seconds(2.9), to: .seconds(3.1)).allSatisfy { $0.action == nil })
     }
 
@@ -227,7 +266,7 @@ import Testing
                 #expect(action != .lost && action != .suspect, "at \(now)")
                 if action == .ping { _ = liveness.heard(at: now + .milliseconds(1)) }
                 if Bool.random(using: &generator) {
-                    liveness.stretch(by: .random(in: 1...7, using: &generator), now: now)
+                    liveness.take(.idle(stretch: .random(in: 1...7, using: &generator)), now: now)
                 }
             }
         }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Testing
 
 @testable import Transport
@@ -23,23 +24,32 @@ import Testing
         #expect(await events.next() == nil)
     }
 
-    @Test func `listeners may be cancelled while something happens`() async {
-        let feed = MembershipFeed()
-        let member = member(1)
-        // Not a task: what the tasks wait for must not need one of their threads.
-        let isOver = Latch()
-        DispatchQueue.global().async {
-            while !isOver.isOpen {
-                feed.update { $0.linked(member) }
-                feed.update { $0.unlinked(member.node, saidGoodbye: true) }
+    @Test func `a listener may be cancelled while something happens`() async {
+        for _ in 0..<20 {
+            let feed = MembershipFeed()
+            let (first, second) = (member(1), member(2))
+            feed.update { $0.linked(first) }
+            let (heard, changing, cancelling) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let listener = Task { for await _ in feed.events() { heard.signal() } }
+            // Threads of their own: where they block each other, nothing else is held up.
+            Thread.detachNewThread {
+                heard.wait()
+                feed.update { membership in
+                    changing.signal()
+                    cancelling.wait()
+                    // Meanwhile the cancellation gets to where it would want the feed's lock, if it did.
+                    for _ in 0..<2000 { sched_yield() }
+                    return membership.linked(second)
+                }
             }
-        }
-        for _ in 0..<3000 {
-            let listener = Task { for await _ in feed.events() {} }
-            await Task.yield()
-            listener.cancel()
+            Thread.detachNewThread {
+                changing.wait()
+                cancelling.signal()
+                listener.cancel()
+            }
             await listener.value
         }
-        isOver.open()
     }
 }
