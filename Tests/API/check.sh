@@ -28,14 +28,16 @@ done
 grep -q ' http$' "$logs/node.log" || fail "the node does not answer HTTP"
 url=http://127.0.0.1:$(sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$logs/node.log")
 
-# A job that has ended and one that goes on, so that there is something to ask for.
+# A job that has ended, so that there is something to ask for.
 address=$(sed -n 's/.* listening on //p' "$logs/node.out")
 "$skynode" simulate --tasks 3 --duration 10ms --node "$address" >"$logs/job"
-"$skynode" simulate --tasks 10000 --duration 10s --node "$address" --detach >>"$logs/job"
 
-# The node takes 100 requests a second, and says so to whoever asks more often.
-.build/api/bin/schemathesis run docs/openapi.yaml --url "$url" --header "Authorization: Bearer $secret" --checks all \
-    --rate-limit 90/s --seed 1 "$@" || fail "the document and the node differ"
+# The node takes 100 requests a second, and says so to whoever asks more often. Without the phase
+# of links between requests, which follows jobs to their ends and takes very long: OPTIONS="--phases stateful". In the folder that goes, because schemathesis keeps notes where it runs.
+here=$PWD
+cd "$logs"
+"$here/.build/api/bin/schemathesis" run "$here/docs/openapi.yaml" --url "$url" --header "Authorization: Bearer $secret" --checks all \
+    --rate-limit 90/s --seed 1 --phases coverage,fuzzing "$@" || fail "the document and the node differ"
 
 kill -0 "${nodes[0]}" 2>/dev/null || fail "the node has ended"
 [ "$(curl -sS -o /dev/null -w '%{http_code}' "$url/healthz")" = 200 ] || fail "the node is not well"
