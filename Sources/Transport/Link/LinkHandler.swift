@@ -131,7 +131,7 @@ final class LinkHandler: ChannelDuplexHandler {
             system.metrics.read(bytes: bytes.readableBytes)
             let now = system.now
             if liveness.heard(at: now) { system.revived(link) }
-            if liveness.mayWaitLonger(at: now) {
+            if liveness.mayWaitLonger {
                 // An end that is asked looks seldom; what a look sees to is seen to here.
                 system.metrics.queued(bytes: link.queuedBytes)
                 liveness.take(pace(of: link), now: now)

@@ -34,17 +34,21 @@ package struct Liveness {
     private var isDoubted = false
     /// When the next tick is to come.
     private var due: Duration
+    /// Whether that is sooner than usual, because the peer was silent.
+    private var waitsForAnswer = false
     private var suspected = false
     /// When the peer was pinged first since it was heard.
     private var askedAt: Duration?
     private var pace = Pace.idle(stretch: 1)
-    /// How often one of the ends asks.
-    package private(set) var pause: Duration
+    /// How often one of the ends asks. This and what follows comes of the pace; it is kept because each read needs some of it.
+    package private(set) var pause = Duration.zero
     /// `interval`, stretched.
-    private var step: Duration
+    private var step = Duration.zero
+    /// Silence after which to ping at a look.
+    private var pingLimit = Duration.zero
     /// `suspectAfter` and `lostAfter`, stretched.
-    private var suspectLimit: Duration
-    private var lostLimit: Duration
+    private var suspectLimit = Duration.zero
+    private var lostLimit = Duration.zero
 
     /// - Parameter asksFirst: for one of the two ends, that which dialled.
     package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
@@ -52,8 +56,20 @@ package struct Liveness {
         interval = silenceLimit / 6
         suspectAfter = silenceLimit * 7 / 12
         lostAfter = silenceLimit
-        (pause, step, suspectLimit, lostLimit) = (interval * 3, interval, suspectAfter, lostAfter)
-        (lastHeard, due) = (now, now + pause)
+        (lastHeard, due) = (now, now)
+        applyPace()
+        due = now + pause
+    }
+
+    private mutating func applyPace() {
+        let stretch: Int
+        switch pace {
+        case .working: (pause, stretch) = (interval * 2, 1)
+        case .idle(let factor): (pause, stretch) = (interval * 3 * factor, factor)
+        }
+        step = interval * stretch
+        pingLimit = asksFirst ? pause / 8 : pause * 9 / 8
+        (suspectLimit, lostLimit) = (suspectAfter * stretch, lostAfter * stretch)
     }
 
     /// Time until the next tick.
@@ -62,24 +78,21 @@ package struct Liveness {
     /// waking up for each. The other end looks where it should have been asked and was not. While a ping is unanswered both
     /// look more often.
     package mutating func wait(at now: Duration) -> Duration {
+        waitsForAnswer = askedAt != nil || now - lastHeard >= pingLimit
         due = max(now + .milliseconds(1), nextLook(at: now))
         return due - now
     }
 
-    /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
-    /// enough never to wake up for a look.
-    package func mayWaitLonger(at now: Duration) -> Bool { nextLook(at: now) - due >= step }
-
     private func nextLook(at now: Duration) -> Duration {
-        let isSilent = askedAt != nil || now - lastHeard >= pingLimit
-        if !isSilent, !asksFirst { return lastHeard + pingLimit }
-        let distance = isSilent ? step : pause
+        if !waitsForAnswer, !asksFirst { return lastHeard + pingLimit }
+        let distance = waitsForAnswer ? step : pause
         let look = distance * (Int(now / distance) + 1)
         return suspected ? min(look, end) : look
     }
 
-    /// Silence after which to ping at a look.
-    private var pingLimit: Duration { asksFirst ? pause / 8 : pause * 9 / 8 }
+    /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
+    /// enough never to wake up for a look.
+    package var mayWaitLonger: Bool { asksFirst ? waitsForAnswer : lastHeard + pingLimit - due >= step }
 
     /// When the link is given up if nothing more is heard.
     private var end: Duration {
@@ -112,13 +125,7 @@ package struct Liveness {
         let pace = isDoubted ? .working : new
         guard pace != self.pace else { return }
         self.pace = pace
-        let stretch: Int
-        switch pace {
-        case .working: (pause, stretch) = (interval * 2, 1)
-        case .idle(let factor): (pause, stretch) = (interval * 3 * factor, factor)
-        }
-        step = interval * stretch
-        (suspectLimit, lostLimit) = (suspectAfter * stretch, lostAfter * stretch)
+        applyPace()
         lastHeard = max(lastHeard, now - pause)
     }
 

@@ -72,7 +72,7 @@ import Testing
         while now < .seconds(60), changed == nil {
             now += .milliseconds(1350)
             _ = liveness.heard(at: now)
-            if liveness.mayWaitLonger(at: now) {
+            if liveness.mayWaitLonger {
                 liveness.take(.idle(stretch: 1), now: now)
                 _ = liveness.wait(at: now)
                 changed = now
@@ -97,7 +97,7 @@ import Testing
             for frame in frames where frame.at == now {
                 let clock = now + (frame.end == 1 ? shift : .zero)
                 _ = ends[frame.end].heard(at: clock)
-                if ends[frame.end].mayWaitLonger(at: clock) { due[frame.end] = now + ends[frame.end].wait(at: clock) }
+                if ends[frame.end].mayWaitLonger { due[frame.end] = now + ends[frame.end].wait(at: clock) }
                 if frame.isPing { frames.append((now + trip, 1 - frame.end, false)) }
             }
             frames.removeAll { $0.at == now }
