@@ -15,6 +15,30 @@ fail() {
 # A group of the script's own, so that its nodes neither find nor disturb a cluster that runs already.
 group="239.255.83.$((RANDOM % 200 + 20)):$((RANDOM % 20000 + 30000))"
 
+# listens NAME PID: waits until the node of that process, which writes to NAME.out and NAME.log, listens.
+listens() {
+    local _
+    for _ in $(seq 100); do
+        if grep -q listening "$logs/$1.out"; then return; fi
+        kill -0 "$2" 2>/dev/null || fail "$1 did not start"
+        sleep 0.1
+    done
+    fail "$1 does not listen"
+}
+
+# The address for commands of a node that listens.
+address_of() { sed -n 's/.* listening on //p' "$logs/$1.out"; }
+
+# The port of HTTP of a node that was started with `--http 127.0.0.1:0 --log-level info`: it is told in the log only.
+http_port_of() {
+    local _
+    for _ in $(seq 100); do
+        if grep -q ' http$' "$logs/$1.log"; then break; fi
+        sleep 0.1
+    done
+    sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$logs/$1.log" | grep . || fail "$1 does not answer HTTP"
+}
+
 # Stops the nodes, in order first and by force after five seconds. Their workers end with them.
 stop_nodes() {
     local pid

@@ -19,25 +19,21 @@ deploy/python.sh .build/api Tests/API/requirements.txt
 setsid "$skynode" serve --listen 127.0.0.1:0 --slots 2 --no-multicast --data "$logs/data" --http 127.0.0.1:0 \
     --http-token "$logs/token" --log-level info >"$logs/node.out" 2>"$logs/node.log" &
 nodes+=($!)
-for _ in $(seq 100); do
-    # The port is told in the log only.
-    grep -q ' http$' "$logs/node.log" && grep -q listening "$logs/node.out" && break
-    kill -0 "${nodes[0]}" 2>/dev/null || fail "the node did not start"
-    sleep 0.1
-done
-grep -q ' http$' "$logs/node.log" || fail "the node does not answer HTTP"
-url=http://127.0.0.1:$(sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$logs/node.log")
+listens node "${nodes[0]}"
+port=$(http_port_of node)
+url=http://127.0.0.1:$port
 
 # A job that has ended, so that there is something to ask for.
-address=$(sed -n 's/.* listening on //p' "$logs/node.out")
-"$skynode" simulate --tasks 3 --duration 10ms --node "$address" >"$logs/job"
+"$skynode" simulate --tasks 3 --duration 10ms --node "$(address_of node)" >"$logs/job"
 
-# The node takes 100 requests a second, and says so to whoever asks more often. Without the phase
-# of links between requests, which follows jobs to their ends and takes very long: OPTIONS="--phases stateful". In the folder that goes, because schemathesis keeps notes where it runs.
+# The node takes 100 requests a second, and says so to whoever asks more often. Left out is the phase of links between requests,
+# which follows jobs to their ends and takes very long: OPTIONS="--phases stateful". In the folder that goes, because
+# schemathesis keeps notes where it runs.
 here=$PWD
 cd "$logs"
-"$here/.build/api/bin/schemathesis" run "$here/docs/openapi.yaml" --url "$url" --header "Authorization: Bearer $secret" --checks all \
-    --rate-limit 90/s --seed 1 --phases coverage,fuzzing "$@" || fail "the document and the node differ"
+"$here/.build/api/bin/schemathesis" run "$here/docs/openapi.yaml" --url "$url" \
+    --header "Authorization: Bearer $secret" --checks all --rate-limit 90/s --seed 1 --phases coverage,fuzzing "$@" \
+    || fail "the document and the node differ"
 
 kill -0 "${nodes[0]}" 2>/dev/null || fail "the node has ended"
 [ "$(curl -sS -o /dev/null -w '%{http_code}' "$url/healthz")" = 200 ] || fail "the node is not well"

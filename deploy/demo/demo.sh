@@ -24,14 +24,10 @@ for number in 1 2 3; do
     nodes+=($!)
 done
 for number in 1 2 3; do
-    for _ in $(seq 100); do
-        grep -q listening "$logs/node$number.out" && break
-        kill -0 "${nodes[$((number - 1))]}" 2>/dev/null || fail "node$number did not start"
-        sleep 0.1
-    done
+    listens "node$number" "${nodes[$((number - 1))]}"
     head -n 1 "$logs/node$number.out"
 done
-address=$(sed -n 's/.* listening on //p' "$logs/node1.out")
+address=$(address_of node1)
 
 for _ in $(seq 100); do
     known=$("$skynode" nodes --node "$address" --format json | wc -l)

@@ -38,7 +38,7 @@ find_promtool() {
 # Starts two nodes, so that there are links. Sets `address` to where the first one takes commands, and `http` to where
 # both answer. The second wants a token, as nodes do that Prometheus reads from elsewhere.
 start_nodes() {
-    local number token
+    local number token port
     (umask 077 && echo "$secret" >"$folder/token")
     for number in 1 2; do
         token=()
@@ -49,15 +49,11 @@ start_nodes() {
         nodes+=($!)
     done
     for number in 1 2; do
-        for _ in $(seq 100); do
-            # The port of HTTP is told in the log only.
-            grep -q ' http$' "$folder/node$number.log" && grep -q listening "$folder/node$number.out" && break
-            kill -0 "${nodes[$((number - 1))]}" 2>/dev/null || fail "node$number did not start"
-            sleep 0.1
-        done
-        http+=("http://127.0.0.1:$(sed -n 's/.* address=.*:\([0-9]*\) .* http$/\1/p' "$folder/node$number.log")")
+        listens "node$number" "${nodes[$((number - 1))]}"
+        port=$(http_port_of "node$number")
+        http+=("http://127.0.0.1:$port")
     done
-    address=$(sed -n 's/.* listening on //p' "$folder/node1.out")
+    address=$(address_of node1)
     for _ in $(seq 100); do
         [ "$("$skynode" nodes --node "$address" --format json | wc -l)" = 2 ] && return 0
         sleep 0.1

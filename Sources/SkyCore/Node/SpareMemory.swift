@@ -28,8 +28,7 @@ package enum SpareMemory {
         }
     }
 
-    /// malloc_trim(3). glibc does so by itself only for what lies at the end of
-    /// its heaps.
+    /// malloc_trim(3). glibc does so by itself only for what lies at the end of its heaps.
     private static func trimHeap() {
         typealias Trim = @convention(c) (Int) -> Int32
         guard let symbol = dlsym(nil, "malloc_trim") else { return }
