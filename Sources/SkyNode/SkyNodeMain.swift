@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import NIOCore
 import SkyCore
 import Transport
 
@@ -14,8 +15,8 @@ enum SkyNodeMain {
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try SkyNodeCommand.parseAsRoot()
-            // The one that lives for months. What computes is faster with memory that it has already.
-            if command is ServeCommand { SpareMemory.keepHeapsSmall() }
+            // The one that lives for months.
+            if command is ServeCommand { spare() }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -25,6 +26,13 @@ enum SkyNodeMain {
             exit(report(error))
         }
         exit(ExitStatus.done.rawValue)
+    }
+
+    /// Has this process take less while it has nothing to do; a command that computes is faster without.
+    private static func spare() {
+        SpareMemory.keepHeapsSmall()
+        // Each thread of NIO's wakes up for its own links. A cluster's calls do not fill one.
+        NIOSingletons.groupLoopCountSuggestion = max(1, min(4, System.coreCount / 2))
     }
 
     /// Says what went wrong, in one line, and gives the exit code.

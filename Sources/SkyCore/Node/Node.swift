@@ -86,7 +86,7 @@ package final class Node: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.coordinator.whenLocal { await $0.run() } }
             group.addTask { await self.followMembership() }
-            group.addTask { await self.expireLeases() }
+            group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.rest() }
         }
         await scan.whenLocal { $0.stop() }
@@ -124,12 +124,6 @@ package final class Node: Sendable {
             await pixels.store.rest()
             await coordinator.whenLocal { await $0.rest() }
             SpareMemory.giveBack()
-        }
-    }
-
-    private func expireLeases() async {
-        while let pause = await scan.whenLocal({ $0.expireLeases() }) {
-            do { try await Task.sleep(for: pause) } catch { return }
         }
     }
 }

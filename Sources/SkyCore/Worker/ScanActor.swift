@@ -40,17 +40,21 @@ package distributed actor ScanActor: ClusterActor {
     private var attempts: [AttemptID: Task<Void, Never>] = [:]
     /// Coordinators waiting for something to collect.
     private var collectors: [CoordinatorID: Latch] = [:]
+    /// When the next lease expires as far as `expireLeases` knows, and what tells it that one does sooner.
+    private var expiry: (due: Duration?, sooner: Latch)?
     /// Who waits until nothing runs any more, and until all results are fetched too.
     private var ending: (idle: Latch, fetched: Latch)?
 
-    package init(slots: Int, runner: TaskRunner, actorSystem: ClusterSystem) {
+    package init(
+        slots: Int, runner: TaskRunner, leaseDuration: Duration = ScanActor.leaseDuration, actorSystem: ClusterSystem
+    ) {
         self.actorSystem = actorSystem
         self.runner = runner
-        book = WorkBook(slots: slots, leaseDuration: ScanActor.leaseDuration)
+        book = WorkBook(slots: slots, leaseDuration: leaseDuration)
     }
 
     /// How long a lease lives unless renewed: long enough for a coordinator to be started again.
-    static let leaseDuration = Duration.seconds(10)
+    package static let leaseDuration = Duration.seconds(10)
     /// How long a collection waits for something new. Asking again renews the lease.
     static let patience = Duration.seconds(3)
     /// Bytes of results in one answer.
@@ -129,7 +133,9 @@ package distributed actor ScanActor: ClusterActor {
 
     private func listening<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try body()
+            let result = try body()
+            if let expiry, let next = book.nextExpiry, expiry.due.map({ next < $0 }) != false { expiry.sooner.open() }
+            return result
         } catch WorkBook.Rejection.superseded {
             throw RemoteError(.failed, "a later life of this coordinator has been heard")
         } catch WorkBook.Rejection.tooMany {
@@ -145,13 +151,19 @@ package distributed actor ScanActor: ClusterActor {
     /// A node has said goodbye.
     package func left(_ node: NodeID) { follow(book.left(node, now: now)) }
 
-    /// Voids the leases that nobody renewed.
-    ///
-    /// - Returns: time until it has to be done again. A lease that is given meanwhile lasts longer.
-    package func expireLeases() -> Duration {
-        follow(book.expire(now: now))
-        guard let next = book.nextExpiry else { return ScanActor.leaseDuration }
-        return min(max(.seconds(1), next - now), ScanActor.leaseDuration)
+    /// Voids the leases that nobody renewed, until cancelled. Sleeps while there are none.
+    package func expireLeases() async {
+        while !Task.isCancelled {
+            follow(book.expire(now: now))
+            let next = book.nextExpiry
+            let sooner = Latch()
+            expiry = (next, sooner)
+            if let next {
+                await sooner.wait(atMost: max(.seconds(1), next - now))
+            } else {
+                await sooner.wait()
+            }
+        }
     }
 
     /// Changes how many attempts may run at once; those that run go on.

@@ -20,7 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var node: String?
 
     @Option(help: ArgumentHelp("How long to listen; nodes say who they are every few seconds.", valueName: "seconds"))
-    var seconds = 5
+    var seconds = 6
 
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions

@@ -20,10 +20,10 @@ package struct BeaconSchedule {
     /// Pauses after the first beacons.
     static let opening: [Duration] = [.milliseconds(100), .milliseconds(400)]
     /// Usual pause, give or take a quarter, so that a hundred nodes switched on together do not beat in time.
-    static let interval = Duration.seconds(3)
+    static let interval = Duration.seconds(4)
     /// With more nodes than these the pause grows with their number, to at most so many times the usual one.
     static let fullRateMembers = 16
-    static let longestFactor = 5.0
+    static let longestFactor = 4.0
     /// An answer waits a random part of this, so that the answers of many do not collide.
     static let answerSpread = Duration.milliseconds(20)
     /// At most one answer in this time, however many ask: a flood of questions must not become a flood of answers.

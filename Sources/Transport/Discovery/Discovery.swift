@@ -9,7 +9,7 @@ final class Discovery: Sendable {
     /// one; again while one of them cannot be used; and where the kernel has told nothing.
     static let newsPause = Duration.milliseconds(100)
     static let retryPause = Duration.seconds(1)
-    static let quietPause = Duration.seconds(30)
+    static let quietPause = Duration.seconds(60)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
     /// How long a beacon counts. More than clocks that are set by hand differ.

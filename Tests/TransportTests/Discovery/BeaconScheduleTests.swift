@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func `with many nodes the beacons of each are rarer`() {
-        #expect(BeaconSchedule.interval(members: 0) == .seconds(3))
-        #expect(BeaconSchedule.interval(members: 16) == .seconds(3))
-        #expect(BeaconSchedule.interval(members: 32) == .seconds(6))
-        #expect(BeaconSchedule.interval(members: 1000) == .seconds(15))
+        #expect(BeaconSchedule.interval(members: 0) == .seconds(4))
+        #expect(BeaconSchedule.interval(members: 16) == .seconds(4))
+        #expect(BeaconSchedule.interval(members: 32) == .seconds(8))
+        #expect(BeaconSchedule.interval(members: 1000) == .seconds(16))
     }
 
     @Test func `of many nodes some answer a newcomer, of a few all`() {

@@ -1,0 +1,37 @@
+import Distributed
+import Logging
+import Testing
+import Transport
+
+@testable import SkyCore
+
+@Suite struct ScanActorTests {
+    private func actor() -> ScanActor {
+        let workers = WorkerPool(
+            executable: "/bin/false", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return ScanActor(
+            slots: 1, runner: TaskRunner(workers: workers, allowsCrash: false), leaseDuration: .seconds(1),
+            actorSystem: ClusterSystem(ClusterSettings(name: "node")))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `what a coordinator that is silent has given is stopped when its lease runs out`() async throws {
+        let actor = actor()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Sleeps already when the lease is given, as far as a test can tell.
+            group.addTask { await actor.whenLocal { await $0.expireLeases() } }
+            await Task.yield()
+            let life = CoordinatorLife(CoordinatorID(rawValue: 1), generation: 1)
+            #expect(try await actor.reserve(ReserveRequest(life: life, wanted: 1)).slots == 1)
+            let endless = ScanTask(.simulate(Simulation(duration: .seconds(600))), label: "")
+            let attempt = AttemptID(job: JobID(rawValue: 1), task: TaskID(0), number: 1)
+            try await actor.assign(
+                Assignment(
+                    life: life, attempts: [RunRequest(attempt: attempt, task: endless, timeLimit: .seconds(600))]))
+            #expect(await actor.whenLocal { $0.running } == 1)
+            let idle = try #require(await actor.whenLocal { $0.finish().idle })
+            await idle.wait()
+            group.cancelAll()
+        }
+    }
+}
