@@ -24,7 +24,7 @@ import Testing
     @Test func `a healthy pair of nodes gets a clean bill`() async throws {
         try await RunningCluster.with(2, slots: 1) { cluster in
             let ended = try await Skynode.run(
-                "doctor", "--node", cluster.addresses[0], "--multicast", cluster.multicast, "--seconds", "3")
+                "doctor", "--node", cluster.addresses[0], "--multicast", cluster.multicast, "--seconds", "5")
             #expect(ended.status == 0, "\(ended.output)")
             #expect(ended.output.contains { $0.hasPrefix("ok       lo, 127.0.0.1: sends and hears") })
             #expect(ended.output.contains { $0.hasSuffix("lists 1 others") })
@@ -36,7 +36,7 @@ import Testing
         let (descriptor, port) = try bound(SOCK_DGRAM, to: "0.0.0.0")
         defer { close(descriptor) }
         let ended = try await Skynode.run(
-            "doctor", "--node", "127.0.0.1:1", "--multicast", "239.255.9.9:\(port)", "--seconds", "3", "--format",
+            "doctor", "--node", "127.0.0.1:1", "--multicast", "239.255.9.9:\(port)", "--seconds", "5", "--format",
             "json")
         #expect(ended.status == 1)
         let line = try #require(ended.output.first { $0.contains("\"problem\"") })

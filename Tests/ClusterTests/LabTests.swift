@@ -203,7 +203,7 @@ struct LabTests {
                 try await lab.command("run \(host) nft add rule inet shut in \(packets) drop")
             }
             func problems(_ host: String) async throws -> [String] {
-                let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 3")
+                let (output, last) = try await lab.attempt("run \(host) skynode doctor --seconds 6")
                 let problems = output.filter { $0.hasPrefix("problem") }
                 #expect(problems.isEmpty == last.hasPrefix("ok "), "\(last)")
                 return problems

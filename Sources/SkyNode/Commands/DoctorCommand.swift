@@ -29,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var format = OutputFormat.text
 
     func run() async throws {
-        guard (3...600).contains(seconds) else { throw CommandFailure(.usage, "--seconds takes 3 to 600") }
+        guard (5...600).contains(seconds) else { throw CommandFailure(.usage, "--seconds takes 5 to 600") }
         let findings = try await examine().findings
         for finding in findings {
             switch format {

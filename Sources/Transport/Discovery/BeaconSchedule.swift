@@ -31,6 +31,8 @@ package struct BeaconSchedule {
 
     private var sent = 0
     private var lastSent: Duration?
+    /// Whether the next beacon is an answer.
+    private var answers = false
     private var generator: any RandomNumberGenerator & Sendable
 
     package init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -54,19 +56,22 @@ package struct BeaconSchedule {
         switch event {
         case .started, .changed:
             // A way that is new has others on it who have not heard of this node, and of whom it has not heard.
-            sent = 1
+            (sent, answers) = (1, false)
             lastSent = now
             return Step(send: .solicit, pause: BeaconSchedule.opening[0])
         case .due:
+            // Half of it after an answer: who asks may be in doubt about this node, and what has been heard of it keeps
+            // its link for so long only (`Liveness.vouched`).
+            let usual = BeaconSchedule.interval(members: members) * (answers ? 0.5 : 1)
             let pause =
                 sent < BeaconSchedule.opening.count
-                ? BeaconSchedule.opening[sent]
-                : BeaconSchedule.interval(members: members) * Double.random(in: 0.75...1.25, using: &generator)
+                ? BeaconSchedule.opening[sent] : usual * Double.random(in: 0.75...1.25, using: &generator)
             sent += 1
-            lastSent = now
+            (lastSent, answers) = (now, false)
             // The second goes out as a question too: the first may have been lost.
             return Step(send: sent == 2 ? .solicit : .announce, pause: pause)
         case .solicited:
+            answers = true
             let spread = BeaconSchedule.answerSpread * Double.random(in: 0...1, using: &generator)
             let earliest = (lastSent ?? .zero) + BeaconSchedule.answerInterval
             return Step(send: nil, pause: max(spread, earliest - now))

@@ -10,7 +10,7 @@ import Transport
         let workers = WorkerPool(
             executable: "/bin/false", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return ScanActor(
-            slots: 1, runner: TaskRunner(workers: workers, allowsCrash: false), leaseDuration: .seconds(1),
+            slots: 1, runner: TaskRunner(workers: workers, allowsCrash: false), leaseDuration: .seconds(3),
             actorSystem: ClusterSystem(ClusterSettings(name: "node")))
     }
 

@@ -27,6 +27,19 @@ import Testing
         #expect(next.pause >= BeaconSchedule.answerInterval)
     }
 
+    @Test func `after an answer comes another beacon before what it vouches for is over`() {
+        for seed in 1...100 {
+            var schedule = BeaconSchedule(generator: SeededGenerator(seed: UInt64(seed)))
+            _ = schedule.handle(.started, now: .zero)
+            for second in 1...5 { _ = schedule.handle(.due, now: .seconds(second)) }
+            let answer = schedule.handle(.solicited, now: .seconds(6))
+            let second = schedule.handle(.due, now: .seconds(6) + answer.pause)
+            #expect(second.send == .announce && second.pause <= .milliseconds(2700))
+            let third = schedule.handle(.due, now: .seconds(6) + answer.pause + second.pause)
+            #expect(third.pause >= .seconds(3))
+        }
+    }
+
     @Test func `with many nodes the beacons of each are rarer`() {
         #expect(BeaconSchedule.interval(members: 0) == .seconds(4))
         #expect(BeaconSchedule.interval(members: 16) == .seconds(4))
