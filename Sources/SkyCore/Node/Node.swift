@@ -96,8 +96,12 @@ package final class Node: Sendable {
     }
 
     private func followMembership() async {
+        var news = MembershipNews()
         while !Task.isCancelled {
-            for await event in system.membershipEvents() {
+            let events = system.membershipEvents()
+            news.begins(with: system.members)
+            for await event in events {
+                if let line = news.line(event) { log(line) }
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }
                 case .left(let node): await scan.whenLocal { $0.left(node) }
@@ -106,6 +110,15 @@ package final class Node: Sendable {
                 }
             }
             await Task.yield()
+        }
+    }
+
+    private func log(_ line: MembershipNews.Line) {
+        switch line {
+        case .joined(let peer): system.logger.info("a node has joined", metadata: ["peer": "\(peer)"])
+        case .left(let peer): system.logger.info("a node has left", metadata: ["peer": "\(peer)"])
+        case .lost(let peer): system.logger.notice("a node was lost", metadata: ["peer": "\(peer)"])
+        case .returned(let peer): system.logger.notice("a node that was lost is back", metadata: ["peer": "\(peer)"])
         }
     }
 
