@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HOME = ROOT / ".build/machines"
 BASE = HOME / "base"
 SPACE = f"skymachines{os.getpid()}"
+# Control groups of version 2, as Debian has them by itself; this machine may have version 1 at the usual place.
+GROUPS = HOME / "groups"
 MIRROR = "http://deb.debian.org/debian"
 # What a bare Debian has not, but a machine on a network with systemd has.
 PACKAGES = "systemd,systemd-sysv,dbus,iproute2,procps,ca-certificates,libpam-systemd"
@@ -86,6 +88,8 @@ class Machine:
         self.name, self.number = f"m{number}", number
         self.address = f"10.77.0.{number}"
         self.place = HOME / self.name
+        # Of its own: containers that begin in one group have each other's services in theirs.
+        self.group = GROUPS / f"{SPACE}-{self.name}"
         self.root = self.place / "root"
         self.process: subprocess.Popen[bytes] | None = None
         self.leader = 0
@@ -107,11 +111,13 @@ class Machine:
 
     def boot(self) -> None:
         log = (self.place / "console.log").open("ab")
+        self.group.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             # Not by ip netns exec, which hides the control groups.
-            ["nsenter", f"--net=/run/netns/{SPACE}", "setpriv", "--pdeathsig", "KILL", "--",
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.group), "nsenter", f"--net=/run/netns/{SPACE}", "setpriv", "--pdeathsig", "KILL", "--",
              "systemd-nspawn", f"--directory={self.root}", f"--machine={SPACE}-{self.name}", "--boot", "--register=no",
              "--keep-unit", "--network-bridge=sky0", "--console=pipe", "--quiet"],
+            env=os.environ | {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         until(f"{self.name} has a first process", self.find, 20)
         until(f"{self.name} is up", self.is_up, 60)
@@ -163,6 +169,10 @@ class Machine:
                 self.process.wait(10)
         sh("umount", "-l", self.root, check=False)
         shutil.rmtree(self.place, ignore_errors=True)
+        # The deepest first; the files in them are the kernel's.
+        for group in sorted((place for place in [self.group, *self.group.rglob("*")] if place.is_dir()), reverse=True):
+            with contextlib.suppress(OSError):
+                group.rmdir()
 
 
 def descendants(process: int) -> list[int]:
@@ -179,6 +189,8 @@ def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
     """Bare machines with the key in its place."""
     machines: list[Machine] = []
     sh("ip", "netns", "add", SPACE)
+    GROUPS.mkdir(parents=True, exist_ok=True)
+    sh("mount", "-t", "cgroup2", "none", GROUPS)
     try:
         for words in ("link set lo up", "link add sky0 type bridge mcast_snooping 0", "addr add 10.77.0.254/24 dev sky0", "link set sky0 up"):
             sh("ip", "-n", SPACE, *words.split())
@@ -194,6 +206,7 @@ def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
     finally:
         for machine in machines:
             machine.kill()
+        sh("umount", "-l", GROUPS, check=False)
         sh("ip", "netns", "del", SPACE, check=False)
 
 
@@ -268,6 +281,11 @@ def trial(machines: list[Machine]) -> None:
     first.run("chmod", "644", "/srv/frame.fits")
     wanted = rows(scan(first, "whole"))
     say(f"a scan from {first.name}: {len(wanted) - 1} sources")
+    groups = first.run("find", "/sys/fs/cgroup/system.slice/skynode.service", "-mindepth", "1", "-type", "d", "-printf", "%f\n")
+    names = sorted(groups.stdout.split())
+    say(f"control groups below the service's: {', '.join(names)}")
+    if "daemon" not in names or not any(name.startswith("worker-") for name in names):
+        raise Failure("daemon and workers have no control groups of their own")
 
     say(f"a scan while {second.name} is killed (SIGKILL) and {third.name} is stopped")
     running = subprocess.Popen(

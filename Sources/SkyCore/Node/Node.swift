@@ -22,7 +22,8 @@ package final class Node: Sendable {
             (store, PixelActor(actorSystem: system) { await store.serve($0) })
         }
         let workers = WorkerPool(
-            executable: settings.executable, memory: settings.workerMemory, pixels: store, logger: logger)
+            executable: settings.executable, memory: settings.workerMemory, pixels: store,
+            groups: settings.controlGroups, logger: logger)
         self.workers = workers
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(

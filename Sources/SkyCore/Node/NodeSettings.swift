@@ -9,6 +9,8 @@ package struct NodeSettings: Sendable {
     package var executable: String
     /// Bytes of address space that each worker process may have.
     package var workerMemory: UInt64
+    /// Where they get control groups; `nil` where they stay in the daemon's.
+    package var controlGroups: ControlGroups?
     /// Bytes of pixels from other nodes, and for them, that are kept.
     package var pixelCache = PixelStore.usualLimit
     package var retention = JobRetention()

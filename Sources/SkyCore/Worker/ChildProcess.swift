@@ -14,14 +14,16 @@ final class ChildProcess: Sendable {
     /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
+    private let group: ControlGroup?
 
-    private init() {}
+    private init(_ group: ControlGroup?) { self.group = group }
 
+    /// - Parameter group: what it runs in, and goes with it.
     /// - Throws: `SkyError` where the program cannot be started.
     static func start(
-        _ executable: String, arguments: [String], standardError: String
+        _ executable: String, arguments: [String], standardError: String, group: ControlGroup? = nil
     ) async throws(SkyError) -> ChildProcess {
-        let process = ChildProcess()
+        let process = ChildProcess(group)
         let fault: SkyError? = await withCheckedContinuation { continuation in
             inThread { hasThread in
                 guard hasThread else {
@@ -29,8 +31,11 @@ final class ChildProcess: Sendable {
                         returning: SkyError(.failed, "cannot start a thread to watch \(executable)"))
                 }
                 switch spawn(executable, arguments, standardError) {
-                case .failure(let error): continuation.resume(returning: error)
+                case .failure(let error):
+                    group?.remove()
+                    continuation.resume(returning: error)
                 case .success(let pid):
+                    group?.add(pid)
                     process.number.withLockedValue { $0 = pid }
                     continuation.resume(returning: nil)
                     process.awaitEnd()
@@ -143,8 +148,11 @@ final class ChildProcess: Sendable {
     private func ended(_ words: String, reap: () -> Void = {}) {
         outcome.withLockedValue { outcome in
             outcome = words
+            // What it has started goes with it.
+            group?.kill()
             reap()
         }
+        group?.remove()
         isOver.open()
     }
 

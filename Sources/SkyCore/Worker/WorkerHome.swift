@@ -45,15 +45,19 @@ final class WorkerHome: Sendable {
 
     /// Starts a worker and waits until it has said hello.
     ///
-    /// - Parameter memory: the bytes of address space that it may have.
-    func start(_ executable: String, name: String, memory: UInt64) async throws -> (ChildProcess, NodeID) {
+    /// - Parameters:
+    ///   - memory: the bytes of address space that it may have.
+    ///   - groups: where it gets a control group; `nil` where it stays in the daemon's.
+    func start(
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?
+    ) async throws -> (ChildProcess, NodeID) {
         let process = try await ChildProcess.start(
             executable,
             arguments: [
                 "worker", "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
                 "--parent", "\(getpid())",
             ],
-            standardError: folder.path(name + ".stderr"))
+            standardError: folder.path(name + ".stderr"), group: groups?.group(named: name, memory: memory))
         do {
             return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
         } catch {

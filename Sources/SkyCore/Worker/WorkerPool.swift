@@ -26,6 +26,8 @@ package actor WorkerPool {
     private let logger: Logger
     /// Where workers get parts of images that this node cannot open; `nil` where nowhere.
     private let pixels: PixelStore?
+    /// Where workers get control groups; `nil` where they stay in this process's.
+    private let groups: ControlGroups?
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
@@ -38,10 +40,12 @@ package actor WorkerPool {
     ///   - executable: the program whose `worker` command is a worker process.
     ///   - memory: the bytes of address space that each worker may have.
     ///   - pixels: where they get parts of images that this node cannot open; `nil` where nowhere.
+    ///   - groups: where they get control groups; `nil` where they stay in this process's.
     package init(
         executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
-        logger: Logger
+        groups: ControlGroups? = nil, logger: Logger
     ) {
+        self.groups = groups
         self.executable = executable
         self.pixels = pixels
         self.memory = memory
@@ -127,7 +131,7 @@ package actor WorkerPool {
         let process: ChildProcess
         let node: NodeID
         do {
-            (process, node) = try await home.start(executable, name: name, memory: memory)
+            (process, node) = try await home.start(executable, name: name, memory: memory, groups: groups)
         } catch {
             if !Task.isCancelled { restarts.failed(at: .now) }
             throw error

@@ -168,6 +168,10 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.usage, PrintableText.of(error.message))
         }
+        settings.controlGroups = ControlGroups.takeOver()
+        if let groups = settings.controlGroups {
+            logger.info("workers get control groups of their own", metadata: ["below": "\(groups.folder)"])
+        }
         let node = Node(settings, journal: journal)
         let reloads = Reloads(
             configured.source, now: configured.arguments, grace: stopGrace.duration, threshold: threshold)
