@@ -114,7 +114,8 @@ class Machine:
         self.group.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             # Not by ip netns exec, which hides the control groups.
-            ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.group), "nsenter", f"--net=/run/netns/{SPACE}", "setpriv", "--pdeathsig", "KILL", "--",
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(self.group),
+             "nsenter", f"--net=/run/netns/{SPACE}", "setpriv", "--pdeathsig", "KILL", "--",
              "systemd-nspawn", f"--directory={self.root}", f"--machine={SPACE}-{self.name}", "--boot", "--register=no",
              "--keep-unit", "--network-bridge=sky0", "--console=pipe", "--quiet"],
             env=os.environ | {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
@@ -189,9 +190,9 @@ def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
     """Bare machines with the key in its place."""
     machines: list[Machine] = []
     sh("ip", "netns", "add", SPACE)
-    GROUPS.mkdir(parents=True, exist_ok=True)
-    sh("mount", "-t", "cgroup2", "none", GROUPS)
     try:
+        GROUPS.mkdir(parents=True, exist_ok=True)
+        sh("mount", "-t", "cgroup2", "none", GROUPS)
         for words in ("link set lo up", "link add sky0 type bridge mcast_snooping 0", "addr add 10.77.0.254/24 dev sky0", "link set sky0 up"):
             sh("ip", "-n", SPACE, *words.split())
         for number in range(1, count + 1):

@@ -20,19 +20,21 @@ package struct ControlGroups: Sendable {
     ///   - root: where the groups' file system is mounted.
     /// - Returns: `nil` where the process's group is not its own, or groups are of version 1.
     package static func takeOver(process: pid_t = getpid(), root: String = "/sys/fs/cgroup") -> ControlGroups? {
-        // One line a hierarchy; that of version 2 has the number 0 and no controllers' names.
-        guard
-            let line = KernelText.of("/proc/\(process)/cgroup")?.split(separator: "\n").first(where: {
-                $0.hasPrefix("0::/")
-            })
-        else { return nil }
-        let folder = root + line.dropFirst(3)
+        guard let path = path(of: process) else { return nil }
+        let folder = root + path
         guard isDelegated(folder), let daemon = ControlGroup(folder: folder + "/daemon"), daemon.add(process) else {
             return nil
         }
         for controller in controllers { ControlGroup.write("+\(controller)", to: folder + "/cgroup.subtree_control") }
         ControlGroup.write("\(daemonWeight)", to: daemon.folder + "/cpu.weight")
         return ControlGroups(folder: folder)
+    }
+
+    /// Of the group of version 2 that a process is in, from its hierarchy's root: `/system.slice/skynode.service`.
+    static func path(of process: pid_t = getpid()) -> Substring? {
+        // One line a hierarchy; that of version 2 has the number 0 and no controllers' names.
+        let lines = KernelText.of("/proc/\(process)/cgroup")?.split(separator: "\n")
+        return lines?.first { $0.hasPrefix("0::/") }?.dropFirst(3)
     }
 
     /// systemd marks what it hands over, from version 251 on, in a way that everybody may read.

@@ -18,10 +18,7 @@ package enum MachineMemory {
 
     /// `memory.max` of the control group that this process is in (cgroup v2), or the nearest above that has one.
     private static var groupLimit: UInt64? {
-        guard let groups = KernelText.of("/proc/self/cgroup"),
-            let line = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
-        else { return nil }
-        var path = line.dropFirst(3)
+        guard var path = ControlGroups.path() else { return nil }
         var limit: UInt64?
         while true {
             let value = KernelText.of("/sys/fs/cgroup\(path)/memory.max").flatMap {
