@@ -14,11 +14,18 @@ private struct MountedGroup: ~Copyable {
         self.root = root
         folder = root + "/skynode-\(UUID())"
         guard mkdir(root, 0o700) == 0, MountedGroup.mount("none", root, "cgroup2", 0, nil) == 0 else {
-            throw Failure.mount(errno)
+            let failure = Failure.mount(errno)
+            rmdir(root)
+            throw failure
         }
-        guard mkdir(folder, 0o755) == 0 else { throw Failure.group(errno) }
-        if isDelegated {
-            guard MountedGroup.setAttribute(folder, "user.delegate", "1", 1, 0) == 0 else { throw Failure.mark(errno) }
+        do {
+            guard mkdir(folder, 0o755) == 0 else { throw Failure.group(errno) }
+            guard !isDelegated || MountedGroup.setAttribute(folder, "user.delegate", "1", 1, 0) == 0 else {
+                throw Failure.mark(errno)
+            }
+        } catch {
+            MountedGroup.takeDown(root, folder)
+            throw error
         }
     }
 
@@ -39,12 +46,19 @@ private struct MountedGroup: ~Copyable {
         case mark(Int32)
     }
 
-    deinit {
-        for group in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-            rmdir("\(folder)/\(group)")
+    deinit { MountedGroup.takeDown(root, folder) }
+
+    /// Ends what a test that failed has left in it, too.
+    private static func takeDown(_ root: String, _ folder: String) {
+        if access(folder, F_OK) == 0, let whole = ControlGroup(folder: folder) {
+            whole.kill()
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+                // Files are groups' switches, which nobody can remove.
+                if !name.contains(".") { ControlGroup(folder: "\(folder)/\(name)")?.remove() }
+            }
+            whole.remove()
         }
-        rmdir(folder)
-        _ = MountedGroup.unmount(root, MountedGroup.detach)
+        _ = unmount(root, detach)
         rmdir(root)
     }
 
