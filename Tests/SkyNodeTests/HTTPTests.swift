@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import SkyCore
 import Testing
+import Transport
 
 @testable import SkyNode
 
@@ -133,5 +134,16 @@ struct HTTPTests {
         let failure = APIFailure(try #require(error))
         #expect(failure.status == .badRequest)
         #expect(!failure.message.isEmpty && !failure.message.contains("\n"))
+    }
+
+    @Test func `a part that hangs is not waited for`() async {
+        let never = Latch()
+        let answer = await API.answer(within: .milliseconds(20)) {
+            await never.wait()
+            return 1
+        }
+        #expect(answer == nil && !never.isOpen)
+        never.open()
+        #expect(await API.answer(within: .seconds(60)) { 2 } == 2)
     }
 }

@@ -104,15 +104,22 @@ struct API {
 
     /// `nil` where a part of the node does not answer in time.
     private func pulse() async -> NodePulse? {
-        let answer = NIOLockedValueBox<NodePulse?>(nil)
+        await API.answer(within: API.pulseLimit) { [node] in await node.pulse() }
+    }
+
+    /// What a part says, which may hang; `nil` where it has said nothing in time.
+    static func answer<Value: Sendable>(
+        within limit: Duration, _ ask: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let answer = NIOLockedValueBox<Value?>(nil)
         let answered = Latch()
         // Not a child: a part that hangs cannot be cancelled, and a group would wait for it.
-        Task { [node] in
-            let pulse = await node.pulse()
-            answer.withLockedValue { $0 = pulse }
+        Task {
+            let value = await ask()
+            answer.withLockedValue { $0 = value }
             answered.open()
         }
-        await answered.wait(atMost: API.pulseLimit)
+        await answered.wait(atMost: limit)
         return answer.withLockedValue { $0 }
     }
 
