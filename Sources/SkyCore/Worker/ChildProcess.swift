@@ -14,28 +14,32 @@ final class ChildProcess: Sendable {
     /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
-    private let group: ControlGroup?
+    private let ownGroup = NIOLockedValueBox<ControlGroup?>(nil)
 
-    private init(_ group: ControlGroup?) { self.group = group }
-
-    /// - Parameter group: what it runs in, and goes with it.
+    /// - Parameter makeGroup: makes what it runs in, which goes with it; called in the thread that starts it.
     /// - Throws: `SkyError` where the program cannot be started.
     static func start(
-        _ executable: String, arguments: [String], standardError: String, group: ControlGroup? = nil
+        _ executable: String, arguments: [String], standardError: String,
+        group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil }
     ) async throws(SkyError) -> ChildProcess {
-        let process = ChildProcess(group)
+        let process = ChildProcess()
         let fault: SkyError? = await withCheckedContinuation { continuation in
             inThread { hasThread in
                 guard hasThread else {
                     return continuation.resume(
                         returning: SkyError(.failed, "cannot start a thread to watch \(executable)"))
                 }
+                let group = makeGroup()
                 switch spawn(executable, arguments, standardError) {
                 case .failure(let error):
                     group?.remove()
                     continuation.resume(returning: error)
                 case .success(let pid):
-                    group?.add(pid)
+                    if let group, group.add(pid) {
+                        process.ownGroup.withLockedValue { $0 = group }
+                    } else {
+                        group?.remove()
+                    }
                     process.number.withLockedValue { $0 = pid }
                     continuation.resume(returning: nil)
                     process.awaitEnd()
@@ -140,21 +144,23 @@ final class ChildProcess: Sendable {
         } else {
             words = "was killed by signal \(value) (\(String(cString: strsignal(value))))"
         }
-        ended(words) {
-            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
-        }
-    }
-
-    private func ended(_ words: String, reap: () -> Void = {}) {
+        let group = ownGroup.withLockedValue { $0 }
+        // What it has started goes with it.
+        group?.kill()
+        let isOutOfMemory = group?.hasRunOutOfMemory == true
         outcome.withLockedValue { outcome in
-            outcome = words
-            // What it has started goes with it.
-            group?.kill()
-            reap()
+            outcome = isOutOfMemory ? "\(words): \(ChildProcess.outOfMemory)" : words
+            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
         }
         group?.remove()
         isOver.open()
     }
+
+    /// Part of how one ended that the kernel has killed for its memory.
+    static let outOfMemory = "there was no memory left for it"
+
+    /// Whether it runs in the group that was made for it.
+    var hasOwnGroup: Bool { ownGroup.withLockedValue { $0 != nil } }
 
     var isRunning: Bool { outcome.withLockedValue { $0 == nil } }
 
@@ -167,8 +173,9 @@ final class ChildProcess: Sendable {
 
     /// Waits for the end; kills after `patience`. Says how it ended.
     func end(within patience: Duration) async -> String {
-        let hasEnded = patience > .zero ? await hasEnded(within: patience) : !isRunning
-        if hasEnded { return outcome.withLockedValue { $0 } ?? "ended" }
+        if patience > .zero { await hasEnded(within: patience) }
+        // What it has started may take longer to end than it did itself.
+        if let outcome = outcome.withLockedValue({ $0 }) { return outcome }
         kill()
         // A process that was sent SIGKILL ends; in a task that is cancelled the thread that watches it sees to the rest.
         await isOver.wait()
@@ -176,6 +183,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Whether it ends within the time.
+    @discardableResult
     func hasEnded(within limit: Duration) async -> Bool {
         await isOver.wait(atMost: limit)
     }

@@ -7,27 +7,51 @@ import Transport
 package struct ControlGroups: Sendable {
     /// The folder of the group that is ours.
     package let folder: String
+    /// What is shared out below it: of `controllers`, those that the machine has.
+    package let shared: [String]
 
-    /// What is shared out below it, where the machine has it.
     private static let controllers = ["cpu", "memory", "pids"]
     /// Of the daemon, to a worker's 100: what it needs is little, and to be had at once.
     private static let daemonWeight = 1000
+    /// What a worker's group may have of memory, by its address space: the pages of the files that it reads count as well, and
+    /// are to stay for the next who reads them.
+    private static let roomForPages: UInt64 = 2
 
     /// Moves the process into a group below its own, because a group that has processes itself cannot share out.
     ///
     /// - Parameters:
     ///   - process: this one, where it is not a test's.
     ///   - root: where the groups' file system is mounted.
-    /// - Returns: `nil` where the process's group is not its own, or groups are of version 1.
-    package static func takeOver(process: pid_t = getpid(), root: String = "/sys/fs/cgroup") -> ControlGroups? {
+    ///   - controllers: what to share out.
+    /// - Returns: `nil` where the process's group was not handed over, where it is not alone in it, and where groups are of
+    ///   version 1.
+    package static func takeOver(
+        process: pid_t = getpid(), root: String = "/sys/fs/cgroup", controllers: [String] = controllers
+    ) -> ControlGroups? {
         guard let path = path(of: process) else { return nil }
-        let folder = root + path
-        guard isDelegated(folder), let daemon = ControlGroup(folder: folder + "/daemon"), daemon.add(process) else {
+        let whole = ControlGroup(existing: root + path)
+        guard isDelegated(whole.folder), let daemon = ControlGroup(making: whole.folder + "/daemon") else { return nil }
+        guard daemon.add(process), !whole.hasProcesses else {
+            // What was handed over to a shell, or to several nodes, is none of ours.
+            whole.add(process)
+            daemon.remove()
             return nil
         }
-        for controller in controllers { ControlGroup.write("+\(controller)", to: folder + "/cgroup.subtree_control") }
-        ControlGroup.write("\(daemonWeight)", to: daemon.folder + "/cpu.weight")
-        return ControlGroups(folder: folder)
+        let shared = controllers.filter { whole.write("+\($0)", to: "cgroup.subtree_control") }
+        daemon.write("\(daemonWeight)", to: "cpu.weight")
+        return ControlGroups(folder: whole.folder, shared: shared)
+    }
+
+    /// Lets the group of a service take processes again. While something is shared out below it, it takes none (`EBUSY`): where a
+    /// worker outlives SIGKILL, in the midst of a read from a disk that has died, the service could not be started again.
+    ///
+    /// - Parameter process: one that systemd has started for the service once it has ended: in `.control`, below the group.
+    package static func giveBack(process: pid_t = getpid(), root: String = "/sys/fs/cgroup") {
+        guard var path = path(of: process) else { return }
+        if path.hasSuffix("/.control") { path = path.dropLast("/.control".count) }
+        let whole = ControlGroup(existing: root + path)
+        guard isDelegated(whole.folder) else { return }
+        for controller in whole.shared { whole.write("-\(controller)", to: "cgroup.subtree_control") }
     }
 
     /// Of the group of version 2 that a process is in, from its hierarchy's root: `/system.slice/skynode.service`.
@@ -48,45 +72,13 @@ package struct ControlGroups: Sendable {
         return count == 1 && value == UInt8(ascii: "1")
     }
 
-    /// A group for a worker.
+    /// A group for a worker. Blocks for as long as the kernel takes for it.
     ///
-    /// - Parameter memory: the bytes that it may have.
+    /// - Parameter memory: the bytes of address space that it may have.
     func group(named name: String, memory: UInt64) -> ControlGroup? {
-        guard let group = ControlGroup(folder: "\(folder)/\(name)") else { return nil }
-        ControlGroup.write("\(memory)", to: group.folder + "/memory.max")
+        guard let group = ControlGroup(making: "\(folder)/\(name)") else { return nil }
+        let (bytes, isTooMuch) = memory.multipliedReportingOverflow(by: ControlGroups.roomForPages)
+        if !isTooMuch { group.write("\(bytes)", to: "memory.max") }
         return group
-    }
-}
-
-/// One group of processes. All that it does is done as far as it can be had: a worker without a group works as well.
-package struct ControlGroup: Sendable {
-    let folder: String
-
-    /// Makes it; `nil` where that is refused.
-    init?(folder: String) {
-        guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { return nil }
-        self.folder = folder
-    }
-
-    /// Moves a process into it.
-    @discardableResult
-    func add(_ process: pid_t) -> Bool { ControlGroup.write("\(process)", to: folder + "/cgroup.procs") }
-
-    /// SIGKILL to all that is in it, wherever its process group is.
-    func kill() { ControlGroup.write("1", to: folder + "/cgroup.kill") }
-
-    /// Removes it. Blocks while processes in it are ending, half a second at most: one that stays, systemd removes with
-    /// the service.
-    func remove() {
-        for _ in 1...50 where rmdir(folder) != 0 && errno == EBUSY { usleep(10_000) }
-    }
-
-    /// Files here take one write each, and refuse by an error of it.
-    @discardableResult
-    fileprivate static func write(_ text: String, to path: String) -> Bool {
-        let file = open(path, O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        return Glibc.write(file, text, text.utf8.count) == text.utf8.count
     }
 }

@@ -57,7 +57,8 @@ final class WorkerHome: Sendable {
                 "worker", "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
                 "--parent", "\(getpid())",
             ],
-            standardError: folder.path(name + ".stderr"), group: groups?.group(named: name, memory: memory))
+            standardError: folder.path(name + ".stderr")
+        ) { groups?.group(named: name, memory: memory) }
         do {
             return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
         } catch {

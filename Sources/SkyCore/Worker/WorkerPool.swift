@@ -32,6 +32,8 @@ package actor WorkerPool {
     private var home: WorkerHome?
     private var idle: [Worker] = []
     private var lastNumber = 0
+    /// Whether it has been said that a worker has no control group.
+    private var hasMissedGroup = false
     private var isClosed = false
     /// Set while the first caller prepares the socket, so that others wait for the same one.
     private var opening: Task<WorkerHome, any Error>?
@@ -77,7 +79,8 @@ package actor WorkerPool {
         } catch TransportError.connectionLost {
             // It may say in a moment why it ended; one that only lost its socket is killed after it.
             let end = await discard(worker, patience: .milliseconds(500))
-            let limit = end.contains("allocate") ? "; a worker may have \(memory >> 20) MiB" : ""
+            let isForMemory = end.contains("allocate") || end.contains(ChildProcess.outOfMemory)
+            let limit = isForMemory ? "; a worker may have \(memory >> 20) MiB" : ""
             return .crash("the worker process \(end)\(limit)")
         } catch {
             await discard(worker)
@@ -137,6 +140,10 @@ package actor WorkerPool {
             throw error
         }
         restarts.succeeded()
+        if let groups, !process.hasOwnGroup, !hasMissedGroup {
+            hasMissedGroup = true
+            logger.warning("a worker has no control group of its own", metadata: ["below": "\(groups.folder)"])
+        }
         let actor = try WorkerActor.resolve(
             id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
         return Worker(name: name, process: process, actor: actor)

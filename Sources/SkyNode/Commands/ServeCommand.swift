@@ -170,7 +170,10 @@ struct ServeCommand: AsyncParsableCommand {
         }
         settings.controlGroups = ControlGroups.takeOver()
         if let groups = settings.controlGroups {
-            logger.info("workers get control groups of their own", metadata: ["below": "\(groups.folder)"])
+            let shared = groups.shared.joined(separator: " ")
+            logger.info(
+                "workers get control groups of their own",
+                metadata: ["below": "\(groups.folder)", "controllers": "\(shared)"])
         }
         let node = Node(settings, journal: journal)
         let reloads = Reloads(

@@ -18,6 +18,7 @@ struct SkyNodeCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, ScanCommand.self, SimulateCommand.self, SynthesizeCommand.self, JobsCommand.self,
             NodesCommand.self, DoctorCommand.self, KeyCommand.self, VersionCommand.self, WorkerCommand.self,
+            ReleaseCommand.self,
         ])
 
     static var visibleCommands: [String] {

@@ -50,16 +50,35 @@ private struct MountedGroup: ~Copyable {
 
     /// Ends what a test that failed has left in it, too.
     private static func takeDown(_ root: String, _ folder: String) {
-        if access(folder, F_OK) == 0, let whole = ControlGroup(folder: folder) {
+        if access(folder, F_OK) == 0 {
+            let whole = ControlGroup(existing: folder)
             whole.kill()
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
                 // Files are groups' switches, which nobody can remove.
-                if !name.contains(".") { ControlGroup(folder: "\(folder)/\(name)")?.remove() }
+                if !name.contains(".") { ControlGroup(existing: "\(folder)/\(name)").remove() }
             }
             whole.remove()
         }
         _ = unmount(root, detach)
         rmdir(root)
+    }
+
+    /// Of those that are there for version 2, one to try with.
+    static let controller: String? = {
+        guard let mounted = try? MountedGroup() else { return nil }
+        let here = try? String(contentsOfFile: mounted.root + "/cgroup.controllers", encoding: .utf8)
+        return here?.split(whereSeparator: \.isWhitespace).first { ["hugetlb", "pids", "memory", "cpu"].contains($0) }
+            .map(String.init)
+    }()
+
+    /// Has what is there at the top shared out to the group; `false` where it is already.
+    func share(_ controller: String) -> Bool {
+        let top = ControlGroup(existing: root)
+        return !top.shared.contains(controller) && top.write("+\(controller)", to: "cgroup.subtree_control")
+    }
+
+    func unshare(_ controller: String) {
+        ControlGroup(existing: root).write("-\(controller)", to: "cgroup.subtree_control")
     }
 
     /// Why there can be none here; `nil` where there can.
@@ -91,7 +110,8 @@ struct ControlGroupsTests {
     ) async throws -> (ChildProcess, pid_t) {
         guard mkfifo(file, 0o600) == 0 else { throw MountedGroup.Failure.group(errno) }
         let process = try await ChildProcess.start(
-            "/bin/sh", arguments: ["-c", command], standardError: "/dev/null", group: group)
+            "/bin/sh", arguments: ["-c", command], standardError: "/dev/null"
+        ) { group }
         // Opens when the shell opens it, too.
         let stream = try #require(fopen(file, "r"))
         defer { fclose(stream) }
@@ -106,7 +126,7 @@ struct ControlGroupsTests {
         let file = scratch.file("pid")
         let (process, number) = try await start("echo $$ >\(file); exec sleep 600", telling: file)
         let name = (mounted.folder as NSString).lastPathComponent
-        try #require(ControlGroup(folder: mounted.folder)).add(number)
+        ControlGroup(existing: mounted.folder).add(number)
         let groups = try #require(ControlGroups.takeOver(process: number, root: mounted.root))
         #expect(groups.folder == mounted.folder)
         #expect(try group(of: number) == "/\(name)/daemon")
@@ -119,7 +139,7 @@ struct ControlGroupsTests {
         let scratch = ScratchFolder()
         let file = scratch.file("pid")
         let (process, number) = try await start("echo $$ >\(file); exec sleep 600", telling: file)
-        try #require(ControlGroup(folder: mounted.folder)).add(number)
+        ControlGroup(existing: mounted.folder).add(number)
         let before = try group(of: number)
         #expect(ControlGroups.takeOver(process: number, root: mounted.root) == nil)
         #expect(try group(of: number) == before)
@@ -131,14 +151,96 @@ struct ControlGroupsTests {
         let mounted = try MountedGroup()
         let scratch = ScratchFolder()
         let file = scratch.file("pid")
-        let own = try #require(ControlGroup(folder: mounted.folder + "/worker-1"))
-        // In a session of its own, where a signal to the worker's process group does not reach it.
+        let own = try #require(ControlGroup(making: mounted.folder + "/worker-1"))
+        // In a session of its own, where a signal to the worker's process group does not reach it. A process is moved just after
+        // its start; only what it starts from then on is in its group.
         let (process, number) = try await start(
-            "setsid sh -c 'echo $$ >\(file); exec sleep 600' & wait", telling: file, group: own)
+            "until grep -q worker-1 /proc/$$/cgroup; do :; done; setsid sh -c 'echo $$ >\(file); exec sleep 600' & wait",
+            telling: file, group: own)
         #expect(try group(of: number).hasSuffix("/worker-1"))
         process.kill()
         _ = await process.end(within: .seconds(20))
         #expect(access(own.folder, F_OK) != 0)
         #expect((try? group(of: number))?.hasSuffix("/worker-1") != true)
+    }
+
+    @Test func `where another is in the group nothing is taken over`() async throws {
+        let mounted = try MountedGroup()
+        let scratch = ScratchFolder()
+        let whole = ControlGroup(existing: mounted.folder)
+        let (other, otherNumber) = try await start(
+            "echo $$ >\(scratch.file("other")); exec sleep 600", telling: scratch.file("other"))
+        let (process, number) = try await start(
+            "echo $$ >\(scratch.file("pid")); exec sleep 600", telling: scratch.file("pid"))
+        whole.add(otherNumber)
+        whole.add(number)
+        #expect(ControlGroups.takeOver(process: number, root: mounted.root) == nil)
+        let name = (mounted.folder as NSString).lastPathComponent
+        #expect(try group(of: number) == "/\(name)", "it is back where it was")
+        #expect(access(mounted.folder + "/daemon", F_OK) != 0)
+
+        // Nor where a group of that name has somebody in it.
+        let daemon = try #require(ControlGroup(making: mounted.folder + "/daemon"))
+        daemon.add(otherNumber)
+        #expect(ControlGroups.takeOver(process: number, root: mounted.root) == nil)
+        #expect(try group(of: number) == "/\(name)" && group(of: otherNumber).hasSuffix("/daemon"))
+        for process in [other, process] {
+            process.kill()
+            _ = await process.end(within: .seconds(20))
+        }
+    }
+
+    @Test func `a group that is left of before is used if it is empty`() throws {
+        let mounted = try MountedGroup()
+        let first = try #require(ControlGroup(making: mounted.folder + "/worker-1"))
+        #expect(ControlGroup(making: first.folder) != nil)
+        var status = stat()
+        #expect(stat(first.folder, &status) == 0 && status.st_mode & 0o777 == 0o755, "everybody may look")
+        #expect(ControlGroup(making: mounted.folder + "/none/worker-1") == nil)
+    }
+
+    /// While something is shared out below a group, the kernel puts no process into it.
+    @Test(.enabled(if: MountedGroup.controller != nil, "no controller belongs to version 2 here"))
+    func `a service whose worker cannot be killed can be started again`() async throws {
+        let controller = try #require(MountedGroup.controller)
+        let mounted = try MountedGroup()
+        let isOurs = mounted.share(controller)
+        defer { if isOurs { mounted.unshare(controller) } }
+        let scratch = ScratchFolder()
+        let (process, number) = try await start(
+            "echo $$ >\(scratch.file("pid")); exec sleep 600", telling: scratch.file("pid"))
+        let whole = ControlGroup(existing: mounted.folder)
+        whole.add(number)
+        let groups = try #require(
+            ControlGroups.takeOver(process: number, root: mounted.root, controllers: [controller, "nonsense"]))
+        #expect(groups.shared == [controller] && whole.shared == [controller])
+        #expect(!whole.add(number), "what systemd does at the next start")
+        // As systemd starts what is to run after the end.
+        let control = try #require(ControlGroup(making: mounted.folder + "/.control"))
+        let (helper, helperNumber) = try await start(
+            "echo $$ >\(scratch.file("helper")); exec sleep 600", telling: scratch.file("helper"))
+        control.add(helperNumber)
+        ControlGroups.giveBack(process: helperNumber, root: mounted.root)
+        #expect(whole.shared.isEmpty && whole.add(number))
+        for process in [helper, process] {
+            process.kill()
+            _ = await process.end(within: .seconds(20))
+        }
+        control.remove()
+        ControlGroup(existing: mounted.folder + "/daemon").remove()
+        whole.remove()
+    }
+
+    @Test func `a process that the kernel has killed for its memory is told from others`() throws {
+        let scratch = ScratchFolder()
+        let folder = scratch.file("group")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let group = ControlGroup(existing: folder)
+        #expect(!group.hasRunOutOfMemory, "there is no count where memory belongs to version 1")
+        for (kills, isOut) in [(0, false), (1, true), (12, true)] {
+            let text = "low 0\nhigh 0\nmax 31\noom 2\noom_kill \(kills)\noom_group_kill 0\n"
+            try text.write(toFile: folder + "/memory.events", atomically: false, encoding: .utf8)
+            #expect(group.hasRunOutOfMemory == isOut)
+        }
     }
 }

@@ -1,0 +1,11 @@
+import ArgumentParser
+import SkyCore
+
+/// `skynode release`: makes a service's control group ready for its next start. Called by systemd, never by a person.
+struct ReleaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Makes a service's control group ready for its next start.",
+        shouldDisplay: false)
+
+    func run() { ControlGroups.giveBack() }
+}
