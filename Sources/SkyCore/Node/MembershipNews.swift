@@ -8,15 +8,30 @@ package struct MembershipNews {
         case left(String)
         case lost(String)
         case returned(String)
+        /// It has been lost so often that no more is said of it for a while.
+        case restless(String)
     }
 
-    /// Lost nodes remembered.
+    /// What has been lost under one name, which several nodes may have.
+    private struct Losses {
+        var missing = 0
+        /// Since the window began.
+        var count = 0
+        var windowStart: Duration
+    }
+
+    /// Names of lost nodes remembered.
     static let limit = 1024
+    /// How often a node's loss is told in `window`: one that is started again and again would fill the log.
+    static let told = 5
+    static let window = Duration.seconds(3600)
 
     private var names: [NodeID: String] = [:]
-    private(set) var lost: Set<String> = []
+    private var losses: [String: Losses] = [:]
 
     package init() {}
+
+    var remembered: Int { losses.count }
 
     /// Events begin anew, with `joined` for each of these. What ended meanwhile has been missed.
     package mutating func begins(with members: [Member]) {
@@ -25,21 +40,36 @@ package struct MembershipNews {
     }
 
     /// - Returns: what to log; `nil` for what passes by itself, and for what has been told.
-    package mutating func line(_ event: MembershipEvent) -> Line? {
+    package mutating func line(_ event: MembershipEvent, at now: Duration) -> Line? {
         switch event {
         case .joined(let member), .back(let member):
-            let isKnown = names.updateValue(member.name, forKey: member.node) != nil
-            if lost.remove(member.name) != nil { return .returned(member.name) }
-            return isKnown ? nil : .joined(member.name)
+            // One that was only silent is still known; another of its name may be lost at the time.
+            guard names.updateValue(member.name, forKey: member.node) == nil else { return nil }
+            return appeared(member.name)
         case .lost(let node):
-            let name = names.removeValue(forKey: node) ?? "\(node)"
-            if lost.count >= MembershipNews.limit { lost.removeFirst() }
-            lost.insert(name)
-            return .lost(name)
+            return lost(names.removeValue(forKey: node) ?? "\(node)", at: now)
         case .left(let node):
             return .left(names.removeValue(forKey: node) ?? "\(node)")
         case .suspect, .draining:
             return nil
         }
+    }
+
+    private mutating func lost(_ name: String, at now: Duration) -> Line? {
+        if losses.count >= MembershipNews.limit, losses[name] == nil { losses.remove(at: losses.startIndex) }
+        var record = losses[name] ?? Losses(windowStart: now)
+        if now - record.windowStart >= MembershipNews.window { (record.count, record.windowStart) = (0, now) }
+        record.missing += 1
+        record.count += 1
+        losses[name] = record
+        if record.count > MembershipNews.told { return nil }
+        return record.count == MembershipNews.told ? .restless(name) : .lost(name)
+    }
+
+    private mutating func appeared(_ name: String) -> Line? {
+        guard var record = losses[name], record.missing > 0 else { return .joined(name) }
+        record.missing -= 1
+        losses[name] = record
+        return record.count < MembershipNews.told ? .returned(name) : nil
     }
 }

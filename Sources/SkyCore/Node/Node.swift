@@ -102,7 +102,7 @@ package final class Node: Sendable {
             let events = system.membershipEvents()
             news.begins(with: system.members)
             for await event in events {
-                if let line = news.line(event) { log(line) }
+                if let line = news.line(event, at: system.now) { log(line) }
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }
                 case .left(let node): await scan.whenLocal { $0.left(node) }
@@ -120,6 +120,9 @@ package final class Node: Sendable {
         case .left(let peer): system.logger.info("a node has left", metadata: ["peer": "\(peer)"])
         case .lost(let peer): system.logger.notice("a node was lost", metadata: ["peer": "\(peer)"])
         case .returned(let peer): system.logger.notice("a node that was lost is back", metadata: ["peer": "\(peer)"])
+        case .restless(let peer):
+            system.logger.notice(
+                "a node comes and goes; for an hour nothing more is said of it", metadata: ["peer": "\(peer)"])
         }
     }
 

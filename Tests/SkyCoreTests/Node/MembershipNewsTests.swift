@@ -10,42 +10,75 @@ import Transport
 
     @Test func `a lost node is told, and its return under another id too`() {
         var news = MembershipNews()
-        #expect(news.line(.joined(member("north", 1))) == .joined("north"))
-        #expect(news.line(.lost(NodeID(rawValue: 1))) == .lost("north"))
-        #expect(news.line(.joined(member("north", 2))) == .returned("north"))
-        #expect(news.line(.joined(member("south", 3))) == .joined("south"))
-        #expect(news.line(.lost(NodeID(rawValue: 2))) == .lost("north"))
-        #expect(news.line(.back(member("north", 2))) == .returned("north"))
+        #expect(news.line(.joined(member("north", 1)), at: .zero) == .joined("north"))
+        #expect(news.line(.lost(NodeID(rawValue: 1)), at: .zero) == .lost("north"))
+        #expect(news.line(.joined(member("north", 2)), at: .zero) == .returned("north"))
+        #expect(news.line(.joined(member("south", 3)), at: .zero) == .joined("south"))
+        #expect(news.line(.lost(NodeID(rawValue: 2)), at: .zero) == .lost("north"))
+        #expect(news.line(.back(member("north", 2)), at: .zero) == .returned("north"))
     }
 
     @Test func `a node that is only silent for a while is no news`() {
         var news = MembershipNews()
-        #expect(news.line(.joined(member("north", 1))) == .joined("north"))
-        #expect(news.line(.joined(member("north", 1))) == nil)
-        #expect(news.line(.suspect(NodeID(rawValue: 1))) == nil)
-        #expect(news.line(.back(member("north", 1))) == nil)
+        #expect(news.line(.joined(member("north", 1)), at: .zero) == .joined("north"))
+        #expect(news.line(.joined(member("north", 1)), at: .zero) == nil)
+        #expect(news.line(.suspect(NodeID(rawValue: 1)), at: .zero) == nil)
+        #expect(news.line(.back(member("north", 1)), at: .zero) == nil)
     }
 
     @Test func `who has left in order is new when it comes again`() {
         var news = MembershipNews()
-        _ = news.line(.joined(member("north", 1)))
-        #expect(news.line(.left(NodeID(rawValue: 1))) == .left("north"))
-        #expect(news.line(.joined(member("north", 2))) == .joined("north"))
+        _ = news.line(.joined(member("north", 1)), at: .zero)
+        #expect(news.line(.left(NodeID(rawValue: 1)), at: .zero) == .left("north"))
+        #expect(news.line(.joined(member("north", 2)), at: .zero) == .joined("north"))
     }
 
     @Test func `where events begin anew only what is new is told`() {
         var news = MembershipNews()
-        for number in [UInt64(1), 2, 3] { _ = news.line(.joined(member("node\(number)", number))) }
-        #expect(news.line(.lost(NodeID(rawValue: 1))) == .lost("node1"))
+        for number in [UInt64(1), 2, 3] { _ = news.line(.joined(member("node\(number)", number)), at: .zero) }
+        #expect(news.line(.lost(NodeID(rawValue: 1)), at: .zero) == .lost("node1"))
         news.begins(with: [member("node1", 4), member("node2", 2)])
-        #expect(news.line(.joined(member("node1", 4))) == .returned("node1"))
-        #expect(news.line(.joined(member("node2", 2))) == nil)
-        #expect(news.line(.joined(member("node3", 3))) == .joined("node3"), "it had gone meanwhile")
+        #expect(news.line(.joined(member("node1", 4)), at: .zero) == .returned("node1"))
+        #expect(news.line(.joined(member("node2", 2)), at: .zero) == nil)
+        #expect(news.line(.joined(member("node3", 3)), at: .zero) == .joined("node3"), "it had gone meanwhile")
     }
 
     @Test func `lost nodes without end are not all remembered`() {
         var news = MembershipNews()
-        for number in 1...5000 { _ = news.line(.lost(NodeID(rawValue: UInt64(number)))) }
-        #expect(news.lost.count == MembershipNews.limit)
+        for number in 1...5000 { _ = news.line(.lost(NodeID(rawValue: UInt64(number))), at: .zero) }
+        #expect(news.remembered == MembershipNews.limit)
+    }
+
+    @Test func `of two nodes with one name the one that is there is not taken for the other`() {
+        var news = MembershipNews()
+        _ = news.line(.joined(member("debian", 1)), at: .zero)
+        _ = news.line(.joined(member("debian", 2)), at: .zero)
+        #expect(news.line(.lost(NodeID(rawValue: 1)), at: .zero) == .lost("debian"))
+        #expect(news.line(.suspect(NodeID(rawValue: 2)), at: .zero) == nil)
+        #expect(news.line(.back(member("debian", 2)), at: .zero) == nil, "it was never lost")
+        #expect(news.line(.lost(NodeID(rawValue: 2)), at: .zero) == .lost("debian"))
+        #expect(news.line(.joined(member("debian", 3)), at: .zero) == .returned("debian"))
+        #expect(news.line(.joined(member("debian", 4)), at: .zero) == .returned("debian"))
+        #expect(news.line(.joined(member("debian", 5)), at: .zero) == .joined("debian"))
+    }
+
+    @Test func `a node that comes and goes does not fill the log`() {
+        var news = MembershipNews()
+        func lines(from start: Duration, rounds: Int) -> [MembershipNews.Line] {
+            var lines: [MembershipNews.Line?] = []
+            for round in 0..<rounds {
+                let now = start + .seconds(round * 3)
+                let id = UInt64(now.components.seconds) + 1
+                lines.append(news.line(.joined(member("north", id)), at: now))
+                lines.append(news.line(.lost(NodeID(rawValue: id)), at: now))
+            }
+            return lines.compactMap(\.self)
+        }
+        let first = lines(from: .zero, rounds: 1000)
+        #expect(first.first == .joined("north") && first.last == .restless("north"))
+        #expect(first.count == 2 * MembershipNews.told)
+        let later = lines(from: .seconds(3600), rounds: 100)
+        #expect(later.filter { $0 == .lost("north") }.count == MembershipNews.told - 1, "an hour later anew")
+        #expect(later.last == .restless("north") && later.count < 2 * MembershipNews.told)
     }
 }
