@@ -114,10 +114,21 @@ import Testing
         try write(base + "slots: 3\n")
         node.send(SIGHUP)
         try await untilSlots(3)
+        // As it was at the start.
+        try write(base + "slots: 4\n")
+        node.send(SIGHUP)
+        try await untilSlots(4)
+        try write(base.replacingOccurrences(of: "first", with: "third") + "slots: 6\n")
+        node.send(SIGHUP)
+        try await untilSlots(6)
+        try write(base.replacingOccurrences(of: "first", with: "third") + "slots: 7\n")
+        node.send(SIGHUP)
+        try await untilSlots(7)
         node.send(SIGTERM)
         let ended = await node.end()
         #expect(ended.status == 0)
-        #expect(ended.errors.contains { $0.contains("next start") && $0.contains("keys=name") })
+        let due = ended.errors.filter { $0.contains("next start") && $0.contains("keys=name") }
+        #expect(due.count == 3, "each time it differs from what the node was started with")
     }
 
     @Test func `what is wrong with a configuration is told with its line, and nothing starts`() async throws {

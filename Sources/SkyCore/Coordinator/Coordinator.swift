@@ -236,7 +236,10 @@ package distributed actor Coordinator: ClusterActor {
     /// What the operator wants kept from now on.
     func change(_ retention: JobRetention, _ limits: JournalLimits) async {
         journal.limits = limits
-        change { $0.retain(retention) }
+        change {
+            $0.retain(retention)
+            $0.limitStorage(limits.bytes)
+        }
     }
 
     /// What there is to know of a job beside its line in the list.

@@ -28,7 +28,8 @@ extension CoordinatorCore {
         } else if isBehind {
             reasons.append("nothing is sent out until the results that have come are stored")
         }
-        if waiting.ready > 0 { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
+        // While nothing is sent out, that is what they wait for.
+        if waiting.ready > 0, reasons.isEmpty { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
             reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
         }

@@ -42,7 +42,7 @@ struct CoordinatorCore {
     private var journalFailure: String?
     private var limitReason: String?
     /// Bytes that the journal may hold; `nil` for no limit.
-    let storageLimit: Int?
+    private(set) var storageLimit: Int?
     /// What it held last.
     private var journalBytes = 0
     /// The entry that deletes a job to make room: what follows from it is not known before it is stored.
@@ -311,6 +311,14 @@ extension CoordinatorCore {
     mutating func journalWorks(bytes: Int) {
         journalFailure = nil
         journalBytes = bytes
+        makeRoom()
+        updateSuspension()
+    }
+
+    /// Another limit from now on; without effect where there is none.
+    mutating func limitStorage(_ bytes: Int) {
+        guard storageLimit != nil else { return }
+        storageLimit = bytes
         makeRoom()
         updateSuspension()
     }

@@ -6,11 +6,13 @@ import Transport
 /// Reads the configuration again when it is told to, gives the node what has changed, and says what it cannot take over.
 final class Reloads: Sendable {
     private struct State {
-        var configured: ConfiguredArguments
+        var last: ConfiguredArguments
         var grace: Duration
     }
 
     private let source: ConfigurationSource
+    /// What the node was started with: of what it cannot take over, that holds.
+    private let started: ConfiguredArguments
     private let state: NIOLockedValueBox<State>
     private let threshold: ServiceLogHandler.Threshold
 
@@ -19,7 +21,8 @@ final class Reloads: Sendable {
         threshold: ServiceLogHandler.Threshold
     ) {
         self.source = source
-        state = NIOLockedValueBox(State(configured: configured, grace: grace))
+        started = configured
+        state = NIOLockedValueBox(State(last: configured, grace: grace))
         self.threshold = threshold
     }
 
@@ -38,14 +41,14 @@ final class Reloads: Sendable {
             logger.error("the configuration cannot be used; the old one holds", metadata: ["reason": "\(reason)"])
             return
         }
-        let changes = state.withLockedValue { state in
-            defer { (state.configured, state.grace) = (configured, change.grace) }
-            return state.configured.changes(to: configured)
+        let taken = state.withLockedValue { state in
+            defer { (state.last, state.grace) = (configured, change.grace) }
+            return state.last.changes(to: configured).filter(\.canChange)
         }
+        let left = started.changes(to: configured).filter { !$0.canChange }
         threshold.level = change.logLevel
         await node.change(slots: change.slots, retention: change.retention, limits: change.limits, join: change.join)
         let names = { (keys: [ConfigurationKey]) in keys.map(\.name).joined(separator: ", ") }
-        let (taken, left) = (changes.filter(\.canChange), changes.filter { !$0.canChange })
         logger.notice("configuration read again", metadata: ["changed": "\(taken.isEmpty ? "nothing" : names(taken))"])
         if !left.isEmpty {
             logger.warning(

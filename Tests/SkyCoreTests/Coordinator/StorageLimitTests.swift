@@ -51,6 +51,25 @@ import Transport
         #expect(core.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
     }
 
+    @Test func `a limit that is raised lets work go on, and one that is lowered stops it`() {
+        var core = core()
+        _ = submit(1, to: &core)
+        _ = store(&core, bytes: 1500)
+        #expect(core.pauseReason != nil)
+        _ = core.at(.seconds(1), wall: 0) { $0.limitStorage(1500) }
+        #expect(core.pauseReason == nil)
+        _ = core.at(.seconds(2), wall: 0) { $0.limitStorage(1499) }
+        #expect(core.pauseReason != nil)
+    }
+
+    @Test func `while nothing may be stored that is what a job waits for`() throws {
+        var core = core()
+        _ = submit(1, to: &core)
+        _ = store(&core, bytes: 1500)
+        let explanation = try #require(core.explain(JobID(rawValue: 1), now: .zero))
+        #expect(explanation.reasons.count == 1 && explanation.reasons[0].contains("--data-limit"))
+    }
+
     @Test func `a job that has just ended is left to whoever waits for it`() {
         var core = core()
         _ = submit(1, to: &core)
