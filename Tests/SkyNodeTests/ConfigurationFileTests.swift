@@ -32,7 +32,7 @@ struct ConfigurationFileTests {
         ("slots: 4\nslot: 5\n", "/etc/skynode.yaml:2: there is no key `slot`; did you mean `slots`?"),
         ("worker_memory: 4G\n", "/etc/skynode.yaml:1: there is no key `worker_memory`; did you mean `worker-memory`?"),
         ("\n\nLISTEN: a:1\n", "/etc/skynode.yaml:3: there is no key `LISTEN`; did you mean `listen`?"),
-        ("colour: red\n", "/etc/skynode.yaml:1: there is no key `colour`; docs/OPERATIONS.md has them all"),
+        ("colour: red\n", "/etc/skynode.yaml:1: there is no key `colour`; skynode serve --list-keys tells them all"),
         ("slots:\n", "/etc/skynode.yaml:1: `slots` has no value"),
         ("slots: [1, 2]\n", "/etc/skynode.yaml:1: `slots` takes one value: tasks"),
         ("name: {a: b}\n", "/etc/skynode.yaml:1: `name` takes one value: text"),

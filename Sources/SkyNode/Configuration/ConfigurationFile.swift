@@ -69,7 +69,9 @@ struct ConfigurationFile {
                 faults.append(
                     Fault(
                         line: line,
-                        text: "there is no key `\(name.prefix(80))`; \(advice ?? "docs/OPERATIONS.md has them all")"))
+                        text:
+                            "there is no key `\(name.prefix(80))`; \(advice ?? "skynode serve --list-keys tells them all")"
+                    ))
                 continue
             }
             lines[name] = line

@@ -52,7 +52,8 @@ struct ConfigurationKey: Sendable {
             fallback: "the machine's or its control group's, by the slots; 2G at least",
             purpose: "address space of each worker process"),
         ConfigurationKey(
-            name: "data", kind: .value, unit: "a folder", fallback: "/var/lib/skynode/NAME",
+            name: "data", kind: .value, unit: "a folder",
+            fallback: "/var/lib/skynode/NAME; of a user ~/.local/state/skynode/NAME",
             purpose: "jobs and their results"),
         ConfigurationKey(
             name: "data-limit", kind: .value, unit: "bytes, as 20G", fallback: "20G",

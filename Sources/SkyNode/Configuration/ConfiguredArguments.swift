@@ -72,7 +72,8 @@ struct ConfiguredArguments {
             let advice = ConfigurationKey.nearest(to: word).map { "did you mean \($0.variable)?" }
             throw CommandFailure(
                 .usage,
-                "there is no variable \(PrintableText.of(name)); \(advice ?? "docs/OPERATIONS.md has them all")")
+                "there is no variable \(PrintableText.of(name)); \(advice ?? "skynode serve --list-keys tells them all")"
+            )
         }
         for key in ConfigurationKey.all where key.kind == .flag {
             guard let value = environment[key.variable], !value.isEmpty else { continue }

@@ -289,6 +289,8 @@ final class LinkHandler: ChannelDuplexHandler {
         if case .refused(let refusal) = reason, refusal.reason != .duplicate {
             if refusal.reason != .itself { system.refused(refusal.text, peer: peerDescription(context)) }
         }
+        // Whoever dialled is told by the failure, and says it.
+        if case .timedOut = reason, !dialled { system.refused("\(reason)", peer: peerDescription(context)) }
         // A refusal must reach the peer before the connection ends.
         closeAfterWrites(context)
     }

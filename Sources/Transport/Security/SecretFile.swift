@@ -61,7 +61,13 @@ package enum SecretFile {
         let others = status.st_mode & forbidden
         guard others == 0 else {
             let verb = others & 0o044 != 0 ? "read" : "change"
-            throw SecurityError("\(shown): others can \(verb) this secret; run: chmod 600 \(shown)")
+            let mend =
+                switch (status.st_uid, status.st_gid) {
+                case (0, 0): "chmod 600 \(shown) (for a service: chgrp skynode \(shown); chmod 640 \(shown))"
+                case (0, _): "chmod 640 \(shown)"
+                default: "chmod 600 \(shown)"
+                }
+            throw SecurityError("\(shown): others can \(verb) this secret; run: \(mend)")
         }
     }
 

@@ -41,6 +41,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var pending: PendingConnections
         /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
         var logged: Set<String> = []
+        /// Since when.
+        var loggedSince = Duration.zero
     }
 
     private let state: BriefLock<State>
@@ -510,9 +512,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Whether this has not been logged before. Bounded: whoever scans our port must not fill memory or log.
+    /// Whether this has not been logged for a day. Bounded: whoever scans our port must not fill memory or log.
     private func isNews(_ text: String) -> Bool {
-        state.withLockedValue { $0.logged.count < 1000 && $0.logged.insert(text).inserted }
+        let now = now
+        return state.withLockedValue { state in
+            if now - state.loggedSince >= .seconds(86_400) { (state.logged, state.loggedSince) = ([], now) }
+            return state.logged.count < 1000 && state.logged.insert(text).inserted
+        }
     }
 
     /// Where the other nodes reach the peer of this link.
