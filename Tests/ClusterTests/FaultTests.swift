@@ -16,7 +16,9 @@ import Testing
                 cluster.addresses[0], "--tasks", "40", "--duration", "50ms", "--poison", "7")
             #expect(status == 1)
             let end = try #require(lines.last)
-            #expect(end.completed == 39 && end.failed == 1 && end.retried == 3)
+            #expect(end.completed == 39 && end.failed == 1)
+            // A crash that takes long has a twin by then, and of two that fail one is tried again.
+            #expect(end.retried == 3 || Skynode.isSanitized && end.retried.map { (1...2).contains($0) } == true)
             #expect(lines.filter { $0.event == "retrying" }.allSatisfy { $0.task == "task 7" })
             let failed = lines.filter { $0.event == "failed" }
             #expect(failed.map(\.task) == ["task 7"])

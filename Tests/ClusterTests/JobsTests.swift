@@ -98,7 +98,8 @@ struct JobsTests {
         var completed = 0
         for _ in 1...3 {
             let before = completed
-            while completed < before + 10 { completed = try await jobs(node)[job]?["completed"] as? Int ?? 0 }
+            // Where asking takes long they may all be done before the last kill.
+            while completed < min(before + 10, 100) { completed = try await jobs(node)[job]?["completed"] as? Int ?? 0 }
             nodes[0].send(SIGKILL)
             _ = await nodes[0].end()
             nodes[0] = try start(1)

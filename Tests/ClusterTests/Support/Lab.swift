@@ -57,9 +57,9 @@ final class Lab {
             let times = try await once(hosts, watch: watch, options: options, body)
             for (what, (time, limit)) in times.sorted(by: { $0.key < $1.key }) {
                 print("\(what): \(Int(time)) ms of \(Int(limit))")
-                if number == tries { #expect(time < limit, "\(what)") }
+                if number == tries { #expect(time < limit || Skynode.isSanitized, "\(what)") }
             }
-            if times.values.allSatisfy({ $0.time < $0.limit }) { return }
+            if Skynode.isSanitized || times.values.allSatisfy({ $0.time < $0.limit }) { return }
         }
     }
 
