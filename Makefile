@@ -14,7 +14,7 @@ TEST = SWIFT="$(SWIFT)" Tests/run.sh
 COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark sizing epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -108,6 +108,10 @@ scan-benchmark: release
 # Scans of images that one of two hosts has, over links of several speeds; as root. make wire-benchmark OPTIONS=--memory
 wire-benchmark: release
 	@python3 -B Benchmarks/wire.py $(OPTIONS)
+
+# What a node needs of memory and disk; docs/OPERATIONS.md, "Sizing". Some minutes.
+sizing: release
+	@python3 -B Benchmarks/sizing.py $(OPTIONS)
 
 # What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
 epochs: release

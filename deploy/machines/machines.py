@@ -143,8 +143,8 @@ class Machine:
     def run(self, *words: str, check: bool = True, timeout: float = 120, **options: object) -> subprocess.CompletedProcess[str]:
         return sh("nsenter", "-t", str(self.leader), "-a", "--", *words, check=check, timeout=timeout, **options)
 
-    def main_process(self) -> int:
-        return int(self.run("systemctl", "show", "-P", "MainPID", "skynode").stdout)
+    def main_process(self, unit: str = "skynode") -> int:
+        return int(self.run("systemctl", "show", "-P", "MainPID", unit).stdout)
 
     def nodes(self) -> list[dict[str, object]]:
         done = self.run("skynode", "nodes", "--cluster-key", "/etc/skynode/cluster.key", "--format", "json", check=False)
@@ -305,6 +305,9 @@ def trial(machines: list[Machine]) -> None:
     say(f"the same catalogue; systemctl stop took {stop:.1f} s (grace 10 s)")
     if stop > 12:
         raise Failure("the stop took longer than its grace")
+    released = third.run("systemctl", "show", "-P", "ExecStopPost", "skynode").stdout
+    if "code=exited ; status=0" not in released:
+        raise Failure(f"the service's group is not given back at its end: {released}")
     third.run("systemctl", "start", "skynode")
     took = settle(machines, machines)
     say(f"{second.name} was restarted by systemd, {third.name} by hand; all listed {took:.1f} s later")
@@ -348,7 +351,10 @@ def trial(machines: list[Machine]) -> None:
     say(f"systemd-analyze verify: {complaints or 'nothing to say'}")
     if complaints:
         raise Failure("units with faults")
+    instance(third, machines)
     third.run("apt-get", "purge", "-y", "skynode")
+    if alive := third.run("pgrep", "-l", "skynode", check=False).stdout.split("\n")[0]:
+        raise Failure(f"the purge leaves a process: {alive}")
     left = [place for place in ("/etc/skynode", "/var/lib/skynode", "/usr/bin/skynode") if (third.root / place[1:]).exists()]
     if left or "skynode" in third.run("getent", "passwd").stdout:
         raise Failure(f"purge leaves {left or 'the user'}")
@@ -358,6 +364,23 @@ def trial(machines: list[Machine]) -> None:
     say(f"systemd-analyze security: {exposure} (wanted: 2.0)")
     if exposure > 2.0:
         raise Failure("more exposed than wanted")
+
+
+def instance(machine: Machine, machines: list[Machine]) -> None:
+    """A second node of a machine, by the template; an upgrade has to find it."""
+    unit = "skynode@dome"
+    (machine.root / "etc/skynode/dome.yaml").write_text("listen: 0.0.0.0:7430\ncluster-key: /etc/skynode/cluster.key\nslots: 1\n")
+    machine.run("systemctl", "start", unit)
+    settle([*machines, machine], [machines[0]])
+    before = machine.main_process(unit)
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--reinstall",
+                "--no-install-recommends", "/root/skynode.deb", timeout=300)
+    settle([*machines, machine], [machines[0]])
+    if machine.main_process(unit) in (0, before):
+        raise Failure(f"the upgrade has not started {unit} anew")
+    if not (machine.root / "var/lib/skynode/dome/dome/journal.sqlite").exists():
+        raise Failure(f"{unit} has its jobs elsewhere")
+    say(f"{unit}: listed beside {machine.name}, and again after an upgrade")
 
 
 def find_process(machine: Machine, inside: int) -> int:
