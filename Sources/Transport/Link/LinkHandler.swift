@@ -36,7 +36,8 @@ final class LinkHandler: ChannelDuplexHandler {
     private var link: Link?
     private var failure: HandshakeFailure?
     private var handshakeTimer: Scheduled<Void>?
-    private var livenessTimer: Scheduled<Void>?
+    private let look = LookTimer.Place()
+    private var lookTimer: LookTimer?
     private var segments = SegmentCount()
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     private var pingSentAt: Duration?
@@ -100,7 +101,7 @@ final class LinkHandler: ChannelDuplexHandler {
         guard !hasEnded else { return }
         hasEnded = true
         handshakeTimer?.cancel()
-        livenessTimer?.cancel()
+        lookTimer?.cancel(look)
         deadlineTimer?.task.cancel()
         if let link {
             link.ended()
@@ -308,12 +309,9 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// One look ahead.
     private func armLiveness(_ context: ChannelHandlerContext) {
-        livenessTimer?.cancel()
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        livenessTimer = context.eventLoop.scheduleTask(in: TimeAmount(liveness.wait(at: system.now))) {
-            let (handler, context) = bound.value
-            handler.watch(context)
-        }
+        let timer = lookTimer ?? LookTimer.of(context.eventLoop)
+        lookTimer = timer
+        timer.set(look, at: .now() + TimeAmount(liveness.wait(at: system.now))) { [self] in watch(context) }
     }
 
     private func watch(_ context: ChannelHandlerContext) {

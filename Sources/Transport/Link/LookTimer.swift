@@ -1,0 +1,157 @@
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// When the links of one event loop are to be looked at: one timer of the kernel's (timerfd_create(2)) for all of them, which can
+/// be put off.
+///
+/// NIO's own timer never is: where an answer has made a look needless, the loop wakes up for it all the same. On an idle
+/// node that was one wake-up in four. Everything here happens on the loop.
+final class LookTimer {
+    /// A link's place in it.
+    final class Place {}
+
+    private struct Look {
+        /// Kept, so that no other has its identity.
+        let place: Place
+        var due: NIODeadline
+        var run: () -> Void
+    }
+
+    private let loop: any EventLoop
+    /// `nil` where NIO's timer does instead: there are no descriptors left, or the loop is a test's.
+    private(set) var descriptor: CInt?
+    private var task: Scheduled<Void>?
+    private var looks: [ObjectIdentifier: Look] = [:]
+    /// When the timer ends.
+    private var end = NIODeadline.distantFuture
+    private var isRunning = false
+
+    /// Each thread has its own, so that nothing is shared.
+    nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LookTimer>()
+
+    /// That of a loop, for a caller on it.
+    static func of(_ loop: any EventLoop) -> LookTimer {
+        loop.preconditionInEventLoop()
+        if let timer = ofThread.currentValue, timer.loop === loop { return timer }
+        let timer = LookTimer(loop)
+        // A loop of a test may share its thread with others.
+        if timer.descriptor != nil { ofThread.currentValue = timer }
+        return timer
+    }
+
+    /// - Parameter isKernels: false for one that goes by the loop's own timer.
+    init(_ loop: any EventLoop, isKernels: Bool = true) {
+        self.loop = loop
+        guard isKernels, let bootstrap = NIOPipeBootstrap(validatingGroup: loop), let descriptor = KernelTimer.make()
+        else {
+            return
+        }
+        self.descriptor = descriptor
+        let timer = NIOLoopBound(self, eventLoop: loop)
+        bootstrap
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: KernelTimer.wordSize))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Bell(timer.value))
+                }
+            }
+            .takingOwnershipOfDescriptor(input: descriptor)
+            .whenFailure { _ in
+                close(descriptor)
+                timer.value.doWithout()
+            }
+    }
+
+    /// The loop's own timer instead.
+    private func doWithout() {
+        (descriptor, end) = (nil, .distantFuture)
+        arm()
+    }
+
+    /// Runs `look` at a time, and not when it was to run before.
+    func set(_ place: Place, at due: NIODeadline, _ look: @escaping () -> Void) {
+        looks[ObjectIdentifier(place)] = Look(place: place, due: due, run: look)
+        arm()
+    }
+
+    func cancel(_ place: Place) {
+        guard looks.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
+        arm()
+    }
+
+    private func arm() {
+        guard !isRunning else { return }
+        let earliest = looks.values.lazy.map(\.due).min() ?? .distantFuture
+        guard earliest != end else { return }
+        end = earliest
+        if let descriptor {
+            KernelTimer.set(descriptor, to: earliest)
+        } else {
+            task?.cancel()
+            guard earliest != .distantFuture else { return }
+            let timer = NIOLoopBound(self, eventLoop: loop)
+            task = loop.scheduleTask(deadline: earliest) { timer.value.run() }
+        }
+    }
+
+    /// All that is due.
+    fileprivate func run() {
+        end = .distantFuture
+        isRunning = true
+        let now = NIODeadline.now()
+        for place in looks.compactMap({ $0.value.due <= now ? $0.key : nil }) {
+            // One look may be the end of another link.
+            guard let look = looks.removeValue(forKey: place) else { continue }
+            look.run()
+        }
+        isRunning = false
+        arm()
+    }
+
+    /// Hears the timer.
+    private final class Bell: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let timer: LookTimer
+
+        init(_ timer: LookTimer) { self.timer = timer }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { timer.run() }
+    }
+}
+
+/// timerfd_create(2) and timerfd_settime(2), which Swift's module map of glibc does not show.
+private enum KernelTimer {
+    /// What is read of one that has ended: how often.
+    static let wordSize = 8
+
+    private typealias Create = @convention(c) (CInt, CInt) -> CInt
+    private typealias Set =
+        @convention(c) (CInt, CInt, UnsafePointer<itimerspec>, UnsafeMutablePointer<itimerspec>?) -> CInt
+    private static let create = dlsym(nil, "timerfd_create").map { unsafeBitCast($0, to: Create.self) }
+    private static let set = dlsym(nil, "timerfd_settime").map { unsafeBitCast($0, to: Set.self) }
+    /// TFD_TIMER_ABSTIME of sys/timerfd.h; TFD_NONBLOCK and TFD_CLOEXEC are those of files.
+    private static let isAbsolute: CInt = 1
+
+    /// One that does not run; `nil` where there can be none.
+    static func make() -> CInt? {
+        guard set != nil, let descriptor = create?(CLOCK_MONOTONIC, O_NONBLOCK | O_CLOEXEC), descriptor >= 0 else {
+            return nil
+        }
+        return descriptor
+    }
+
+    /// On the clock of `NIODeadline`; the distant future stops it.
+    static func set(_ descriptor: CInt, to end: NIODeadline) {
+        var time = itimerspec()
+        if end != .distantFuture {
+            // Zero would stop it.
+            let nanoseconds = max(1, end.uptimeNanoseconds)
+            time.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
+            time.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        }
+        _ = set?(descriptor, isAbsolute, &time, nil)
+    }
+}

@@ -1,0 +1,74 @@
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct LookTimerTests {
+    /// What a test does on the loop: it has the timer, and what to do when all is seen.
+    private func onLoop<Value: Sendable>(
+        isKernels: Bool, _ body: @escaping @Sendable (LookTimer, EventLoopPromise<Value>) -> Void
+    ) async throws -> Value {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        return try await loop.flatSubmit {
+            let timer = LookTimer(loop, isKernels: isKernels)
+            #expect((timer.descriptor != nil) == isKernels)
+            let promise = loop.makePromise(of: Value.self)
+            body(timer, promise)
+            return promise.futureResult
+        }.get()
+    }
+
+    @Test(arguments: [true, false]) func `looks come when they are due, each once`(isKernels: Bool) async throws {
+        let seen = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<[String]>) in
+            var seen: [String] = []
+            let begin = NIODeadline.now()
+            let places = (0..<4).map { _ in LookTimer.Place() }
+            timer.set(places[0], at: begin + .milliseconds(30)) { seen.append("third") }
+            timer.set(places[1], at: begin + .milliseconds(10)) {
+                seen.append("first")
+                #expect(NIODeadline.now() >= begin + .milliseconds(10))
+                // Anew from within.
+                timer.set(places[1], at: begin + .milliseconds(20)) { seen.append("second") }
+            }
+            timer.set(places[2], at: begin + .milliseconds(5)) { seen.append("put off too little") }
+            timer.set(places[2], at: begin + .milliseconds(40)) { seen.append("fourth") }
+            timer.set(places[3], at: begin + .milliseconds(15)) { seen.append("cancelled") }
+            timer.cancel(places[3])
+            timer.set(places[3], at: begin + .milliseconds(60)) { promise.succeed(seen) }
+        }
+        #expect(seen == ["first", "second", "third", "fourth"])
+    }
+
+    @Test(arguments: [true, false]) func `of two that are due at once one may be the other's end`(isKernels: Bool)
+        async throws
+    {
+        let count = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<Int>) in
+            var count = 0
+            let places = [LookTimer.Place(), LookTimer.Place()]
+            let due = NIODeadline.now() + .milliseconds(5)
+            for (one, other) in [(0, 1), (1, 0)] {
+                timer.set(places[one], at: due) {
+                    count += 1
+                    timer.cancel(places[other])
+                }
+            }
+            let last = LookTimer.Place()
+            timer.set(last, at: due + .milliseconds(10)) { promise.succeed(count) }
+        }
+        #expect(count == 1)
+    }
+
+    @Test func `what is past is due at once`() async throws {
+        let isSeen = try await onLoop(isKernels: true) { (timer, promise: EventLoopPromise<Bool>) in
+            timer.set(LookTimer.Place(), at: .uptimeNanoseconds(0)) { promise.succeed(true) }
+        }
+        #expect(isSeen)
+    }
+
+    @Test func `all links of a loop have one`() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let isOne = try await loop.submit { LookTimer.of(loop) === LookTimer.of(loop) }.get()
+        #expect(isOne)
+    }
+}
