@@ -225,10 +225,17 @@ import Testing
                     "--no-picture", "--format", "json",
                 ])
             var killed = 0
-            for await line in process.lines where EventLine(line)?.event == "completed" {
-                if killed < 2, let worker = cluster.workers(of: 0).first {
+            // Not twice in the same task, which would be given up: it may be what kills them.
+            var (hurt, since) = (nil as String?, 10)
+            for await line in process.lines {
+                guard let event = EventLine(line) else { continue }
+                if event.event == "retrying" { hurt = event.task }
+                guard event.event == "completed" else { continue }
+                since += 1
+                if event.task == hurt { hurt = nil }
+                if killed < 2, hurt == nil, since > 10, let worker = cluster.workers(of: 0).first {
                     kill(worker, SIGKILL)
-                    killed += 1
+                    (killed, since) = (killed + 1, 0)
                 }
             }
             let ended = await process.end()

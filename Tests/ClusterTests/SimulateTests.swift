@@ -71,7 +71,7 @@ import Testing
             let start = ContinuousClock.now
             process.send(SIGINT)
             let ended = await process.end()
-            #expect(start.duration(to: .now) < .seconds(1))
+            #expect(start.duration(to: .now) < .seconds(1) || Skynode.isSanitized)
             #expect(ended.status == 130)
             #expect(ended.output.first?.contains("100 cancelled") == true)
             try await until { try await running(cluster) == 0 }

@@ -65,7 +65,7 @@ final class LookTimer {
     }
 
     /// The loop's own timer instead.
-    private func doWithout() {
+    fileprivate func doWithout() {
         (descriptor, end) = (nil, .distantFuture)
         arm()
     }
@@ -119,6 +119,9 @@ final class LookTimer {
         init(_ timer: LookTimer) { self.timer = timer }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { timer.run() }
+
+        /// The descriptor is closed, and its number soon another's.
+        func channelInactive(context: ChannelHandlerContext) { timer.doWithout() }
     }
 }
 
