@@ -4,7 +4,7 @@ import SkyCore
 /// `skynode release`: makes a service's control group ready for its next start. Called by systemd, never by a person.
 struct ReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Makes a service's control group ready for its next start.",
+        commandName: "release", abstract: "Makes a service's control group ready for its next start; for systemd.",
         shouldDisplay: false)
 
     func run() { ControlGroups.giveBack() }

@@ -8,7 +8,7 @@ import Transport
 /// `skynode worker`: one worker process. Started by a daemon, never by a person.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "worker", abstract: "A worker process of a daemon.", shouldDisplay: false)
+        commandName: "worker", abstract: "A worker process of a daemon, which starts it.", shouldDisplay: false)
 
     @Option var socket: String
     @Option var cluster: String
