@@ -341,7 +341,7 @@ extension CoordinatorCore {
         roomDue = ended.map { $0.1 + CoordinatorCore.fetchingTime }.min()
         let limit = storageLimit >> 20
         limitReason =
-            "the journal holds \(journalBytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs"
+            "the journal holds \(journalBytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs or raise it"
     }
 
     /// Nothing new is sent out while the journal cannot store, or is far behind.

@@ -82,7 +82,9 @@ final class LookTimer {
     }
 
     private func arm() {
-        guard !isRunning else { return }
+        // Of a timer that has ended the selector may know already; where there is nothing to be read then, NIO asserts. All is
+        // armed anew when it has been read.
+        guard !isRunning, end > .now() else { return }
         let earliest = looks.values.lazy.map(\.due).min() ?? .distantFuture
         guard earliest != end else { return }
         end = earliest

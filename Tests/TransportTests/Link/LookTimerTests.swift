@@ -59,6 +59,21 @@ import Testing
         #expect(count == 1)
     }
 
+    /// The selector tells of both at once, and NIO asserts that there is something to be read of each.
+    @Test func `a timer that has ended may be put off by what ends with it`() async throws {
+        let isSeen = try await onLoop(isKernels: true) { (first, promise: EventLoopPromise<Bool>) in
+            let second = LookTimer(promise.futureResult.eventLoop)
+            let (place, begin) = (LookTimer.Place(), NIODeadline.now())
+            var isEarly = false
+            second.set(place, at: begin + .milliseconds(2)) { isEarly = true }
+            first.set(LookTimer.Place(), at: begin + .milliseconds(1)) {
+                second.set(place, at: begin + .milliseconds(50)) { promise.succeed(!isEarly) }
+            }
+            while NIODeadline.now() < begin + .milliseconds(10) {}
+        }
+        #expect(isSeen)
+    }
+
     @Test func `what is past is due at once`() async throws {
         let isSeen = try await onLoop(isKernels: true) { (timer, promise: EventLoopPromise<Bool>) in
             timer.set(LookTimer.Place(), at: .uptimeNanoseconds(0)) { promise.succeed(true) }
