@@ -211,10 +211,10 @@ def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
         sh("ip", "netns", "del", SPACE, check=False)
 
 
-def install(machine: Machine) -> float:
+def install(machine: Machine, *options: str) -> float:
     began = time.monotonic()
-    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends",
-                "/root/skynode.deb", timeout=300)
+    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", *options,
+                "--no-install-recommends", "/root/skynode.deb", timeout=300)
     return time.monotonic() - began
 
 
@@ -337,8 +337,7 @@ def trial(machines: list[Machine]) -> None:
     first.run("skynode", "simulate", "--cluster-key", "/etc/skynode/cluster.key", "--tasks", "50", "--duration", "10ms")
     before_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
     (first.root / "etc/skynode/skynode.yaml").write_text((first.root / "etc/skynode/skynode.yaml").read_text() + "slots: 1\n")
-    first.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--reinstall",
-              "--no-install-recommends", "/root/skynode.deb", timeout=300)
+    install(first, "--reinstall")
     settle(machines, machines)
     after_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
     if after_jobs != before_jobs or "slots: 1" not in (first.root / "etc/skynode/skynode.yaml").read_text():
@@ -373,8 +372,7 @@ def instance(machine: Machine, machines: list[Machine]) -> None:
     machine.run("systemctl", "start", unit)
     settle([*machines, machine], [machines[0]])
     before = machine.main_process(unit)
-    machine.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--reinstall",
-                "--no-install-recommends", "/root/skynode.deb", timeout=300)
+    install(machine, "--reinstall")
     settle([*machines, machine], [machines[0]])
     if machine.main_process(unit) in (0, before):
         raise Failure(f"the upgrade has not started {unit} anew")
