@@ -99,31 +99,30 @@ import Testing
         let node = try serve(["SKYNODE_CONFIG=\(file)"], [])
         var lines = node.lines.makeAsyncIterator()
         let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
-        func untilSlots(_ count: Int) async throws {
-            while try await Skynode.run("nodes", "--node", address, "--format", "json").output.first?
-                .contains(#""slots":\#(count)"#) != true
-            {}
+        func slots() async throws -> Int? {
+            let row = try await Skynode.run("nodes", "--node", address, "--format", "json").output.first ?? ""
+            return row.firstMatch(of: /"slots":(\d+)/).flatMap { Int($0.1) }
         }
-        try await untilSlots(2)
-        try write(base.replacingOccurrences(of: "first", with: "second") + "slots: 5\n")
-        node.send(SIGHUP)
-        try await untilSlots(5)
+        /// Lets the node read a configuration, and waits until it says that it has: two signals at once may be one reading,
+        /// and one more reading that of the next configuration.
+        func reload(_ text: String, expecting wanted: Int) async throws {
+            let readings = { node.errorsSoFar.count { $0.contains("read again") || $0.contains("cannot be used") } }
+            let before = readings()
+            try write(text)
+            node.send(SIGHUP)
+            while readings() == before, try await slots() != nil {}
+            #expect(readings() == before + 1)
+            #expect(try await slots() == wanted)
+        }
+        #expect(try await slots() == 2)
+        try await reload(base.replacingOccurrences(of: "first", with: "second") + "slots: 5\n", expecting: 5)
         // A configuration of no use changes nothing.
-        try write(base + "slots: none\n")
-        node.send(SIGHUP)
-        try write(base + "slots: 3\n")
-        node.send(SIGHUP)
-        try await untilSlots(3)
+        try await reload(base + "slots: none\n", expecting: 5)
+        try await reload(base + "slots: 3\n", expecting: 3)
         // As it was at the start.
-        try write(base + "slots: 4\n")
-        node.send(SIGHUP)
-        try await untilSlots(4)
-        try write(base.replacingOccurrences(of: "first", with: "third") + "slots: 6\n")
-        node.send(SIGHUP)
-        try await untilSlots(6)
-        try write(base.replacingOccurrences(of: "first", with: "third") + "slots: 7\n")
-        node.send(SIGHUP)
-        try await untilSlots(7)
+        try await reload(base + "slots: 4\n", expecting: 4)
+        try await reload(base.replacingOccurrences(of: "first", with: "third") + "slots: 6\n", expecting: 6)
+        try await reload(base.replacingOccurrences(of: "first", with: "third") + "slots: 7\n", expecting: 7)
         node.send(SIGTERM)
         let ended = await node.end()
         #expect(ended.status == 0)

@@ -90,6 +90,9 @@ final class RunningProcess: Sendable {
 
     func send(_ signal: Int32) { kill(pid, signal) }
 
+    /// Lines of standard error until now.
+    var errorsSoFar: [String] { collected.withLockedValue { $0.errors } }
+
     /// Longest time a process under test may take to end once it is waited for.
     static let patience = Duration.seconds(60)
 
