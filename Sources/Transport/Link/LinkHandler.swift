@@ -329,12 +329,10 @@ final class LinkHandler: ChannelDuplexHandler {
         liveness.take(pace(of: link), now: system.now)
         armLiveness(context)
         switch action {
-        case .ping:
+        case .ping, .suspect, .insist:
             if pingSentAt == nil { pingSentAt = system.now }
             link.send(Frame(.ping))
-        case .suspect:
-            system.suspected(link)
-            link.send(Frame(.ping))
+            if action != .ping { system.suspected(link) }
         case .lost:
             system.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
             failure = .broken("no sign of life")

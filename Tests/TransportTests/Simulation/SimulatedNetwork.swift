@@ -371,7 +371,7 @@ struct SimulatedNetwork {
         let action = links[link][side].liveness.tick(at: now)
         links[link][side].liveness.take(.idle(stretch: Liveness.stretch(links: hosts[host].linkCount)), now: now)
         switch action {
-        case .ping: ping(link, side)
+        case .ping, .insist: ping(link, side)
         case .suspect:
             note(hosts[host].membership.suspected(links[link][1 - side].node))
             ping(link, side)
