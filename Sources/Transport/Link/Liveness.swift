@@ -47,6 +47,8 @@ package struct Liveness {
     package private(set) var pause = Duration.zero
     /// `interval`, stretched.
     private var step = Duration.zero
+    /// The same for a peer that is suspected.
+    private var suspectStep = Duration.zero
     /// Silence after which to ping at a look.
     private var pingLimit = Duration.zero
     /// `suspectAfter` and `lostAfter`, stretched.
@@ -71,6 +73,8 @@ package struct Liveness {
         case .idle(let factor): (pause, stretch) = (interval * 3 * factor, factor)
         }
         step = interval * stretch
+        // Chance alone makes no silence of many seconds, and each question of a hundred nodes has a hundred answers.
+        suspectStep = step / max(1, Liveness.questionsPerStep / stretch)
         pingLimit = asksFirst ? pause / 8 : pause * 9 / 8
         (suspectLimit, lostLimit) = (suspectAfter * stretch, lostAfter * stretch)
     }
@@ -92,7 +96,7 @@ package struct Liveness {
             let distance = waitsForAnswer ? step : pause
             return distance * (Int(now / distance) + 1)
         }
-        return min(now + step / Liveness.questionsPerStep, end)
+        return min(now + suspectStep, end)
     }
 
     /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
@@ -156,8 +160,8 @@ package struct Liveness {
         lastHeard = min(lastHeard, now + lostAfter / 3 - lostAfter)
     }
 
-    /// How often a suspected peer is asked for in the time of one look at another. A network that loses a fifth of all packets
-    /// loses a third of all questions or their answers, and a silent link ends soon.
+    /// How often a suspected peer is asked for in the time of one look at another, where nothing is stretched. A network
+    /// that loses a fifth of all packets loses a third of all questions or their answers, and a silent link ends soon.
     static let questionsPerStep = 4
 
     /// How many times the usual limit a link is kept whose peer is heard by another way.
