@@ -128,14 +128,17 @@ package struct Liveness {
         min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
-    /// Takes other times from now on. Silence that was in order until now stays so: the peer then has the new times in
-    /// full, from a ping that is due at once. A peer in doubt has the usual times.
+    /// Takes other times from now on. Silence that was in order stays so: where the peer has less time than before, it has that in
+    /// full, from a ping that is due at once, or from the one that it has not answered. A peer in doubt has the usual times.
     package mutating func take(_ new: Pace, now: Duration) {
         let pace = isDoubted ? .working : new
         guard pace != self.pace else { return }
+        let limit = lostLimit
         self.pace = pace
         applyPace()
-        lastHeard = max(lastHeard, now - pause)
+        guard lostLimit < limit else { return }
+        // Not from now on: who calls a dead peer again and again would keep it for ever.
+        lastHeard = max(lastHeard, (askedAt ?? now) - pause)
     }
 
     /// Bytes arrived. `true` where the peer had been suspected and is back.
@@ -170,7 +173,10 @@ package struct Liveness {
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - due
         due = now
-        if lateness > interval { lastHeard = min(now, lastHeard + lateness) }
+        if lateness > interval {
+            lastHeard = min(now, lastHeard + lateness)
+            askedAt = askedAt.map { _ in now }
+        }
         if now >= end { return .lost }
         let silence = now - lastHeard
         // Not before it has had some time to answer.

@@ -206,6 +206,45 @@ import Testing
         #expect(lost <= 2, "\(lost) of 1000")
     }
 
+    @Test(arguments: [true, false], [1, 3, 22]) func `calls to a dead peer do not keep it`(
+        asksFirst: Bool, stretch: Int
+    ) {
+        for (pause, phase) in [2, 5, 30].flatMap({ pause in (0..<10).map { (pause, $0) } }) {
+            var liveness = make(asksFirst: asksFirst)
+            liveness.take(.idle(stretch: stretch), now: .zero)
+            var now = Duration.zero
+            var due = liveness.wait(at: now)
+            // Each gives up after a second.
+            var call = Duration.seconds(pause) * phase / 10
+            var callEnd = Duration.zero
+            while now < .seconds(300) {
+                if call <= due {
+                    now = call
+                    (call, callEnd) = (now + .seconds(pause), now + .seconds(1))
+                    guard liveness.isIdle else { continue }
+                    liveness.take(.working, now: now)
+                } else {
+                    now = due
+                    if liveness.tick(at: now) == .lost { break }
+                    liveness.take(now < callEnd ? .working : .idle(stretch: stretch), now: now)
+                }
+                due = now + liveness.wait(at: now)
+            }
+            // What is called for the first time when it is about to be asked has all that time again.
+            let limit = Duration.seconds(3) * stretch + (stretch > 1 ? .seconds(1.7) * stretch : .milliseconds(1))
+            #expect(now <= limit, "every \(pause) s, phase \(phase)")
+        }
+    }
+
+    @Test func `a call after a long suspension does not lose a peer that was asked before it`() {
+        var liveness = make()
+        liveness.take(.idle(stretch: 7), now: .zero)
+        _ = looks(&liveness, to: .seconds(12))
+        #expect(liveness.tick(at: .seconds(3600)) != .lost)
+        liveness.take(.working, now: .seconds(3600))
+        #expect(liveness.tick(at: .seconds(3600.5)) != .lost)
+    }
+
     @Test func `idle links of a node with many are looked at less often`() {
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
         var liveness = make()
