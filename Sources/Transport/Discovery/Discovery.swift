@@ -203,7 +203,8 @@ final class Discovery: Sendable {
         if let kind { send(kind) }
     }
 
-    /// Asks who is there, because one of them is silent. Several who are silent at once are asked for together.
+    /// Asks who is there, because one of them is silent. Several who are silent at once are asked for together; and where
+    /// another node has just asked, the answers come to all.
     func ask() {
         let now = system.now
         let isDue = state.withLockedValue { state in
@@ -260,7 +261,9 @@ final class Discovery: Sendable {
         if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node, at: addresses) }
         switch beacon.kind {
         case .goodbye: return system.heardGoodbye(of: beacon.node)
-        case .solicit: if isAnswered(beacon) { advance(.solicited) }
+        case .solicit:
+            if isAnswered(beacon) { advance(.solicited) }
+            if system.isLinked(beacon.node) { state.withLockedValue { $0.lastAsked = system.now } }
         case .announce: break
         }
         system.suggest(addresses, node: beacon.node, by: .beacon)
