@@ -470,20 +470,26 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     func suspected(_ link: Link) {
-        guard isCurrent(link) else { return }
+        let discovery = state.withLockedValue { state -> Discovery? in
+            // A link that was replaced says nothing of whether its peer lives; and a client sends no beacons.
+            guard state.links[link.peer.node] === link, link.peer.role == .node else { return nil }
+            feed.update { $0.suspected(link.peer.node) }
+            return state.discovery
+        }
         // Who is there answers within a tenth of a second.
-        state.withLockedValue { $0.discovery }?.ask()
-        feed.update { $0.suspected(link.peer.node) }
+        discovery?.ask()
     }
 
-    /// Whether it is the one link to its peer; a replaced one says nothing of whether the peer lives.
+    /// Whether it is the one link to its peer.
     private func isCurrent(_ link: Link) -> Bool {
         state.withLockedValue { $0.links[link.peer.node] === link }
     }
 
     func revived(_ link: Link) {
-        guard isCurrent(link) else { return }
-        feed.update { $0.heard(link.peer.node) }
+        state.withLockedValue { state in
+            guard state.links[link.peer.node] === link else { return }
+            feed.update { $0.heard(link.peer.node) }
+        }
     }
 
     /// Beacons count for 30 s and certificates begin an hour before they are made: clocks that differ by more than this are on
