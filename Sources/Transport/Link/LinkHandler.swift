@@ -126,6 +126,8 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // TLS may hold up the close, and hand on what still comes.
+        guard !hasEnded else { return }
         let bytes = unwrapInboundIn(data)
         isReading = true
         if let link {

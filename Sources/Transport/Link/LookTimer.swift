@@ -26,6 +26,8 @@ final class LookTimer {
     /// When the timer ends.
     private var end = NIODeadline.distantFuture
     private var isRunning = false
+    /// Whether a channel has the descriptor, and closes it.
+    private var isTaken = false
 
     /// Each thread has its own, so that nothing is shared.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LookTimer>()
@@ -53,13 +55,15 @@ final class LookTimer {
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: KernelTimer.wordSize))
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                timer.value.isTaken = true
+                return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Bell(timer.value))
                 }
             }
             .takingOwnershipOfDescriptor(input: descriptor)
             .whenFailure { _ in
-                close(descriptor)
+                // Otherwise the channel has closed it, and its number may be another's.
+                if !timer.value.isTaken { close(descriptor) }
                 timer.value.doWithout()
             }
     }
