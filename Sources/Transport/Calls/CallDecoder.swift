@@ -24,7 +24,9 @@ public struct CallDecoder: DistributedTargetInvocationDecoder {
         // The call may run for long; what was read from the socket must not be kept alive by it.
         if left == 0 { bytes = nil }
         do {
-            return try WireCoder.decode(Argument.self, from: argument)
+            return try WireCoder.decodeChecked(Argument.self, from: argument)
+        } catch let error as InvalidMessage {
+            throw RemoteError(.badArguments, "an argument is refused: \(error)")
         } catch {
             throw RemoteError(.badArguments, "an argument could not be read: \(error)")
         }

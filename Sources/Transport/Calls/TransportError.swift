@@ -15,6 +15,8 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case congested
     /// This system has been shut down, or not been started.
     case notRunning
+    /// The answer could not be read, or holds values that no peer of good faith sends.
+    case invalidReply(String)
     /// No local actor of that name and type.
     case noSuchActor(String)
 
@@ -28,6 +30,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLarge(let limit): "a message of more than the \(limit) bytes that are carried"
         case .congested: "too much waits to be sent to that node"
         case .notRunning: "this node's actor system is not running"
+        case .invalidReply(let reason): "its answer makes no sense: \(reason)"
         case .noSuchActor(let name): "there is no actor named \(name) here"
         }
     }

@@ -48,7 +48,11 @@ extension ClusterSystem {
     ) async throws -> Res
     where Act: DistributedActor, Act.ID == ActorID, Err: Error, Res: Codable & Sendable {
         let reply = try await call(Act.self, actor.id, target.identifier, &invocation)
-        return try WireCoder.decode(Res.self, from: reply)
+        do {
+            return try WireCoder.decodeChecked(Res.self, from: reply)
+        } catch {
+            throw TransportError.invalidReply(PrintableText.of("\(error)"))
+        }
     }
 
     public func remoteCallVoid<Act, Err>(
