@@ -17,8 +17,6 @@ struct CoordinatedJob {
     var decided = Tally()
     /// Tasks that its plan has issued.
     var issued = 0
-    /// Of tasks that were looked for among earlier results, until they are done.
-    var cacheKeys: [TaskID: CacheKey] = [:]
     /// Tasks that are looked for among earlier results before the scheduler gets them.
     var search: Search?
     /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
@@ -27,9 +25,6 @@ struct CoordinatedJob {
     var abort: SkyError?
     /// Set when its end has been decided; told when that is stored.
     var report: JobReport?
-
-    /// When its end was decided.
-    var endedAt: Duration?
 
     /// What an attempt brought.
     struct Uncommitted {
@@ -42,10 +37,15 @@ struct CoordinatedJob {
 
     /// A step of its plan whose tasks are looked for.
     struct Search {
+        /// The first that has not been looked for.
+        var next: Int
         /// Behind the last of them.
         var end: Int
         /// Whether no more tasks will come.
         var isLast: Bool
+
+        /// Whether these are the next of them.
+        func contains(_ tasks: Range<Int>) -> Bool { tasks.lowerBound == next && tasks.upperBound <= end }
     }
 
     /// How far the job is.

@@ -83,6 +83,8 @@ package distributed actor Coordinator: ClusterActor {
     /// What is to be stored next.
     private var unstored: [JournalEntry] = []
     private var isWriting = false
+    /// Jobs that were deleted before what was decided earlier could be stored.
+    private var deletedAhead: Set<JobID> = []
     /// What comes now is not stored any more.
     private var isClosed = false
     private var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
@@ -106,8 +108,8 @@ package distributed actor Coordinator: ClusterActor {
         self.logger = logger
         self.journal = journal
         core = CoordinatorCore(
-            life: journal.life, node: actorSystem.node, name: actorSystem.name, retention: retention,
-            storageLimit: journal.isLasting ? journal.limits.bytes : nil)
+            life: journal.life, secret: journal.secret, node: actorSystem.node, name: actorSystem.name,
+            retention: retention, ranBefore: journal.ranBefore)
         calls = NodeCalls(life: journal.life)
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
@@ -116,31 +118,57 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Takes over what an earlier life of this coordinator has left in the journal. To be called once, before `run`.
     ///
-    /// - Throws: `JournalError` where it cannot be read.
-    package func restore() async throws(JournalError) {
-        for job in try await journal.jobs() {
-            var replay = JobReplay(job.request)
-            // Of jobs that have ended the report is enough.
-            if job.report == nil {
-                try await restartIfUnlike(job, needsResults: replay.plan.needsResults)
-                replay = try await journal.replay(job)
-            }
-            change { $0.restore(job, replay) }
-            if job.report == nil {
-                logger.info(
-                    "job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
+    /// What is damaged of one job keeps neither the node from starting nor the others from going on.
+    ///
+    /// - Parameter progress: told of how many jobs are read, again and again while a large one is.
+    /// - Throws: `JournalError` where the journal cannot be read at all.
+    package func restore(
+        progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) async throws(JournalError) {
+        let (jobs, damaged) = try await journal.jobs()
+        for words in damaged {
+            logger.error("a stored job cannot be read and is left out", metadata: ["job": "\(PrintableText.of(words))"])
+        }
+        for (index, job) in jobs.enumerated() {
+            progress(index, jobs.count)
+            do {
+                try await restore(job) { progress(index, jobs.count) }
+            } catch {
+                guard [.damaged, .damagedJob].contains(error.kind) else { throw error }
+                logger.error(
+                    "a stored job cannot be read and is left out",
+                    metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(error.message))"])
             }
         }
         change { $0.forgetOldJobs() }
     }
 
-    /// A job of which an earlier version of the program has results that may not stand beside this one's begins anew.
-    private func restartIfUnlike(_ job: StoredJob, needsResults: Bool) async throws(JournalError) {
-        guard needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) else { return }
+    private func restore(
+        _ stored: StoredJob, progress: @escaping @Sendable () -> Void
+    ) async throws(JournalError) {
+        var (job, replay) = (stored, JobReplay(stored.request))
+        // Of jobs that have ended the report is enough.
+        guard job.report == nil else { return change { $0.restore(job, replay) } }
+        if replay.plan.needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) {
+            try await restart(&job, "another version of the program had begun it")
+        }
+        do {
+            replay = try await journal.replay(job, progress: progress)
+        } catch {
+            guard error.kind == .damagedJob else { throw error }
+            // Whatever follows from the damaged result is no better than that.
+            try await restart(&job, error.message)
+            replay = try await journal.replay(job)
+        }
+        change { $0.restore(job, replay) }
+        logger.info("job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
+    }
+
+    private func restart(_ job: inout StoredJob, _ reason: String) async throws(JournalError) {
         try await journal.restart(job.id)
+        job.resultsSince = journal.life.generation
         logger.notice(
-            "job begins anew: another version of the program had begun it",
-            metadata: ["job": "\(job.id)", "version": "\(PrintableText.of(program))"])
+            "job begins anew", metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(reason))"])
     }
 
     // MARK: - Called by submitters
@@ -160,8 +188,13 @@ package distributed actor Coordinator: ClusterActor {
             throw SkyError(.badInput, "a token has 1 to \(Submission.tokenLimit) bytes")
         }
         let new = JobID.random()
-        var id = new
-        change { id = $0.submit(submission.request, token: submission.token, as: new) }
+        var taken = Result<JobID, SkyError>.success(new)
+        change { core in
+            taken = Result { () throws(SkyError) in
+                try core.submit(submission.request, token: submission.token, as: new)
+            }
+        }
+        let id = try taken.get()
         do {
             try await untilStored(core.lastEntry)
         } catch {
@@ -201,7 +234,11 @@ package distributed actor Coordinator: ClusterActor {
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.forget(job)
         change { $0.delete(job) }
-        try await untilStored(core.lastEntry)
+        do {
+            try await untilStored(core.lastEntry)
+        } catch {
+            guard deletedAhead.contains(job) else { throw error }
+        }
     }
 
     /// All jobs, the oldest first.
@@ -229,7 +266,7 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Forgets what is in the journal too.
     func rest() async {
-        fetched = FetchedResults()
+        fetched.removeAll()
         await journal.rest()
     }
 
@@ -238,7 +275,7 @@ package distributed actor Coordinator: ClusterActor {
         journal.limits = limits
         change {
             $0.retain(retention)
-            $0.limitStorage(limits.bytes)
+            if journal.isLasting { $0.limitStorage(limits.bytes) }
         }
     }
 
@@ -248,14 +285,14 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func details(_ job: JobID) async throws -> JobDetails {
         guard let record = core.jobs[job] else { throw unknown(job) }
         let failures = try await telling { () async throws(JournalError) in
-            try await journal.failures(of: job)
+            try await journal.failures(of: job, count: Coordinator.failuresShown)
         }
-        let plan = core.jobs[job]?.plan
-        let first = failures.prefix(Coordinator.failuresShown).map {
-            JobDetails.Failure(task: plan?.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
+        let now = core.jobs[job] ?? record
+        let shown = failures.map {
+            JobDetails.Failure(task: now.plan.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
         }
-        return JobDetails(
-            request: record.request, failures: first, hiddenFailures: failures.count - first.count)
+        let count = now.told.report?.failed ?? now.told.failed
+        return JobDetails(request: record.request, failures: shown, hiddenFailures: max(0, count - shown.count))
     }
 
     /// What a job waits for.
@@ -400,11 +437,14 @@ package distributed actor Coordinator: ClusterActor {
         guard let record = core.jobs[job] else { throw unknown(job) }
         guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
         fetches += 1
+        change { $0.use(job) }
         if let found = fetched[job] { return found }
-        let replay = try await telling { () async throws(JournalError) in
-            try await journal.replay(record.stored)
-        }
-        let entry = await FetchedResults.entry(of: replay)
+        // Whoever asks while they are read waits for the same.
+        let reading = fetched.reading(job) ?? Task { [journal] in try await FetchedResults.read(record, from: journal) }
+        fetched.begin(job, reading)
+        let result = await reading.result
+        fetched.end(job, reading)
+        let entry = try result.get()
         // It may have been deleted meanwhile, and then must not be kept.
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.insert(job, entry)
@@ -421,7 +461,7 @@ package distributed actor Coordinator: ClusterActor {
     private func follow(_ output: CoordinatorCore.Output) {
         switch output {
         case .reserve, .assign, .stop, .acknowledge: begin(calls.follow(output))
-        case .lookUp(let job, let tasks, let keys): perform.yield(.lookUp(job, tasks, keys))
+        case .lookUp(let job, let tasks, let plan): perform.yield(.lookUp(job, tasks, plan))
         case .store(let entry):
             unstored.append(entry)
             guard !isWriting else { return }
@@ -484,8 +524,9 @@ package distributed actor Coordinator: ClusterActor {
         change { core in
             core.heard(request.acknowledged, by: node)
             core.collected(reply.results, from: node)
-            if let attempts = reply.attempts { core.found(attempts, on: node) }
+            if let attempts = reply.attempts { core.found(attempts, reply.receipts, on: node) }
             if isLeaseLost { core.leaseLost(on: node) }
+            _ = core.refuses(node, nil)
         }
         if let lease = reply.lease { leased(lease, on: node) }
     }
@@ -498,30 +539,89 @@ package distributed actor Coordinator: ClusterActor {
         if calls.leased(lease, on: node) { change { $0.leased(lease, on: node) } }
     }
 
+    /// A call of a node has failed, and may have to be made again.
+    func callFailed(_ error: any Error, of node: NodeID) {
+        switch error {
+        case let rejection as WorkBook.Rejection:
+            var isNew = false
+            change { isNew = $0.refuses(node, rejection.description) }
+            guard isNew else { return }
+            logger.error(
+                "a node does not work for this one", metadata: ["node": "\(node)", "reason": "\(rejection)"])
+        case TransportError.invalidReply(let reason):
+            calls.lost(node)
+            var isNew = false
+            change { isNew = $0.distrust(node) }
+            guard isNew else { return }
+            logger.error(
+                "a node's answers make no sense; it is not used any more",
+                metadata: ["node": "\(node)", "reason": "\(PrintableText.of(reason))"])
+        default: break
+        }
+    }
+
     /// What is to be stored now; `nil` where nothing is, which ends the storing.
     func nextEntries() -> [JournalEntry]? {
         guard !unstored.isEmpty else {
             isWriting = false
             return nil
         }
+        let limit = core.room.map(Coordinator.transactionBytes) ?? Coordinator.transactionLimit.bytes
         var (count, bytes) = (0, 0)
         while count < min(unstored.count, Coordinator.transactionLimit.entries),
-            bytes < Coordinator.transactionLimit.bytes
+            bytes < limit
         {
             bytes += unstored[count].byteCount
             count += 1
         }
         defer { unstored.removeFirst(count) }
-        return Array(unstored[..<count])
+        return withoutDeleted(Array(unstored[..<count]))
     }
 
-    func stored(_ count: Int, _ appended: Journal.Appended) {
+    /// What is left of a small disk is not filled by one transaction, which is there twice until it is brought into the file.
+    private static func transactionBytes(_ room: JournalRoom) -> Int {
+        min(transactionLimit.bytes, max(64 << 10, (room.limit - room.held) / 4))
+    }
+
+    /// Jobs that are to be deleted, while what was decided before cannot be stored: they go first, and make room for it.
+    ///
+    /// - Parameter entries: those that could not be stored.
+    func nextDeletions(_ entries: [JournalEntry]) -> Set<JobID> {
+        Set((entries + unstored).filter(\.isDeletion).map(\.job)).subtracting(deletedAhead)
+    }
+
+    /// How long it has run, in all its lives.
+    func ran() -> Duration { core.ranBefore + now }
+
+    /// Jobs have been deleted before their turn.
+    func deleted(ahead jobs: Set<JobID>) { deletedAhead.formUnion(jobs) }
+
+    /// What is about jobs that are gone need not be stored any more, but has its place in the order.
+    func withoutDeleted(_ entries: [JournalEntry]) -> [JournalEntry] {
+        deletedAhead.isEmpty ? entries : entries.map { deletedAhead.contains($0.job) ? .deleted($0.job) : $0 }
+    }
+
+    func stored(_ entries: [JournalEntry], _ appended: Journal.Appended) {
+        let count = entries.count
+        if !deletedAhead.isEmpty {
+            let waiting = Set(unstored.map(\.job))
+            deletedAhead.formIntersection(waiting)
+        }
         if appended.repeated > 0 {
             logger.error("\(appended.repeated) results came twice and were left out the second time")
         }
         change { core in
             core.stored(core.lastStored + UInt64(count))
-            core.journalWorks(bytes: appended.bytes)
+            for (place, reason) in appended.refused where entries.indices.contains(place) {
+                core.give(
+                    up: entries[place].job, SkyError(.failed, "a part of it cannot be stored: \(PrintableText.of(reason))"))
+            }
+            core.journalWorks(journal.isLasting ? appended.room : nil)
+        }
+        for (place, reason) in appended.refused where entries.indices.contains(place) {
+            logger.error(
+                "an entry cannot be stored, and its job is given up",
+                metadata: ["job": "\(entries[place].job)", "reason": "\(PrintableText.of(reason))"])
         }
         while let first = storeWaiters.first, first.entry <= core.lastStored {
             storeWaiters.removeFirst().latch.open()
@@ -536,12 +636,12 @@ package distributed actor Coordinator: ClusterActor {
         isClosed = true
         let entries = unstored
         unstored = []
-        let (journal, logger) = (journal, logger)
+        let (journal, logger, ran) = (journal, logger, ran())
         // Not the caller's task, which is cancelled.
         let isStored = await Task {
             do {
-                try await journal.append(entries)
-                try await journal.close()
+                try await journal.append(entries, ran: ran)
+                try await journal.close(ran: ran)
                 return true
             } catch {
                 logger.error("the last results could not be stored: \(error)")

@@ -29,7 +29,13 @@ extension CoordinatorCore {
             reasons.append("nothing is sent out until the results that have come are stored")
         }
         // While nothing is sent out, that is what they wait for.
-        if waiting.ready > 0, reasons.isEmpty { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
+        for (node, reason) in nodes.refusals.sorted(by: { $0.key < $1.key }) {
+            reasons.append("\(name(of: node)) does not work for this node: \(reason)")
+        }
+        for node in nodes.distrusted.sorted() {
+            reasons.append("\(name(of: node)) is not used: its answers make no sense; see the log")
+        }
+        if waiting.ready > 0, pauseReason == nil, !isBehind { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
             reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
         }

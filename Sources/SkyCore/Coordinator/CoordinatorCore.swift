@@ -16,19 +16,27 @@ struct CoordinatorCore {
         /// Store this, after all before it.
         case store(JournalEntry)
         /// Look for earlier results of these tasks, in order and a few at a time, and say each time what was `lookedUp`.
-        case lookUp(JobID, Range<Int>, [TaskID: CacheKey])
+        ///
+        /// The plan says what they are looked for by: to find out takes a while where there are many.
+        case lookUp(JobID, Range<Int>, any JobPlan)
         /// There is something new for those who watch the job.
         case told(JobID)
         /// A node should hear soon what it may forget.
         case acknowledge(NodeID)
     }
 
-    /// Something to tell once an entry is stored.
+    /// Something that waits until an entry is stored.
     private struct Pending {
+        enum Matter {
+            /// To be told.
+            case event(JobEvent.Kind, at: Duration)
+            /// Tasks of a plan's next step, which rest on the results before it: after a restart these must be the same.
+            case step(Range<Int>, isLast: Bool)
+        }
+
         var entry: UInt64
         var job: JobID
-        var kind: JobEvent.Kind
-        var at: Duration
+        var matter: Matter
     }
 
     let life: CoordinatorLife
@@ -36,38 +44,38 @@ struct CoordinatorCore {
     private(set) var jobs: [JobID: CoordinatedJob] = [:]
     private(set) var order: [JobID] = []
     /// Jobs whose end has been told.
-    private var endedCount = 0
-    private(set) var deliveries: [NodeID: Delivery] = [:]
+    var endedJobs = EndedJobs()
+    /// Jobs that go on.
+    private(set) var activeCount = 0
+    var nodes: KnownNodes
+    /// How long all earlier lives ran together.
+    let ranBefore: Duration
     /// Why nothing can be stored at present, and why nothing more may be.
-    private var journalFailure: String?
-    private var limitReason: String?
-    /// Bytes that the journal may hold; `nil` for no limit.
-    private(set) var storageLimit: Int?
-    /// What it held last.
-    private var journalBytes = 0
+    var journalFailure: String?
+    var limitReason: String?
+    /// What the journal held last, and may hold; `nil` for no limit.
+    var room: JournalRoom?
     /// The entry that deletes a job to make room: what follows from it is not known before it is stored.
-    private var roomEntry: UInt64 = 0
+    var roomEntry: UInt64 = 0
     /// When a job will have ended long enough ago to be deleted.
-    private var roomDue: Duration?
+    var roomDue: Duration?
 
     private var byToken: [String: JobID] = [:]
     private var deadlines: [(due: Duration, job: JobID)] = []
-    /// Names of nodes seen, also of those that are gone.
-    private var names: [NodeID: String] = [:]
-    private var present: Set<NodeID> = []
     private var events: Deque<JobScheduler.Event> = []
     private var isHandling = false
-    private var now: Duration = .zero
+    private(set) var now: Duration = .zero
     private var wall: UInt64 = 0
-    private var outbox: [Output] = []
+    var outbox: [Output] = []
     /// Entries given out to be stored, and entries that are.
     private(set) var lastEntry: UInt64 = 0
     private(set) var lastStored: UInt64 = 0
     private var pending: Deque<Pending> = []
     /// Attempts that are to be sent to this node once it is stored that they are.
     private var held: Deque<(entry: UInt64, request: RunRequest)> = []
-    private let node: NodeID
-    private var retention: JobRetention
+    let node: NodeID
+    var retention: JobRetention
+    let receipts: AttemptReceipts
 
     /// Entries that may wait to be stored before nothing new is sent out, and from which on it goes on.
     static let backlogLimit: UInt64 = 100_000
@@ -76,23 +84,31 @@ struct CoordinatorCore {
     private(set) var taskCounts = TaskCounts()
     /// As the scheduler was told.
     private var isSuspended = false
-    /// Bytes of stored results after which a node is told although nothing else is to be said to it.
-    static let unsaidLimit = 8 << 20
+    /// Jobs that may go on at one time. Each takes some kilobytes of memory, and a place in the journal.
+    static let activeLimit = 100_000
 
+    /// - Parameters:
+    ///   - secret: by which results of earlier lives are known; see `AttemptReceipts`.
+    ///   - ranBefore: how long all earlier lives ran together.
     init(
-        life: CoordinatorLife, node: NodeID, name: String, retention: JobRetention = JobRetention(),
-        storageLimit: Int? = nil
+        life: CoordinatorLife, secret: [UInt8] = [], node: NodeID, name: String,
+        retention: JobRetention = JobRetention(), ranBefore: Duration = .zero
     ) {
         self.life = life
-        self.storageLimit = storageLimit
         self.node = node
         self.retention = retention
+        self.ranBefore = ranBefore
+        receipts = AttemptReceipts(secret: secret)
+        nodes = KnownNodes(own: node, name: name)
         scheduler = JobScheduler(localNode: node, generation: life.generation, seed: node.rawValue)
-        names[node] = name
     }
 
     /// Why nothing is sent out at present.
     var pauseReason: String? { journalFailure ?? limitReason }
+
+    /// How long this coordinator has run in all its lives. What is kept for some time is kept by this clock: that of the machine
+    /// may be set, and must not end anything by that.
+    var ran: Duration { ranBefore + now }
 
     /// When something is due without anything happening.
     var nextWake: Duration? { [scheduler.nextWake, deadlines.first?.due, roomDue].compactMap(\.self).min() }
@@ -110,9 +126,23 @@ struct CoordinatorCore {
 
 extension CoordinatorCore {
     /// Takes a job and starts it; one with a token that is known is not started again.
-    mutating func submit(_ request: JobRequest, token: String?, as id: JobID) -> JobID {
-        if let token, let known = byToken[token] { return known }
-        let stored = StoredJob(id: id, token: token, request: request, submitted: wall)
+    ///
+    /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, and where the request cannot
+    ///   be written down.
+    mutating func submit(_ request: JobRequest, token: String?, as id: JobID) throws(SkyError) -> JobID {
+        let encoded = try JournalText.encode(request)
+        if let token, let known = byToken[token] {
+            guard jobs[known]?.stored.encodedRequest == encoded else {
+                throw SkyError(.badInput, "the token belongs to job \(known), which was asked for something else")
+            }
+            return known
+        }
+        guard activeCount < CoordinatorCore.activeLimit else {
+            throw SkyError(.failed, "\(activeCount) jobs go on already; submit it when some of them have ended")
+        }
+        var stored = StoredJob(id: id, token: token, request: request, submitted: wall)
+        stored.encodedRequest = encoded
+        stored.submittedRun = ran
         insert(CoordinatedJob(stored: stored, submittedAt: now, plan: CoordinatorCore.plan(of: request)))
         store(.submitted(stored))
         handle(.submitted(id, tasks: 0, request.schedulingOptions))
@@ -124,7 +154,10 @@ extension CoordinatorCore {
     ///
     /// - Parameter replay: the job's plan after all results that are stored.
     mutating func restore(_ stored: StoredJob, _ replay: JobReplay) {
-        let age = Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0))
+        // For people only: by the machine's clock, which may have been set since.
+        let age = min(
+            Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0)),
+            CoordinatorCore.longestAge)
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
         (job.told, job.decided) = (replay.told, replay.told)
         job.issued = replay.tasks
@@ -133,8 +166,8 @@ extension CoordinatorCore {
         if let report = stored.report {
             job.report = report
             job.told.report = report
-            job.endedAt = now - CoordinatorCore.fetchingTime
-            endedCount += 1
+            // Earlier versions did not note it: those jobs are kept as if they had ended now.
+            endedJobs.insert(stored.id, endedAt: stored.endedRun.map { $0 - ranBefore } ?? now)
             job.log.append(.ended(report), time: report.duration)
         }
         insert(job)
@@ -154,12 +187,15 @@ extension CoordinatorCore {
         handle(.cancelled(job))
     }
 
+    /// Longest age of a job that is shown: a clock that was wrong when it was submitted would make it older than its program.
+    private static let longestAge = Duration.seconds(3650 * 86_400)
+
     /// Forgets a job with its results, after cancelling it where it still goes on.
     mutating func delete(_ job: JobID) {
         cancel(job)
         guard let record = jobs.removeValue(forKey: job) else { return }
         if let place = order.firstIndex(of: job) { order.remove(at: place) }
-        if record.told.report != nil { endedCount -= 1 }
+        endedJobs.remove(job)
         if let token = record.stored.token { byToken[token] = nil }
         store(.deleted(job))
         outbox.append(.told(job))
@@ -177,12 +213,15 @@ extension CoordinatorCore {
         jobs[job.id] = job
         order.append(job.id)
         if let token = job.stored.token { byToken[token] = job.id }
-        guard job.isActive, let deadline = job.request.deadline else { return }
-        let due = job.submittedAt + deadline
+        guard job.isActive else { return }
+        activeCount += 1
+        guard let deadline = job.request.deadline else { return }
+        // Time in which nobody worked on it does not count: a clock that was set while the node was down must not end jobs.
+        let due = (job.stored.submittedRun.map { $0 - ranBefore } ?? now) + deadline
         deadlines.insert((due, job.id), at: deadlines.firstIndex { $0.due > due } ?? deadlines.endIndex)
     }
 
-    private mutating func give(up job: JobID, _ reason: SkyError) {
+    mutating func give(up job: JobID, _ reason: SkyError) {
         jobs[job]?.abort = reason
         handle(.cancelled(job))
     }
@@ -210,19 +249,11 @@ extension CoordinatorCore {
 
     mutating func leaseLost(on node: NodeID) { handle(.leaseLost(node)) }
 
-    /// What a node has delivered. Each result counts once, however often it arrives.
-    mutating func collected(_ results: [AttemptResult], from node: NodeID) {
-        for result in results where deliveries[node, default: Delivery()].receive(result.sequence) {
-            ended(result, on: node)
-        }
-        deliveries[node, default: Delivery()].rests(on: lastEntry)
-        deliveries[node]?.stored(lastStored)
-    }
-
     /// What was found among earlier results for the next tasks of the step that a job's plan has issued last.
     mutating func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
-        guard let record = jobs[job], record.isActive, let search = record.search else { return }
+        guard let record = jobs[job], record.isActive, let search = record.search, search.contains(tasks) else { return }
         let isDone = tasks.upperBound >= search.end
+        jobs[job]?.search?.next = tasks.upperBound
         if isDone { jobs[job]?.search = nil }
         var answered: [TaskID] = []
         for (task, payload) in found.sorted(by: { $0.key < $1.key }) {
@@ -239,113 +270,31 @@ extension CoordinatorCore {
         if isDone, search.isLast { handle(.noMoreTasks(job)) }
     }
 
-    /// A node has heard up to where its results are stored.
-    mutating func heard(_ sequence: UInt64, by node: NodeID) { deliveries[node]?.heard(sequence) }
-
-    /// Whether a node is a member, as far as is known here.
-    func isPresent(_ node: NodeID) -> Bool { present.contains(node) }
-
-    /// What runs on a node that nobody here may know of.
-    mutating func found(_ attempts: [AttemptID], on node: NodeID) {
-        for attempt in attempts { handle(.adopted(attempt, on: node)) }
-    }
-
-    /// Attempts that could not be sent.
-    mutating func undeliverable(_ attempts: [AttemptID], to node: NodeID, _ failure: AttemptFailure) {
-        for attempt in attempts { handle(.failed(attempt, on: node, failure)) }
-    }
-
-    mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
-        names[node] = name
-        if present.insert(node).inserted {
-            handle(.nodeJoined(node, name: name, measuresAlike: SkyNetVersion.measuresAlike(version)))
-        }
-        handle(.nodeDraining(node, isDraining))
-    }
-
-    mutating func draining(_ node: NodeID, _ isDraining: Bool) { handle(.nodeDraining(node, isDraining)) }
-
-    mutating func lost(_ node: NodeID) {
-        guard present.remove(node) != nil else { return }
-        // A node that has nothing of ours needs no memory of what it had: it keeps only what nobody has acknowledged.
-        if deliveries[node]?.isSettled == true { deliveries[node] = nil }
-        handle(.nodeLost(node))
-    }
-
-    /// The feed of members begins (again): those that left unheard are gone.
-    func unheard(_ members: Set<NodeID>, besides own: NodeID) -> Set<NodeID> {
-        present.subtracting(members).subtracting([own])
-    }
-
     /// The journal has stored everything up to an entry: it may be told, and nodes may forget.
     mutating func stored(_ entry: UInt64) {
         lastStored = max(lastStored, entry)
         var changed: Set<JobID> = []
         while let first = pending.first, first.entry <= lastStored {
             pending.removeFirst()
-            tell(first)
-            changed.insert(first.job)
+            switch first.matter {
+            case .event(let kind, let time):
+                tell(kind, of: first.job, at: time)
+                changed.insert(first.job)
+            case .step(let tasks, let isLast): issue(tasks, of: first.job, isLast: isLast)
+            }
         }
         for job in changed { outbox.append(.told(job)) }
         while let first = held.first, first.entry <= lastStored {
             held.removeFirst()
             outbox.append(.assign(first.request, to: node))
         }
-        for node in Array(deliveries.keys) {
-            deliveries[node]?.stored(lastStored)
-            guard let unsaid = deliveries[node]?.unsaid, unsaid > CoordinatorCore.unsaidLimit else { continue }
-            deliveries[node]?.unsaid = 0
-            outbox.append(.acknowledge(node))
-        }
+        nodes.stored(lastStored) { outbox.append(.acknowledge($0)) }
         if lastEntry - lastStored < CoordinatorCore.backlogLimit / 2 { isBehind = false }
         updateSuspension()
     }
 
-    /// The journal cannot store for now: what runs goes on, nothing new is sent out.
-    mutating func journalFails(_ reason: String) {
-        journalFailure = reason
-        updateSuspension()
-    }
-
-    /// - Parameter bytes: what it holds now.
-    mutating func journalWorks(bytes: Int) {
-        journalFailure = nil
-        journalBytes = bytes
-        makeRoom()
-        updateSuspension()
-    }
-
-    /// Another limit from now on; without effect where there is none.
-    mutating func limitStorage(_ bytes: Int) {
-        guard storageLimit != nil else { return }
-        storageLimit = bytes
-        makeRoom()
-        updateSuspension()
-    }
-
-    /// How long the results of a job are left to whoever waited for its end.
-    static let fetchingTime = Duration.seconds(60)
-
-    /// Deletes the oldest of the jobs that have ended, one after the other, while the journal holds more than it may; where there
-    /// is none, tasks wait until there is, or somebody deletes jobs or raises the limit.
-    private mutating func makeRoom() {
-        (limitReason, roomDue) = (nil, nil)
-        guard let storageLimit, journalBytes > storageLimit, lastStored >= roomEntry else { return }
-        let ended = order.compactMap { job in jobs[job]?.told.report == nil ? nil : jobs[job]?.endedAt.map { (job, $0) }
-        }
-        if let oldest = ended.first(where: { now - $0.1 >= CoordinatorCore.fetchingTime }) {
-            delete(oldest.0)
-            roomEntry = lastEntry
-            return
-        }
-        roomDue = ended.map { $0.1 + CoordinatorCore.fetchingTime }.min()
-        let limit = storageLimit >> 20
-        limitReason =
-            "the journal holds \(journalBytes >> 20) MiB and may hold \(limit) MiB (--data-limit); delete jobs or raise it"
-    }
-
     /// Nothing new is sent out while the journal cannot store, or is far behind.
-    private mutating func updateSuspension() {
+    mutating func updateSuspension() {
         let isSuspended = pauseReason != nil || isBehind
         guard isSuspended != self.isSuspended else { return }
         self.isSuspended = isSuspended
@@ -356,9 +305,10 @@ extension CoordinatorCore {
 // MARK: - Deciding
 
 extension CoordinatorCore {
-    private mutating func ended(_ result: AttemptResult, on node: NodeID) {
+    mutating func ended(_ result: AttemptResult, on node: NodeID) {
         let attempt = result.attempt
-        deliveries[node]?.unsaid += result.byteCount
+        // What is known to run there needs no proof.
+        guard scheduler.isRunning(attempt, on: node) || isProven(attempt, on: node, result.receipt) else { return }
         switch result.outcome {
         case .done(let payload):
             var uncommitted = CoordinatedJob.Uncommitted(payload: payload, duration: result.duration)
@@ -366,8 +316,8 @@ extension CoordinatorCore {
                 uncommitted.value =
                     scheduler.measuresAlike(node) ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
                 guard uncommitted.value != nil else {
-                    let reason = "node \(node) runs a version whose results cannot be used here"
-                    return handle(.failed(attempt, on: node, .unavailable(reason)))
+                    return handle(
+                        .failed(attempt, on: node, .unavailable("\(node) runs a version whose results cannot be used here")))
                 }
             }
             jobs[attempt.job]?.uncommitted[attempt] = uncommitted
@@ -375,23 +325,23 @@ extension CoordinatorCore {
             // Not committed now means never.
             jobs[attempt.job]?.uncommitted[attempt] = nil
         case .fault(let reason):
-            handle(.failed(attempt, on: node, .fault(reason)))
+            handle(.failed(attempt, on: node, .fault(FailureReason(reason))))
         case .crash(let reason):
-            handle(.failed(attempt, on: node, .crash(reason)))
+            handle(.failed(attempt, on: node, .crash(FailureReason(reason))))
         case .badInput(let reason):
             jobs[attempt.job]?.badInput.insert(attempt.task.index)
-            handle(.failed(attempt, on: node, .permanent(reason)))
+            handle(.failed(attempt, on: node, .permanent(FailureReason(reason))))
         case .unavailable(let reason):
             jobs[attempt.job]?.badInput.insert(attempt.task.index)
-            handle(.failed(attempt, on: node, .unavailable(reason)))
+            handle(.failed(attempt, on: node, .unavailable(FailureReason(reason))))
         case .refused(let reason):
-            handle(.failed(attempt, on: node, .refused(reason)))
+            handle(.failed(attempt, on: node, .refused(FailureReason(reason))))
         }
     }
 
     /// Feeds an event to the scheduler and does what it says. Events that come up meanwhile wait their turn, so that
     /// every action is done in the order in which it was decided.
-    private mutating func handle(_ event: JobScheduler.Event) {
+    mutating func handle(_ event: JobScheduler.Event) {
         events.append(event)
         guard !isHandling else { return }
         isHandling = true
@@ -413,7 +363,8 @@ extension CoordinatorCore {
                 return
             }
             if scheduler.hasFailed(before: attempt) { task.rehearsal.failsFirstAttempt = false }
-            let request = RunRequest(attempt: attempt, task: task, timeLimit: record.request.taskTimeLimit)
+            var request = RunRequest(attempt: attempt, task: task, timeLimit: record.request.taskTimeLimit)
+            request.receipt = receipts.receipt(for: attempt, on: node)
             guard record.isRisky, node == self.node else {
                 outbox.append(.assign(request, to: node))
                 return
@@ -455,9 +406,8 @@ extension CoordinatorCore {
         if isCached { taskCounts.cached += 1 } else { taskCounts.completed += 1 }
         // Only what answers the question may answer it again.
         if !isCached, let value = result.value, jobs[job]?.plan.accepts(task.index, value) == true {
-            stored.cacheKey = jobs[job]?.cacheKeys[task] ?? jobs[job]?.plan.cacheKey(task.index)
+            stored.cacheKey = jobs[job]?.plan.cacheKey(task.index)
         }
-        jobs[job]?.cacheKeys[task] = nil
         store(.result(stored))
         note(.completed(task: label(job, task), node: name), in: job)
         guard let value = result.value else { return }
@@ -466,7 +416,7 @@ extension CoordinatorCore {
 
     private mutating func failed(_ job: JobID, _ task: TaskID, _ reason: String) {
         let isBadInput = jobs[job]?.badInput.contains(task.index) ?? false
-        let reason = jobs[job]?.plan.loss(task.index).map { "\(reason); \($0)" } ?? reason
+        let reason = (jobs[job]?.plan.loss(task.index).map { "\(reason); \($0)" } ?? reason)
         guard let step = jobs[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return }
         store(.failed(job, task, reason: reason, isBadInput: isBadInput))
         jobs[job]?.decided.failed += 1
@@ -484,33 +434,32 @@ extension CoordinatorCore {
     private mutating func follow(_ step: PlanStep, of job: JobID) {
         for event in step.events { note(event, in: job) }
         if let abort = step.abort { return give(up: job, abort) }
-        if step.newTasks > 0, let holder = jobs[job]?.plan.holder {
-            handle(.inputFound(job, on: present.contains(holder.node) ? holder.node : node))
-        }
         let first = jobs[job]?.issued ?? 0
         jobs[job]?.issued = first + step.newTasks
         let tasks = first..<first + step.newTasks
-        let keys = cacheKeys(of: tasks, in: job)
-        if !keys.isEmpty {
+        guard first > 0, !tasks.isEmpty, lastEntry > lastStored else { return issue(tasks, of: job, isLast: step.isLast) }
+        pending.append(Pending(entry: lastEntry, job: job, matter: .step(tasks, isLast: step.isLast)))
+    }
+
+    /// Hands the tasks of a step to the scheduler, or has them looked for among earlier results first.
+    private mutating func issue(_ tasks: Range<Int>, of job: JobID, isLast: Bool) {
+        guard let record = jobs[job], record.isActive else { return }
+        if !tasks.isEmpty, let holder = record.plan.holder {
+            handle(.inputFound(job, on: nodes.present.contains(holder.node) ? holder.node : node))
+        }
+        if !tasks.isEmpty, record.plan.usesCache {
             // A plan issues its next tasks when these are done: one search at a time.
-            jobs[job]?.search = CoordinatedJob.Search(end: tasks.upperBound, isLast: step.isLast)
-            jobs[job]?.cacheKeys.merge(keys) { $1 }
-            outbox.append(.lookUp(job, tasks, keys))
+            jobs[job]?.search = CoordinatedJob.Search(next: tasks.lowerBound, end: tasks.upperBound, isLast: isLast)
+            outbox.append(.lookUp(job, tasks, record.plan))
             return
         }
-        if step.newTasks > 0 { handle(.tasksAdded(job, count: step.newTasks, kin: kin(of: tasks, in: job))) }
-        if step.isLast { handle(.noMoreTasks(job)) }
+        if !tasks.isEmpty { handle(.tasksAdded(job, count: tasks.count, kin: kin(of: tasks, in: job))) }
+        if isLast { handle(.noMoreTasks(job)) }
     }
 
     private func kin(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
         guard let plan = jobs[job]?.plan, plan.needsResults else { return [:] }
         return tasks.reduce(into: [:]) { kin, task in kin[TaskID(task)] = plan.kin(task).map { TaskID($0) } }
-    }
-
-    private func cacheKeys(of tasks: Range<Int>, in job: JobID) -> [TaskID: CacheKey] {
-        // Plans without results that mean anything have none, and may have millions of tasks.
-        guard let plan = jobs[job]?.plan, plan.needsResults else { return [:] }
-        return tasks.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
     }
 
     private mutating func finished(_ job: JobID, _ outcome: JobOutcome) {
@@ -528,38 +477,17 @@ extension CoordinatorCore {
             duration: now - record.submittedAt,
             nodes: CoordinatorCore.shares(record.decided), cached: record.decided.cached)
         jobs[job]?.report = report
-        jobs[job]?.endedAt = now
+        activeCount -= 1
         jobs[job]?.stored.ended = wall
         jobs[job]?.plan.release()
         jobs[job]?.uncommitted = [:]
-        jobs[job]?.cacheKeys = [:]
-        store(.ended(job, report, at: wall))
+        store(.ended(job, report, at: wall, ran: ran))
         note(.ended(report), in: job)
-        forgetOldJobs()
-    }
-
-    /// Keeps what `retention` says from now on.
-    mutating func retain(_ retention: JobRetention) {
-        self.retention = retention
-        forgetOldJobs()
-    }
-
-    /// Removes jobs that ended long ago, and the oldest where there are too many.
-    mutating func forgetOldJobs() {
-        for job in order {
-            // Whoever waits for a job's end is told of it first.
-            guard let record = jobs[job], record.told.report != nil else { continue }
-            let since = record.stored.ended ?? record.stored.submitted
-            let age = Duration.milliseconds(Int64(clamping: wall) - Int64(clamping: since))
-            // Those behind it are younger: a thousand are not looked at for each that ends.
-            guard endedCount > retention.count || age > retention.age else { return }
-            delete(job)
-        }
     }
 
     // MARK: - Telling
 
-    private mutating func store(_ entry: JournalEntry) {
+    mutating func store(_ entry: JournalEntry) {
         lastEntry += 1
         outbox.append(.store(entry))
         guard lastEntry - lastStored > CoordinatorCore.backlogLimit else { return }
@@ -568,23 +496,25 @@ extension CoordinatorCore {
     }
 
     private mutating func note(_ kind: JobEvent.Kind, in job: JobID) {
-        pending.append(Pending(entry: lastEntry, job: job, kind: kind, at: now))
+        pending.append(Pending(entry: lastEntry, job: job, matter: .event(kind, at: now)))
         if lastEntry <= lastStored { stored(lastStored) }
     }
 
-    private mutating func tell(_ event: Pending) {
-        guard let submitted = jobs[event.job]?.submittedAt else { return }
-        switch event.kind {
+    private mutating func tell(_ event: JobEvent.Kind, of job: JobID, at time: Duration) {
+        guard let submitted = jobs[job]?.submittedAt else { return }
+        switch event {
         case .completed(_, let node):
-            jobs[event.job]?.told.complete(by: node)
-        case .failed: jobs[event.job]?.told.failed += 1
-        case .retrying: jobs[event.job]?.told.retries += 1
+            jobs[job]?.told.complete(by: node)
+        case .failed: jobs[job]?.told.failed += 1
+        case .retrying: jobs[job]?.told.retries += 1
         case .ended(let report):
-            jobs[event.job]?.told.report = report
-            endedCount += 1
+            jobs[job]?.told.report = report
+            endedJobs.insert(job, endedAt: time)
         case .planned, .sectorDone: break
         }
-        jobs[event.job]?.log.append(event.kind, time: event.at - submitted)
+        jobs[job]?.log.append(event, time: time - submitted)
+        // Whoever waits for a job's end is told of it first.
+        if case .ended = event { forgetOldJobs() }
     }
 
     /// Nodes with a part in a job, by name.
@@ -602,16 +532,12 @@ extension CoordinatorCore {
         }
     }
 
-    func name(of node: NodeID) -> String { names[node] ?? node.description }
+    func name(of node: NodeID) -> String { nodes.name(of: node) ?? node.description }
 
     func label(_ job: JobID, _ task: TaskID) -> String {
         jobs[job]?.plan.label(task.index) ?? "task \(task.index + 1)"
     }
 
     /// The scheduler knows nodes by their ids, people by their names.
-    func withNames(_ reason: String) -> String {
-        names.reduce(reason) { text, entry in
-            text.replacing("node \(entry.key)", with: entry.value).replacing("\(entry.key)", with: entry.value)
-        }
-    }
+    func withNames(_ reason: FailureReason) -> String { reason.text { nodes.name(of: $0) } }
 }

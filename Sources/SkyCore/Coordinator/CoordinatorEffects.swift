@@ -8,7 +8,7 @@ enum CoordinatorEffect: Sendable {
     /// Stores what is to be stored.
     case write
     /// Looks for earlier results.
-    case lookUp(JobID, Range<Int>, [TaskID: CacheKey])
+    case lookUp(JobID, Range<Int>, any JobPlan)
     case wake(at: Duration, after: Duration)
 }
 
@@ -55,7 +55,7 @@ struct CoordinatorEffects: Sendable {
         case .call(.assign, let node): await assign(node)
         case .call(.collect, let node): await collect(node)
         case .write: await write()
-        case .lookUp(let job, let tasks, let keys): await lookUp(job, tasks, keys)
+        case .lookUp(let job, let tasks, let plan): await lookUp(job, tasks, plan)
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
             await coordinator.whenLocal { $0.ticked(due) }
@@ -84,7 +84,10 @@ struct CoordinatorEffects: Sendable {
                 let lease = try await scanActor(of: node).reserve(request)
                 await coordinator.whenLocal { $0.reserved(lease, on: node) }
             } catch {
-                await coordinator.whenLocal { $0.calls.reservationFailed(for: node) }
+                await coordinator.whenLocal {
+                    $0.calls.reservationFailed(for: node)
+                    $0.callFailed(error, of: node)
+                }
                 guard await pause() else { return }
             }
         }
@@ -99,7 +102,10 @@ struct CoordinatorEffects: Sendable {
             } catch {
                 let failure = CoordinatorEffects.failure(error, of: assignment)
                 let attempts = assignment.attempts.map(\.attempt)
-                await coordinator.whenLocal { $0.undeliverable(attempts, to: node, failure) }
+                await coordinator.whenLocal {
+                    $0.undeliverable(attempts, to: node, failure)
+                    $0.callFailed(error, of: node)
+                }
             }
         }
     }
@@ -114,12 +120,14 @@ struct CoordinatorEffects: Sendable {
             // It runs another version of the program; those of this one's can do it.
             return .unavailable("the node does not know this work: \(error.message)")
         case let error as RemoteError:
-            return .refused(error.message)
+            return .refused(FailureReason(error.message))
+        case let error as WorkBook.Rejection:
+            return .refused(FailureReason(error.description))
         case is CancellationError:
             return .refused("stopped")
         default:
             // It may have arrived. What runs there all the same is found when there is a link again.
-            return .nodeLost(String(describing: error))
+            return .nodeLost(FailureReason(String(describing: error)))
         }
     }
 
@@ -134,18 +142,19 @@ struct CoordinatorEffects: Sendable {
                 let reply = try await scanActor(of: node).collect(request)
                 await coordinator.whenLocal { $0.collected(reply, request, from: node) }
             } catch {
+                await coordinator.whenLocal { $0.callFailed(error, of: node) }
                 guard await pause() else { return }
             }
         }
     }
 
     /// A few tasks at a time, so that neither the journal nor the coordinator is held up by megabytes.
-    private func lookUp(_ job: JobID, _ tasks: Range<Int>, _ keys: [TaskID: CacheKey]) async {
+    private func lookUp(_ job: JobID, _ tasks: Range<Int>, _ plan: any JobPlan) async {
         for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
             let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
-            let wanted = part.reduce(into: [:]) { $0[TaskID($1)] = keys[TaskID($1)] }
+            let wanted: [TaskID: CacheKey] = part.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
             // Without an answer the tasks are done as if there were no cache.
-            let found = (try? await journal.cached(wanted)) ?? [:]
+            let found = wanted.isEmpty ? [:] : (try? await journal.cached(wanted)) ?? [:]
             await coordinator.whenLocal { $0.lookedUp(job, part, found) }
         }
     }
@@ -157,21 +166,38 @@ struct CoordinatorEffects: Sendable {
 
     /// Stores entries, all that have gathered in one go, until none have. Where that fails it is tried until it does not.
     private func write() async {
-        while !Task.isCancelled, let entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
+        while !Task.isCancelled, var entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
             while !Task.isCancelled {
+                let batch = entries
                 do {
-                    let appended = try await journal.append(entries)
-                    await coordinator.whenLocal { $0.stored(entries.count, appended) }
+                    let ran = await coordinator.whenLocal { $0.ran() }
+                    let appended = try await journal.append(batch, ran: ran)
+                    await coordinator.whenLocal { $0.stored(batch, appended) }
                     if appended.mayShrink { try? await journal.shrink() }
                     break
                 } catch {
                     // The end of this task, not of the journal: `close` stores the rest.
                     if Task.isCancelled { break }
+                    if await deleteAhead(batch) {
+                        entries = await coordinator.whenLocal { $0.withoutDeleted(batch) } ?? batch
+                        continue
+                    }
                     await coordinator.whenLocal { $0.journalFails(error) }
                     try? await Task.sleep(for: CoordinatorEffects.journalPause)
                 }
             }
-            if Task.isCancelled { await coordinator.whenLocal { $0.giveBack(entries) } }
+            let left = entries
+            if Task.isCancelled { await coordinator.whenLocal { $0.giveBack(left) } }
         }
+    }
+
+    /// Deletes what somebody wants to be deleted before all that was decided earlier and cannot be stored.
+    ///
+    /// - Returns: whether there was anything, so that there may be room now.
+    private func deleteAhead(_ entries: [JournalEntry]) async -> Bool {
+        let jobs = await coordinator.whenLocal { $0.nextDeletions(entries) } ?? []
+        guard !jobs.isEmpty, (try? await journal.append(jobs.map { .deleted($0) })) != nil else { return false }
+        await coordinator.whenLocal { $0.deleted(ahead: jobs) }
+        return true
     }
 }

@@ -96,7 +96,7 @@ struct NodeCalls {
             next.stop = []
             outgoing[node] = rest
         }
-        next.acknowledged = core.deliveries[node]?.acknowledged ?? 0
+        next.acknowledged = core.nodes.deliveries[node]?.acknowledged ?? 0
         return next
     }
 
@@ -107,7 +107,7 @@ struct NodeCalls {
 
     /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
     mutating func nextCollection(from node: NodeID, _ core: CoordinatorCore) -> CollectRequest? {
-        let delivery = core.deliveries[node] ?? Delivery()
+        let delivery = core.nodes.deliveries[node] ?? Delivery()
         let isFirst = unasked.contains(node)
         guard core.isPresent(node),
             isFirst || wishes.wanted(on: node) > 0 || core.scheduler.running(on: node) > 0 || !delivery.isSettled

@@ -29,12 +29,6 @@ package struct CompareRequest: Codable, Sendable {
     package init(new: Image, old: Image, work: [Work]) {
         (self.new, self.old, self.work) = (new, old, work)
     }
-
-    func validate() throws(SkyError) {
-        guard (1...CompareRequest.workLimit).contains(work.count) else {
-            throw SkyError(.badInput, "a comparison has 1 to \(CompareRequest.workLimit) parts")
-        }
-    }
 }
 
 /// What one task of a comparison came to.

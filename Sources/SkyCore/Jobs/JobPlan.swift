@@ -17,6 +17,8 @@ protocol JobPlan: Sendable {
     func accepts(_ number: Int, _ result: TaskResult) -> Bool
     /// What decides a task's result, where an earlier one may answer in its place.
     func cacheKey(_ number: Int) -> CacheKey?
+    /// Whether its next tasks may have such keys.
+    var usesCache: Bool { get }
     /// An earlier task whose node has at hand what this one needs.
     func kin(_ number: Int) -> Int?
     /// The node that has its input and gives it to others.
@@ -31,6 +33,8 @@ extension JobPlan {
     func accepts(_ number: Int, _ result: TaskResult) -> Bool { true }
 
     func cacheKey(_ number: Int) -> CacheKey? { nil }
+
+    var usesCache: Bool { false }
 
     func loss(_ number: Int) -> String? { nil }
 

@@ -6,6 +6,8 @@ struct JobReplay: Sendable {
     private(set) var tasks = 0
     private(set) var isSealed = false
     private(set) var abort: SkyError?
+    /// What is wrong with what is stored; `nil` where nothing is.
+    private(set) var damage: String?
     /// What happened to the job, as far as it can be told from that.
     private(set) var events: [JobEvent.Kind] = []
     private(set) var told = CoordinatedJob.Tally()
@@ -33,6 +35,7 @@ struct JobReplay: Sendable {
         guard plan.needsResults else { return }
         guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
             abort = SkyError(.failed, "a stored result of it cannot be read")
+            damage = "what is stored of task \(result.task.index + 1) cannot be read"
             return
         }
         if case .extracted(let found) = value {

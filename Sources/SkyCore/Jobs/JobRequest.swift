@@ -23,6 +23,8 @@ package struct JobRequest: Codable, Sendable {
 
     static let longestDeadline = Duration.seconds(365 * 86_400)
     static let nodeLimit = 1000
+    /// Bytes of a node's name or id in a request: longer ones name no node.
+    static let nodeNameLimit = 255
 
     package init(_ kind: Kind) {
         self.kind = kind
@@ -70,12 +72,14 @@ package struct JobRequest: Codable, Sendable {
         if options.use.count + options.avoid.count > JobRequest.nodeLimit {
             throw SkyError(.badInput, "a job names at most \(JobRequest.nodeLimit) nodes to use or avoid")
         }
+        if options.use.union(options.avoid).contains(where: { $0.utf8.count > JobRequest.nodeNameLimit }) {
+            throw SkyError(.badInput, "the name of a node has at most \(JobRequest.nodeNameLimit) bytes")
+        }
         switch kind {
         case .simulate(let request): try request.validate()
-        case .sky(let request):
-            try request.configuration.validate()
-            try request.image.injection?.validate()
-        case .compare(let request): try request.validate()
+        case .sky(let request): try request.validate()
+        case .compare(let request):
+            do { try request.validate() } catch { throw SkyError(.badInput, error.description) }
         }
     }
 }
@@ -128,5 +132,19 @@ package struct SkyRequest: Codable, Sendable {
     package init(image: ImageReference, configuration: ScanConfiguration) {
         self.image = image
         self.configuration = configuration
+    }
+
+    func validate() throws(SkyError) {
+        try configuration.validate()
+        // In its own words, which name what was asked for.
+        try image.injection?.validate()
+        do { try image.validate() } catch { throw SkyError(.badInput, error.description) }
+        if let pictureSide, !ImagePreview.sides.contains(pictureSide) {
+            throw SkyError(
+                .badInput, "the side of a picture must lie between 16 and \(ImagePreview.largestSide) pixels")
+        }
+        if let failSector, !(0..<SectorGrid.sectorLimit).contains(failSector) {
+            throw SkyError(.badInput, "--fail-sector takes a number from 1 to \(SectorGrid.sectorLimit)")
+        }
     }
 }

@@ -73,7 +73,7 @@ struct SkyPlan: JobPlan {
         guard let role = role(number), let label = label(number) else { return nil }
         switch (role, phase) {
         case (.header, _):
-            return ScanTask(.inspect(request.image, withContent: usesCache), label: label)
+            return ScanTask(.inspect(request.image, withContent: wantsCache), label: label)
         case (.background(let index), _):
             return ScanTask(.background(image, sectors[index], request.configuration), label: label)
         case (.seeing(let index), .gauging(let background)):
@@ -93,10 +93,12 @@ struct SkyPlan: JobPlan {
 
     var needsResults: Bool { true }
 
-    private var usesCache: Bool { request.usesCache ?? true }
+    private var wantsCache: Bool { request.usesCache ?? true }
+
+    var usesCache: Bool { wantsCache && info?.content != nil }
 
     func cacheKey(_ number: Int) -> CacheKey? {
-        guard usesCache, let content = info?.content, let role = role(number) else { return nil }
+        guard wantsCache, let content = info?.content, let role = role(number) else { return nil }
         var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
         if let companions = image.companions {
             identity.companions = [companions.noise, companions.mask].map { $0?.content?.digest ?? [] }
@@ -293,7 +295,7 @@ struct SkyPlan: JobPlan {
             }
             tiles = []
             // Once, and not for every sector: it is large.
-            if usesCache { backgroundDigest = try CacheKey.digest(of: background) }
+            if wantsCache { backgroundDigest = try CacheKey.digest(of: background) }
             guard samples.isEmpty else {
                 phase = .gauging(background)
                 return PlanStep(newTasks: samples.count)

@@ -7,34 +7,47 @@ import Transport
 extension Journal {
     /// Earlier results for these tasks, as far as there are. Those found count as used now.
     func cached(_ keys: [TaskID: CacheKey]) async throws(JournalError) -> [TaskID: ByteBuffer] {
-        let found: [TaskID: ByteBuffer] = try await write { database in
+        let (found, damaged): ([TaskID: ByteBuffer], Int) = try await write { database in
             let now = Int64(clamping: WallClock.milliseconds)
             var found: [TaskID: ByteBuffer] = [:]
-            let select = try database.cachedStatement(sql: "SELECT payload FROM cache WHERE key = ?")
+            var damaged = 0
+            let select = try database.cachedStatement(sql: "SELECT payload, checksum FROM cache WHERE key = ?")
             let touch = try database.cachedStatement(sql: "UPDATE cache SET used = ? WHERE key = ?")
             for (task, key) in keys {
                 let digest = Data(key.digest)
-                guard let payload = try Data.fetchOne(select, arguments: [digest]) else { continue }
+                guard let row = try Row.fetchOne(select, arguments: [digest]) else { continue }
+                guard let payload = Data.fromDatabaseValue(row["payload"]),
+                    Journal.isWhole(row["checksum"], RowChecksum.cache(digest, payload))
+                else {
+                    // Done again, and the damaged one is gone.
+                    try database.run("DELETE FROM cache WHERE key = ?", [digest])
+                    damaged += 1
+                    continue
+                }
                 try touch.execute(arguments: [now, digest])
                 found[task] = ByteBuffer(data: payload)
             }
-            return found
+            return (found, damaged)
         }
         counts.withLockedValue { counts in
             counts.hits += found.count
             counts.misses += keys.count - found.count
+            counts.damaged += damaged
         }
         return found
     }
 
     /// Keeps a result for later; those not used for longest make room for it.
-    func remember(_ payload: ByteBuffer, as key: CacheKey, in database: Database) throws {
-        let size = payload.readableBytes
+    func remember(_ payload: Data, as key: CacheKey, in database: Database) throws {
+        let (size, digest) = (payload.count, Data(key.digest))
         guard size <= limits.cache else { return }
         // The later one: it was asked for because the earlier was no answer.
         try database.run(
-            "INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?)",
-            [Data(key.digest), Int64(clamping: WallClock.milliseconds), size, Data(buffer: payload)])
+            "INSERT OR REPLACE INTO cache(key, used, size, payload, checksum) VALUES (?, ?, ?, ?, ?)",
+            [
+                digest, Int64(clamping: WallClock.milliseconds), size, payload,
+                RowChecksum.cache(digest, payload),
+            ])
     }
 
     /// Brings the cache below its limit, and a tenth further so that this is not done for every result; and further still where
@@ -42,7 +55,8 @@ extension Journal {
     func evict(from database: Database) throws {
         let total = try database.number("SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse")
         var excess = total > limits.cache ? total - limits.cache / 10 * 9 : 0
-        let over = try Journal.bytes(database).held - limits.bytes
+        let room = try room(database)
+        let over = room.held - room.limit
         if over > 0 { excess = max(excess, over + limits.cache / 10) }
         guard excess > 0, total > 0 else { return }
         var keys: [Data] = []
@@ -58,12 +72,13 @@ extension Journal {
     /// What is kept, and how much room that takes.
     package func usage() async throws(JournalError) -> JournalUsage {
         let (counts, limits) = (counts.withLockedValue { $0 }, limits)
-        return try await read { database in
+        return try await read { [self] database in
+            let room = try room(database)
             let row = try Row.fetchOne(
                 database,
                 sql: "SELECT count(*) AS results, coalesce(sum(size), 0) AS bytes FROM cache INDEXED BY cacheUse")
             return JournalUsage(
-                bytes: try Journal.bytes(database).held, limit: limits.bytes,
+                bytes: room.held, limit: room.limit,
                 jobs: try Int.fetchOne(database, sql: "SELECT count(*) FROM job") ?? 0,
                 cachedResults: row?["results"] ?? 0, cacheBytes: row?["bytes"] ?? 0, cacheLimit: limits.cache,
                 hits: counts.hits, misses: counts.misses, evictions: counts.evictions)

@@ -7,81 +7,118 @@ import Transport
 extension Journal {
     private static let tasksPerJob: Int64 = 1 << 31
 
-    /// `false` where a task has a result or failure already.
-    func append(_ entry: JournalEntry, to database: Database) throws -> Bool {
+    /// - Parameter numbers: those of jobs that were looked up in this transaction.
+    /// - Returns: `false` where a task has a result or failure already.
+    func append(_ entry: JournalEntry, to database: Database, _ numbers: inout [JobID: Int64]) throws -> Bool {
         switch entry {
         case .submitted(let job):
-            try database.run(
-                "INSERT OR IGNORE INTO job(id, token, request, submitted, program) VALUES (?, ?, ?, ?, ?)",
-                [
-                    Journal.key(job.id), job.token, try JSONEncoder().encode(job.request),
-                    Int64(clamping: job.submitted), job.program,
-                ])
-        case .result(let result):
+            let id = Journal.key(job.id)
+            let request = try job.encodedRequest ?? JournalText.encode(job.request)
             try database.run(
                 """
-                INSERT OR IGNORE INTO result SELECT number * \(Journal.tasksPerJob) + ?, ?, ?, ? FROM job WHERE id = ?
+                INSERT OR IGNORE INTO job(id, token, request, submitted, program, submittedRun, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
-                    result.task.index, result.node, Journal.nanoseconds(result.duration), Data(buffer: result.payload),
-                    Journal.key(result.job),
+                    id, job.token, request, Int64(clamping: job.submitted), job.program,
+                    job.submittedRun.map(Journal.milliseconds), RowChecksum.job(id, job.token, request),
                 ])
+        case .result(let result):
+            guard let key = try Journal.key(of: result.task, in: result.job, database, &numbers) else { return true }
+            let (duration, payload) = (Journal.nanoseconds(result.duration), Data(buffer: result.payload))
+            try database.run(
+                "INSERT OR IGNORE INTO result(key, node, duration, payload, checksum) VALUES (?, ?, ?, ?, ?)",
+                [key, result.node, duration, payload, RowChecksum.result(key, result.node, duration, payload)])
             guard database.changesCount > 0 else { return false }
-            if let cacheKey = result.cacheKey { try remember(result.payload, as: cacheKey, in: database) }
+            if let cacheKey = result.cacheKey { try remember(payload, as: cacheKey, in: database) }
         case .failed(let job, let task, let reason, let isBadInput):
+            guard let key = try Journal.key(of: task, in: job, database, &numbers) else { return true }
             try database.run(
-                "INSERT OR IGNORE INTO failure SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
-                [task.index, reason, isBadInput, Journal.key(job)])
+                "INSERT OR IGNORE INTO failure(key, reason, isBadInput, checksum) VALUES (?, ?, ?, ?)",
+                [key, reason, isBadInput, RowChecksum.failure(key, reason, isBadInput)])
             return database.changesCount > 0
-        case .ended(let job, let report, let time):
+        case .ended(let job, let report, let time, let ran):
+            let (id, text) = (Journal.key(job), try JournalText.encode(report))
             try database.run(
-                "UPDATE job SET report = ?, ended = ? WHERE id = ?",
-                [try JSONEncoder().encode(report), Int64(clamping: time), Journal.key(job)])
+                "UPDATE job SET report = ?, ended = ?, endedRun = ?, reportChecksum = ? WHERE id = ?",
+                [text, Int64(clamping: time), Journal.milliseconds(ran), RowChecksum.report(id, text), id])
         case .risked(let job, let risk):
             try database.run(
                 "INSERT OR REPLACE INTO risk SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
                 [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
         case .deleted(let job):
-            try deleteTasks(of: job, from: database)
+            numbers[job] = nil
+            // Its tasks may be many: `sweep` deletes them a few at a time.
+            try database.run("INSERT OR IGNORE INTO deletion SELECT number FROM job WHERE id = ?", [Journal.key(job)])
             try database.run("DELETE FROM job WHERE id = ?", [Journal.key(job)])
         }
         return true
     }
 
-    private func deleteTasks(of job: JobID, from database: Database) throws {
-        for table in ["result", "failure", "risk"] {
-            try database.run(
-                """
-                DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                """, ["id": Journal.key(job)])
+    /// Where a task's row is; `nil` where its job is gone.
+    private static func key(
+        of task: TaskID, in job: JobID, _ database: Database, _ numbers: inout [JobID: Int64]
+    ) throws -> Int64? {
+        if numbers[job] == nil {
+            let statement = try database.cachedStatement(sql: "SELECT number FROM job WHERE id = ?")
+            numbers[job] = try Int64.fetchOne(statement, arguments: [key(job)])
         }
+        return numbers[job].map { $0 * tasksPerJob + Int64(task.index) }
     }
 
-    /// Forgets what is stored of a job's tasks: its results will be of this version of the program.
-    package func restart(_ job: JobID) async throws(JournalError) {
-        try await write { [self] database in
-            try deleteTasks(of: job, from: database)
-            try database.run(
-                "UPDATE job SET program = ? WHERE id = ?", [SkyNetVersion.current, Journal.key(job)])
-        }
-    }
-
-    /// All jobs, the oldest first.
-    package func jobs() async throws(JournalError) -> [StoredJob] {
-        try await read { database in
-            try Row.fetchAll(
-                database, sql: "SELECT id, token, request, program, submitted, report, ended FROM job ORDER BY number"
-            )
-            .map { row in
-                let (request, report) = (row["request"] as Data, row["report"] as Data?)
-                return StoredJob(
-                    id: JobID(rawValue: UInt64(bitPattern: row["id"])), token: row["token"],
-                    request: try Journal.decode(JobRequest.self, request), program: row["program"],
-                    submitted: UInt64(clamping: row["submitted"] as Int64),
-                    report: try report.map { try Journal.decode(JobReport.self, $0) },
-                    ended: (row["ended"] as Int64?).map { UInt64(clamping: $0) })
+    /// Deletes what is left of the tasks of deleted jobs, a few in a transaction: others store theirs in between, and a full
+    /// disk has room for it.
+    func sweep() async throws(JournalError) {
+        while try await write({ database in
+            guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else { return false }
+            let keys = [number * Journal.tasksPerJob, (number + 1) * Journal.tasksPerJob]
+            for table in ["result", "failure", "risk"] {
+                try database.run(
+                    """
+                    DELETE FROM \(table) WHERE key IN
+                    (SELECT key FROM \(table) WHERE key >= ? AND key < ? LIMIT \(Journal.sweepStep))
+                    """, [keys[0], keys[1]])
+                if database.changesCount > 0 { return true }
             }
+            try database.run("DELETE FROM deletion WHERE number = ?", [number])
+            return true
+        }) {}
+    }
+
+    /// Rows deleted in one transaction.
+    private static let sweepStep = 2000
+
+    /// Forgets what is stored of a job's tasks: its results will be of this version of the program, and of this life or later.
+    package func restart(_ job: JobID) async throws(JournalError) {
+        let life = life
+        try await write { database in
+            for table in ["result", "failure", "risk"] {
+                try database.run(
+                    """
+                    DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                    AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                    """, ["id": Journal.key(job)])
+            }
+            try database.run(
+                "UPDATE job SET program = ?, since = ? WHERE id = ?",
+                [SkyNetVersion.current, Int64(clamping: life.generation), Journal.key(job)])
+        }
+    }
+
+    /// All jobs, the oldest first, and words about those that are damaged: they are left where they are, and out.
+    package func jobs() async throws(JournalError) -> (jobs: [StoredJob], damaged: [String]) {
+        try await read { database in
+            var (jobs, damaged): ([StoredJob], [String]) = ([], [])
+            let rows = try Row.fetchCursor(database, sql: "SELECT * FROM job ORDER BY number")
+            while let row = try rows.next() {
+                do throws(JournalError) {
+                    jobs.append(try StoredJob(row))
+                } catch {
+                    let name = Int64.fromDatabaseValue(row["id"]).map { "\(JobID(rawValue: UInt64(bitPattern: $0)))" }
+                    damaged.append("job \(name ?? "of unknown id"): \(error.message)")
+                }
+            }
+            return (jobs, damaged)
         }
     }
 
@@ -99,34 +136,62 @@ extension Journal {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT key - number * \(Journal.tasksPerJob) AS task, node, duration, \(payload) AS payload
-                    FROM job JOIN result ON key >= number * \(Journal.tasksPerJob) + :task
+                    SELECT key, key - number * \(Journal.tasksPerJob) AS task, node, duration, \(payload) AS payload,
+                    result.checksum AS checksum FROM job JOIN result ON key >= number * \(Journal.tasksPerJob) + :task
                     AND key < (number + 1) * \(Journal.tasksPerJob)
                     WHERE id = :id ORDER BY key LIMIT :count
                     """, arguments: ["task": task, "id": Journal.key(job), "count": count])
             var results: [StoredResult] = []
             while let row = try rows.next() {
+                let task: Int = row["task"]
+                guard let node = String.fromDatabaseValue(row["node"]),
+                    let duration = Int64.fromDatabaseValue(row["duration"]), duration >= 0,
+                    let payload = Data.fromDatabaseValue(row["payload"]),
+                    !withPayloads
+                        || Journal.isWhole(row["checksum"], RowChecksum.result(row["key"], node, duration, payload))
+                else { throw Journal.damagedTask(task, of: job) }
                 results.append(
                     StoredResult(
-                        job: job, task: TaskID(row["task"]), node: row["node"],
-                        duration: .nanoseconds(row["duration"] as Int64),
-                        payload: ByteBuffer(data: row["payload"])))
+                        job: job, task: TaskID(task), node: node, duration: .nanoseconds(duration),
+                        payload: ByteBuffer(data: payload)))
             }
             return results
         }
     }
 
-    package func failures(of job: JobID) async throws(JournalError) -> [StoredFailure] {
+    /// Tasks of a job that failed for good, in the order of tasks.
+    ///
+    /// - Parameter count: how many at most.
+    package func failures(of job: JobID, count: Int = .max) async throws(JournalError) -> [StoredFailure] {
         try await read { database in
-            try Row.fetchAll(
+            let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT key - number * \(Journal.tasksPerJob) AS task, reason, isBadInput
+                    SELECT key, key - number * \(Journal.tasksPerJob) AS task, reason, isBadInput,
+                    failure.checksum AS checksum
                     FROM job JOIN failure ON key >= number * \(Journal.tasksPerJob)
-                    AND key < (number + 1) * \(Journal.tasksPerJob) WHERE id = ? ORDER BY key
-                    """, arguments: [Journal.key(job)]
-            ).map { StoredFailure(task: TaskID($0["task"]), reason: $0["reason"], isBadInput: $0["isBadInput"]) }
+                    AND key < (number + 1) * \(Journal.tasksPerJob) WHERE id = ? ORDER BY key LIMIT ?
+                    """, arguments: [Journal.key(job), count])
+            var failures: [StoredFailure] = []
+            while let row = try rows.next() {
+                let task: Int = row["task"]
+                guard let reason = String.fromDatabaseValue(row["reason"]),
+                    let isBadInput = Bool.fromDatabaseValue(row["isBadInput"]),
+                    Journal.isWhole(row["checksum"], RowChecksum.failure(row["key"], reason, isBadInput))
+                else { throw Journal.damagedTask(task, of: job) }
+                failures.append(StoredFailure(task: TaskID(task), reason: reason, isBadInput: isBadInput))
+            }
+            return failures
         }
+    }
+
+    /// Whether a row is what was written. Those of earlier versions have no checksum.
+    static func isWhole(_ stored: DatabaseValue, _ checksum: Int64) -> Bool {
+        stored.isNull || Int64.fromDatabaseValue(stored) == checksum
+    }
+
+    private static func damagedTask(_ task: Int, of job: JobID) -> JournalError {
+        JournalError(.damagedJob, "what is stored of task \(task + 1) of job \(job) is damaged; submit it once more")
     }
 
     /// Tasks that were about to be run on the coordinator's own node when that ended, and have neither result nor failure.
@@ -141,10 +206,12 @@ extension Journal {
                     AND risk.key NOT IN (SELECT key FROM result) AND risk.key NOT IN (SELECT key FROM failure)
                     ORDER BY risk.key
                     """, arguments: [Journal.key(job)]
-            ).map {
-                TaskRisk(
-                    task: TaskID($0["task"]), node: NodeID(rawValue: UInt64(bitPattern: $0["node"])),
-                    isAlone: $0["alone"])
+            ).compactMap { row in
+                // One that is damaged blames nobody.
+                guard let node = Int64.fromDatabaseValue(row["node"]), let isAlone = Bool.fromDatabaseValue(row["alone"])
+                else { return nil }
+                return TaskRisk(
+                    task: TaskID(row["task"]), node: NodeID(rawValue: UInt64(bitPattern: node)), isAlone: isAlone)
             }
         }
     }
@@ -161,18 +228,52 @@ extension Journal {
         }
     }
 
-    private static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: data)
-        } catch {
-            throw JournalError(.damaged, "the journal holds a job that cannot be read")
-        }
+    static func key(_ job: JobID) -> Int64 { Int64(bitPattern: job.rawValue) }
+
+    /// As a column holds it: durations of peers may be longer than that.
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = min(max(.zero, duration), longestDuration).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    private static func key(_ job: JobID) -> Int64 { Int64(bitPattern: job.rawValue) }
+    static func milliseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = min(max(.zero, duration), longestDuration).components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
 
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    /// A hundred years, which fit into a column as nanoseconds.
+    private static let longestDuration = Duration.seconds(100 * 366 * 86_400)
+}
+
+extension StoredJob {
+    /// - Throws: `JournalError` where the row is not what was written.
+    fileprivate init(_ row: Row) throws(JournalError) {
+        guard let id = Int64.fromDatabaseValue(row["id"]), let request = Data.fromDatabaseValue(row["request"]),
+            let submitted = Int64.fromDatabaseValue(row["submitted"])
+        else { throw JournalError(.damagedJob, "a column has no value that can be read") }
+        let token = String.fromDatabaseValue(row["token"])
+        let report = Data.fromDatabaseValue(row["report"])
+        guard Journal.isWhole(row["checksum"], RowChecksum.job(id, token, request)),
+            Journal.isWhole(row["reportChecksum"], RowChecksum.report(id, report))
+        else { throw JournalError(.damagedJob, "it is damaged: its checksum does not fit") }
+        do {
+            self.init(
+                id: JobID(rawValue: UInt64(bitPattern: id)), token: token,
+                request: try JournalText.decode(JobRequest.self, request),
+                program: String.fromDatabaseValue(row["program"]), submitted: UInt64(clamping: submitted),
+                report: try report.map { try JournalText.decode(JobReport.self, $0) },
+                ended: Int64.fromDatabaseValue(row["ended"]).map { UInt64(clamping: $0) })
+            try self.request.validate()
+        } catch {
+            throw JournalError(.damagedJob, "its request or report cannot be read: \(error)")
+        }
+        submittedRun = Int64.fromDatabaseValue(row["submittedRun"]).flatMap(StoredJob.run)
+        endedRun = Int64.fromDatabaseValue(row["endedRun"]).flatMap(StoredJob.run)
+        resultsSince = Int64.fromDatabaseValue(row["since"]).map { UInt64(clamping: $0) }
+    }
+
+    /// `nil` for what no coordinator can have run.
+    private static func run(_ milliseconds: Int64) -> Duration? {
+        (0...1000 * 366 * 86_400_000).contains(milliseconds) ? .milliseconds(milliseconds) : nil
     }
 }

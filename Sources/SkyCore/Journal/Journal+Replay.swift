@@ -3,13 +3,18 @@ extension Journal {
     private static let page = 10_000
 
     /// A job's plan after all that is stored of it.
-    func replay(_ job: StoredJob) async throws(JournalError) -> JobReplay {
+    ///
+    /// - Parameter progress: called again and again.
+    func replay(
+        _ job: StoredJob, progress: @Sendable () -> Void = {}
+    ) async throws(JournalError) -> JobReplay {
         var replay = JobReplay(job.request)
         let page = replay.plan.needsResults ? 16 : Journal.page
         var next = 0
         // In the order of tasks, as a plan's later tasks follow from what became of the earlier ones.
         var failures = try await failures(of: job.id).sorted { $0.task < $1.task }[...]
         while true {
+            progress()
             let results = try await results(
                 of: job.id, from: next, count: page, withPayloads: replay.plan.needsResults)
             for result in results {

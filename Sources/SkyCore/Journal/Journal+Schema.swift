@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Transport
 
@@ -17,7 +18,20 @@ extension Journal {
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         }
         if !inMemory { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-        // A process may die at any time without losing what was stored; see the class about power.
+        // Until the start of this life is noted: two lives of one number must not be, also after a loss of power.
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        // Damage within a page is found when the page is read.
+        try database.execute(sql: "PRAGMA cell_size_check = ON")
+        // What was written beside the file and has been brought into it does not go on taking room.
+        try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit)")
+    }
+
+    /// Bytes that the file written to first keeps at most when it has been brought into the other.
+    static let logLimit = 1 << 20
+    private static let secretLength = 32
+
+    /// A process may die at any time without losing what was stored; see the class about power.
+    static func relax(_ database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
     }
 
@@ -57,24 +71,66 @@ extension Journal {
             // The version whose results a job has.
             try database.execute(sql: "ALTER TABLE job ADD COLUMN program TEXT")
         }
+        migrator.registerMigration("4") { database in
+            try database.execute(
+                sql: """
+                    -- secret: see AttemptReceipts. ran: milliseconds that all lives ran together, as last noted.
+                    ALTER TABLE coordinator ADD COLUMN secret BLOB;
+                    ALTER TABLE coordinator ADD COLUMN ran INTEGER NOT NULL DEFAULT 0;
+                    -- How long the coordinator had run when the job was submitted and when it ended, in milliseconds.
+                    ALTER TABLE job ADD COLUMN submittedRun INTEGER;
+                    ALTER TABLE job ADD COLUMN endedRun INTEGER;
+                    -- The first generation whose results count.
+                    ALTER TABLE job ADD COLUMN since INTEGER;
+                    -- CRC-32 of the rest of the row; NULL where an earlier version wrote it.
+                    ALTER TABLE job ADD COLUMN checksum INTEGER;
+                    ALTER TABLE job ADD COLUMN reportChecksum INTEGER;
+                    ALTER TABLE result ADD COLUMN checksum INTEGER;
+                    ALTER TABLE failure ADD COLUMN checksum INTEGER;
+                    ALTER TABLE cache ADD COLUMN checksum INTEGER;
+                    -- Jobs that are deleted, by number, while there are still rows of their tasks.
+                    CREATE TABLE deletion(number INTEGER PRIMARY KEY);
+                    """)
+        }
         if try queue.read(migrator.hasBeenSuperseded) {
             throw JournalError(.newer, "it was made by a later version of this program")
         }
         try migrator.migrate(queue)
     }
 
+    /// What a journal says of its coordinator at a start.
+    struct Beginning {
+        var life: CoordinatorLife
+        /// Whether the life before ended in order.
+        var wasClosed: Bool
+        var secret: [UInt8]
+        /// How long all earlier lives ran together.
+        var ran: Duration
+    }
+
     /// Notes one more start of the coordinator.
-    static func beginLife(_ database: Database) throws -> (life: CoordinatorLife, wasClosed: Bool) {
+    static func beginLife(_ database: Database) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
             let id = Int64(bitPattern: CoordinatorID.random().rawValue)
-            try database.execute(sql: "INSERT INTO coordinator VALUES (?, 0, 1)", arguments: [id])
+            try database.execute(sql: "INSERT INTO coordinator(id, generation, closed) VALUES (?, 0, 1)", arguments: [id])
         }
-        guard let row = try Row.fetchOne(database, sql: "SELECT id, generation, closed FROM coordinator"),
-            let id = row["id"] as Int64?, let generation = row["generation"] as Int64?, generation >= 0,
-            let closed = row["closed"] as Bool?
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM coordinator"),
+            let id = Int64.fromDatabaseValue(row["id"]), let closed = Bool.fromDatabaseValue(row["closed"]),
+            let generation = Int64.fromDatabaseValue(row["generation"]), (0..<Int64.max).contains(generation)
         else { throw JournalError(.damaged, "it does not say whose it is") }
-        try database.execute(sql: "UPDATE coordinator SET generation = ?, closed = 0", arguments: [generation + 1])
+        var secret = Data.fromDatabaseValue(row["secret"]).map { Array($0) } ?? []
+        if secret.count != secretLength {
+            var random = SystemRandomNumberGenerator()
+            secret = (0..<secretLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        }
+        try database.execute(
+            sql: "UPDATE coordinator SET generation = ?, closed = 0, secret = ?",
+            arguments: [generation + 1, Data(secret)])
         let coordinator = CoordinatorID(rawValue: UInt64(bitPattern: id))
-        return (CoordinatorLife(coordinator, generation: UInt64(generation + 1)), closed)
+        // A clock that runs for a thousand years is a damaged one.
+        let ran = max(0, min(Int64.fromDatabaseValue(row["ran"]) ?? 0, 1000 * 366 * 86_400_000))
+        return Beginning(
+            life: CoordinatorLife(coordinator, generation: UInt64(generation + 1)), wasClosed: closed, secret: secret,
+            ran: .milliseconds(ran))
     }
 }

@@ -8,6 +8,8 @@ struct CacheCounts {
     var hits = 0
     var misses = 0
     var evictions = 0
+    /// Those that were damaged when they were looked for.
+    var damaged = 0
 }
 
 /// What a coordinator must not forget, in SQLite: its jobs, each result once, each failure, each end.
@@ -19,6 +21,10 @@ package final class Journal: Sendable {
     package let life: CoordinatorLife
     /// Whether the life before it ended in order.
     package let wasClosed: Bool
+    /// By which results of earlier lives are known.
+    let secret: [UInt8]
+    /// How long all earlier lives ran together.
+    let ranBefore: Duration
     let queue: DatabaseQueue
     /// What it may hold; new ones hold from the next entry on.
     var limits: JournalLimits {
@@ -27,9 +33,14 @@ package final class Journal: Sendable {
     }
     private let currentLimits: NIOLockedValueBox<JournalLimits>
     let counts = NIOLockedValueBox(CacheCounts())
-    private let path: String?
+    let path: String?
     /// Held as long as the journal is open.
     private let folder: JournalFolder?
+    /// The file that was opened, by device and inode.
+    private let file: FileIdentity?
+    let ballast: JournalBallast?
+    /// When it was last noted how long this life has run.
+    private let ranNoted = NIOLockedValueBox<Duration?>(nil)
 
     /// Opens the journal in a folder, or makes one there.
     ///
@@ -56,8 +67,14 @@ package final class Journal: Sendable {
                 try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)
             try Journal.migrate(queue)
-            (life, wasClosed) = try queue.write(Journal.beginLife)
+            let beginning = try queue.write(Journal.beginLife)
+            try queue.writeWithoutTransaction(Journal.relax)
+            (life, wasClosed) = (beginning.life, beginning.wasClosed)
+            (secret, ranBefore) = (beginning.secret, beginning.ran)
+            file = path.flatMap(FileIdentity.init)
+            ballast = folder.map { JournalBallast(folder: $0.path) }
             self.queue = queue
+            ballast?.take()
             // The limits may be lower than they were.
             try queue.write { [self] in try evict(from: $0) }
         } catch let error as JournalError {
@@ -69,40 +86,137 @@ package final class Journal: Sendable {
 
     // MARK: - Writing
 
-    /// Stores entries, all or none, and returns when that is done.
+    /// Stores entries and returns when that is done: all or none, but for those that can never be stored.
     ///
+    /// - Parameter ran: how long the coordinator has run, in all its lives.
     /// - Throws: `JournalError`; of kind `full` it may go better later.
     @discardableResult
-    package func append(_ entries: [JournalEntry]) async throws(JournalError) -> Appended {
-        try await write { [self] database in
-            var repeated = 0
-            var mayEvict = false
-            for entry in entries {
-                let isNew = try append(entry, to: database)
-                if !isNew { repeated += 1 }
-                if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
+    package func append(_ entries: [JournalEntry], ran: Duration? = nil) async throws(JournalError) -> Appended {
+        try checkFile()
+        var appended: Appended
+        do {
+            appended = try await store(entries, ran: ran)
+        } catch {
+            guard error.kind == .full, entries.contains(where: \.isDeletion), ballast?.release() == true else {
+                throw error
             }
-            var (bytes, spare) = try Journal.bytes(database)
-            if mayEvict || bytes > limits.bytes {
-                try evict(from: database)
-                (bytes, spare) = try Journal.bytes(database)
-            }
-            return Appended(repeated: repeated, bytes: bytes, mayShrink: spare >= Journal.shrinkStep)
+            // What is to be deleted makes room for all that waits.
+            appended = try await store(entries, ran: ran)
         }
+        if entries.contains(where: \.isDeletion) {
+            try await sweep()
+            appended.room = try await write { [self] in try room($0) }
+        }
+        appended.room.held += logSize
+        if appended.room.isFull, logSize > 0 {
+            // What was written beside the file takes room twice until it is brought into it.
+            try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            appended.room = try await write { [self] in try room($0) }
+            appended.room.held += logSize
+        }
+        ballast?.take()
+        return appended
+    }
+
+    /// Bytes of the file that is written to first.
+    private var logSize: Int { path.map { FileIdentity.size(of: $0 + "-wal") } ?? 0 }
+
+    private func store(_ entries: [JournalEntry], ran: Duration?) async throws(JournalError) -> Appended {
+        let noted = ranNoted.withLockedValue { $0 }
+        let due = ran.flatMap { ran in noted.map { ran - $0 >= Journal.notingInterval } ?? true ? ran : nil }
+        let appended: Appended = try await write { [self] database in
+            do {
+                return try store(entries, ran: due, in: database, oneByOne: false)
+            } catch let error where Journal.isOfEntry(error) {
+                // Which one it is shows when they are stored by themselves.
+                throw EntryRefused()
+            }
+        } orIfRefused: { [self] database in
+            try store(entries, ran: due, in: database, oneByOne: true)
+        }
+        if let due { ranNoted.withLockedValue { $0 = due } }
+        return appended
+    }
+
+    /// How often it is noted how long this life has run, where something is stored anyway.
+    private static let notingInterval = Duration.seconds(10)
+
+    private func store(
+        _ entries: [JournalEntry], ran: Duration?, in database: Database, oneByOne: Bool
+    ) throws -> Appended {
+        var appended = Appended(room: JournalRoom(held: 0, limit: 0))
+        var mayEvict = false
+        var numbers: [JobID: Int64] = [:]
+        for (index, entry) in entries.enumerated() {
+            var isNew = true
+            if oneByOne {
+                do {
+                    try database.inSavepoint {
+                        isNew = try append(entry, to: database, &numbers)
+                        return .commit
+                    }
+                } catch let error where Journal.isOfEntry(error) {
+                    numbers = [:]
+                    appended.refused.append((index, String(describing: error)))
+                    continue
+                }
+            } else {
+                isNew = try append(entry, to: database, &numbers)
+            }
+            if !isNew { appended.repeated += 1 }
+            if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
+        }
+        if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
+        appended.room = try room(database)
+        if mayEvict || appended.room.isFull {
+            try evict(from: database)
+            appended.room = try room(database)
+        }
+        appended.mayShrink = try Journal.bytes(database).spare >= Journal.shrinkStep
+        return appended
     }
 
     package struct Appended: Sendable {
         /// Results and failures that were left out because their task has one already, which is nobody's intention.
-        package var repeated: Int
-        /// What the journal holds now.
-        package var bytes: Int
+        package var repeated = 0
+        /// Entries that can never be stored, by their place, and why.
+        package var refused: [(place: Int, reason: String)] = []
+        /// What the journal holds now, and may.
+        var room: JournalRoom
         /// Whether `shrink` would give something back.
-        package var mayShrink: Bool
+        package var mayShrink = false
+    }
+
+    /// Whether an error is about what was to be stored, and not about the disk or the file: it would come again.
+    private static func isOfEntry(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return !(error is JournalError) && !(error is CancellationError) }
+        return [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE].contains(error.resultCode)
+    }
+
+    private struct EntryRefused: Error {}
+
+    /// What it holds, and may hold.
+    func room(_ database: Database) throws -> JournalRoom {
+        let (held, spare) = try Journal.bytes(database)
+        guard let path else { return JournalRoom(held: held, limit: limits.bytes) }
+        let disk = DiskSpace(of: path).map { ($0.size, $0.available + spare) }
+        return JournalRoom(held: held, limit: limits.bytes, disk: disk)
+    }
+
+    /// A file that is deleted while it is open can be written to, and all of it is gone at the end.
+    private func checkFile() throws(JournalError) {
+        guard let path, let file, FileIdentity(path) != file else { return }
+        throw JournalError(
+            .gone, "\(path) was deleted or replaced while it is in use; start the node again, or put the file back")
     }
 
     /// Notes that this life ends in order.
-    package func close() async throws(JournalError) {
-        try await write { try $0.execute(sql: "UPDATE coordinator SET closed = 1") }
+    package func close(ran: Duration? = nil) async throws(JournalError) {
+        try await write { database in
+            try database.execute(sql: "UPDATE coordinator SET closed = 1")
+            if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
+        }
+        _ = ballast?.release()
     }
 
     /// Gives back the pages of the file that it holds in memory for the next statement.
@@ -117,6 +231,20 @@ package final class Journal: Sendable {
     ) async throws(JournalError) -> Value {
         do {
             return try await queue.write(body)
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// As `write`; where `body` says that an entry is refused, it is undone and `second` is done instead.
+    private func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        orIfRefused second: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
+        do {
+            return try await queue.write(body)
+        } catch is EntryRefused {
+            return try await write(second)
         } catch {
             throw Journal.failure(error, path)
         }
@@ -140,6 +268,7 @@ package final class Journal: Sendable {
 
     static func failure(_ error: any Error, _ path: String?) -> JournalError {
         let place = path ?? "the journal"
+        if let error = error as? JournalError { return error }
         guard let error = error as? DatabaseError else { return JournalError(.inaccessible, "\(place): \(error)") }
         let words = error.message ?? error.resultCode.description
         switch error.resultCode {

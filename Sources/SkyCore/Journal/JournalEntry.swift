@@ -1,3 +1,4 @@
+import Foundation
 package import NIOCore
 
 /// One thing that a coordinator must not forget. Entries are stored in the order in which they were decided, many in one
@@ -8,7 +9,9 @@ package enum JournalEntry: Sendable {
     case result(StoredResult)
     /// A task has failed for good.
     case failed(JobID, TaskID, reason: String, isBadInput: Bool)
-    case ended(JobID, JobReport, at: UInt64)
+    ///
+    /// - Parameter ran: how long the coordinator had run by then, in all its lives.
+    case ended(JobID, JobReport, at: UInt64, ran: Duration)
     /// A task is about to be run on the node that keeps the journal: if that dies of it, somebody has to know.
     case risked(JobID, TaskRisk)
     /// The job with all that belongs to it.
@@ -18,9 +21,21 @@ package enum JournalEntry: Sendable {
     var byteCount: Int {
         switch self {
         case .result(let result): 128 + result.payload.readableBytes
-        case .submitted, .failed, .ended, .risked, .deleted: 1024
+        case .submitted(let job): 1024 + (job.encodedRequest?.count ?? 0)
+        case .failed(_, _, let reason, _): 128 + reason.utf8.count
+        case .ended, .risked, .deleted: 1024
         }
     }
+
+    var job: JobID {
+        switch self {
+        case .submitted(let job): job.id
+        case .result(let result): result.job
+        case .failed(let job, _, _, _), .ended(let job, _, _, _), .risked(let job, _), .deleted(let job): job
+        }
+    }
+
+    var isDeletion: Bool { if case .deleted = self { true } else { false } }
 }
 
 /// A job as it is stored.
@@ -37,6 +52,14 @@ package struct StoredJob: Sendable {
     package var report: JobReport?
     /// Milliseconds since 1970; `nil` while it goes on.
     package var ended: UInt64?
+    /// How long its coordinator had run when it was submitted and when it ended, in all its lives; `nil` where that was not
+    /// noted.
+    var submittedRun: Duration?
+    var endedRun: Duration?
+    /// The first life of the coordinator whose results count; `nil` for any.
+    var resultsSince: UInt64?
+    /// The request as it is to be stored; `nil` of what was read.
+    var encodedRequest: Data?
 
     package init(
         id: JobID, token: String?, request: JobRequest, program: String? = SkyNetVersion.current, submitted: UInt64,

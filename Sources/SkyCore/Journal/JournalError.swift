@@ -7,6 +7,10 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case newer
         /// It is not a journal, or is damaged.
         case damaged
+        /// What is stored of one job is damaged; all else may be used.
+        case damagedJob
+        /// Its file was deleted, or another was put in its place.
+        case gone
         /// The folder or file cannot be made, read or written.
         case inaccessible
         /// There is no room, for now.

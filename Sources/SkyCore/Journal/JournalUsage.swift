@@ -1,6 +1,8 @@
 /// How much a journal may hold.
 package struct JournalLimits: Hashable, Sendable {
     /// Bytes in all, from which on the oldest jobs that have ended are deleted, and new tasks wait where that does not help.
+    ///
+    /// What the disk has may be less: see `JournalRoom`.
     package var bytes = 20 << 30
     /// Bytes of earlier results kept for later tasks, among them; 0 keeps none.
     package var cache = 1 << 30

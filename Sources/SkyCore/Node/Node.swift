@@ -38,10 +38,13 @@ package final class Node: Sendable {
         }
     }
 
+    /// - Parameter progress: told in words how far it is, where a large journal makes it take long.
     /// - Throws: where an address cannot be bound or an interface is not there, or the journal cannot be read.
-    package func start() async throws {
+    package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
         await pixels.store.read(with: workers)
-        try await coordinator.whenLocal { try await $0.restore() }
+        try await coordinator.whenLocal {
+            try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
+        }
         try await system.start()
     }
 

@@ -1,26 +1,25 @@
 /// Why an attempt brought no result. What it says decides who is charged and where the task goes next.
-package enum AttemptFailure: Error, Hashable, Codable, Sendable {
+package enum AttemptFailure: Error, Hashable, Sendable {
     /// The task itself failed: charged to its faults, retried after a back-off, on another node if there is one.
-    case fault(String)
+    case fault(FailureReason)
     /// The process that did the work died of it. As `fault`, and some jobs forgive fewer of these.
-    case crash(String)
+    case crash(FailureReason)
     /// Bad input: failing again is certain, so the task is never retried.
-    case permanent(String)
+    case permanent(FailureReason)
     /// This node cannot reach the input. Not charged; the task never comes back to this node, and fails when no node is
     /// left that might reach it.
-    case unavailable(String)
+    case unavailable(FailureReason)
     /// The node, or the way to it, went away while the attempt ran. Charged to the task's node losses, not its faults. A
     /// worker process that crashed on a node that lives is a `crash`.
-    case nodeLost(String)
+    case nodeLost(FailureReason)
     /// The node did not start the attempt: its lease has gone or shrunk. Charged to nothing; the node is left alone briefly.
-    case refused(String)
+    case refused(FailureReason)
 
     /// What happened, in the words of whoever saw it.
-    package var reason: String {
+    package var reason: FailureReason {
         switch self {
         case .fault(let reason), .crash(let reason), .permanent(let reason), .unavailable(let reason),
-            .nodeLost(let reason),
-            .refused(let reason):
+            .nodeLost(let reason), .refused(let reason):
             reason
         }
     }

@@ -33,7 +33,7 @@ struct JobRecord {
     private let generation: UInt64
 
     /// More tasks than a job may have are a mistake of the submitter, who should have refused them; here they are cut off.
-    private static let taskLimit = Int(Int32.max)
+    static let taskLimit = Int(Int32.max)
 
     init(id: JobID, options: JobOptions, generation: UInt64) {
         self.id = id
@@ -89,7 +89,7 @@ struct JobRecord {
     /// - Parameter kin: the earlier tasks whose nodes have at hand what some of these need.
     mutating func add(_ count: Int, kin: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
-        let count = min(max(0, count), Self.taskLimit - total)
+        let count = min(max(0, count), JobRecord.taskLimit - total)
         // Those of another phase take another time.
         if count > 0, waiting + running == 0 { meanSeconds = nil }
         locality.add(kin)
@@ -99,7 +99,7 @@ struct JobRecord {
 
     /// Takes over from an earlier life, once, before anything else.
     mutating func restore(_ tasks: Int, completed: FinishedTasks, failed: FinishedTasks) {
-        total = min(max(0, tasks), Self.taskLimit)
+        total = min(max(0, tasks), JobRecord.taskLimit)
         (self.completed, self.failed) = (completed.count, failed.count)
         for range in FinishedTasks.missing(of: total, in: completed, failed) { fresh.append(range) }
     }
@@ -179,7 +179,7 @@ struct JobRecord {
             touched[task] = TaskRecord()
         }
         return charge(
-            .nodeLost("node \(risk.node) ended"), to: task, on: risk.node, alone: risk.isAlone, policy: policy)
+            .nodeLost("\(risk.node) ended"), to: task, on: risk.node, alone: risk.isAlone, policy: policy)
     }
 
     /// Puts a task into its line. Nil, and nothing done, when no live node may take it.

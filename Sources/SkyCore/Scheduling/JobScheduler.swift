@@ -93,6 +93,9 @@ package struct JobScheduler {
     /// Whether a node's results may stand beside those of this one, as far as we know.
     func measuresAlike(_ node: NodeID) -> Bool { roster[node]?.measuresAlike ?? true }
 
+    /// Whether an attempt was sent to a node and has not been heard of since.
+    func isRunning(_ attempt: AttemptID, on node: NodeID) -> Bool { roster.sent(attempt, to: node) != nil }
+
     /// Attempts that occupy a slot of a node, as far as we know.
     package func running(on node: NodeID) -> Int {
         roster[node]?.running.count ?? 0

@@ -28,7 +28,7 @@ struct JobWaiting {
         var attempts: Int
         var state: State
         /// Of the last failure; empty where there was none.
-        var lastReason: String
+        var lastReason: FailureReason
     }
 
     /// Tasks that could run now, that wait out a pause, and that run.

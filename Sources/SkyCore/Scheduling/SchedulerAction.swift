@@ -16,9 +16,9 @@ extension JobScheduler {
         case discarded(AttemptID)
         /// A task failed on a node and will be tried again after `delay`, as attempt number `attempt`. Refusals, which never
         /// started, are not reported.
-        case retrying(JobID, TaskID, failedOn: NodeID, reason: String, delay: Duration, attempt: Int)
+        case retrying(JobID, TaskID, failedOn: NodeID, reason: FailureReason, delay: Duration, attempt: Int)
         /// A task has failed for good. Said exactly once for a task that fails.
-        case taskFailed(JobID, TaskID, reason: String)
+        case taskFailed(JobID, TaskID, reason: FailureReason)
         /// The job has ended and is forgotten. Said exactly once.
         case jobFinished(JobID, JobOutcome)
     }

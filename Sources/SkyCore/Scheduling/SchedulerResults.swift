@@ -57,7 +57,7 @@ extension JobScheduler {
         for risk in risks { verdict = jobs.update(job) { [policy] in $0.blame(task, risk, policy: policy) } ?? verdict }
         guard let verdict, let risk = risks.last else { return }
         let attempt = AttemptID(job: job, task: TaskID(task), number: 0, generation: generation)
-        follow(verdict, attempt, on: risk.node, .nodeLost("node \(risk.node) ended"))
+        follow(verdict, attempt, on: risk.node, .nodeLost("\(risk.node) ended"))
     }
 
     private mutating func follow(
@@ -92,7 +92,7 @@ extension JobScheduler {
         let wasAlone = isolation.node == node && isolation.attempt != nil
         if isolation.node == node { endIsolation() }
         for attempt in record.running.keys.sorted() {
-            failed(attempt, on: node, .nodeLost("node \(node) was lost"), alone: wasAlone)
+            failed(attempt, on: node, .nodeLost("\(node) was lost"), alone: wasAlone)
         }
         for job in jobs.ids {
             for task in jobs.update(job, { [roster] in $0.popStranded(roster: roster) }) ?? [] {
@@ -108,7 +108,7 @@ extension JobScheduler {
         finish(job, record)
     }
 
-    mutating func fail(_ task: Int, of job: JobID, reason: String) {
+    mutating func fail(_ task: Int, of job: JobID, reason: FailureReason) {
         guard let record = jobs.task(task, of: job) else { return }
         for runner in record.runners { stop(runner, task, of: job) }
         jobs.update(job) { $0.fail(task) }

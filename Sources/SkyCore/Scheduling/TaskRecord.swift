@@ -30,7 +30,7 @@ struct TaskRecord {
         case wait
         /// It never ran: try again when the node had time to say why.
         case refused
-        case fail(reason: String)
+        case fail(reason: FailureReason)
     }
 
     private enum Trouble {
@@ -56,7 +56,7 @@ struct TaskRecord {
     private var troubles: [Trouble] = []
     private var refusals = 0
     /// The last failure, in the words of whoever saw it.
-    private(set) var lastReason = ""
+    private(set) var lastReason: FailureReason = ""
 
     init(_ runner: Runner) {
         phase = .running
@@ -114,12 +114,11 @@ struct TaskRecord {
             lastReason = reason
             if case .crash = failure { troubles.append(.crash(node)) } else { troubles.append(.fault(node)) }
             guard faults <= retries, crashedOn.count <= crashes else {
-                let nodes = Set(faultyOn)
-                let names = TaskRecord.names(of: nodes)
+                let nodes = Set(faultyOn).sorted()
                 return .fail(
                     reason: nodes.count == 1
-                        ? "failed \(faults) times on \(names): \(reason)"
-                        : "failed \(faults) times on \(nodes.count) nodes (\(names)): \(reason)")
+                        ? "failed \(faults) times on \(nodes): \(reason)"
+                        : "failed \(faults) times on \(nodes.count) nodes (\(nodes)): \(reason)")
             }
             return .retryAfterFault(count: faults)
         case .permanent(let reason):
@@ -135,7 +134,7 @@ struct TaskRecord {
             let nodes = Set(lostOn)
             guard Set(lostAlone).count < policy.maximumLossesAlone else {
                 return .fail(
-                    reason: "poison: \(nodes.count) nodes died while running it (\(TaskRecord.names(of: nodes)))")
+                    reason: "poison: \(nodes.count) nodes died while running it (\(nodes.sorted()))")
             }
             guard lostOn.count < policy.maximumLosses else {
                 return .fail(reason: "lost \(lostOn.count) times with the way to its nodes: \(reason)")
@@ -144,7 +143,7 @@ struct TaskRecord {
         case .refused(let reason):
             refusals += 1
             guard refusals < policy.maximumRefusals else {
-                return .fail(reason: "refused \(refusals) times, last by node \(node): \(reason)")
+                return .fail(reason: "refused \(refusals) times, last by \(node): \(reason)")
             }
             return .refused
         }
@@ -167,10 +166,6 @@ struct TaskRecord {
         placement.avoid.sort()
         placement.never.sort()
         return placement
-    }
-
-    private static func names(of nodes: Set<NodeID>) -> String {
-        nodes.sorted().map { "node \($0)" }.joined(separator: ", ")
     }
 
     /// Whether anything has gone wrong with it in this life.

@@ -21,6 +21,9 @@ public struct BackgroundMap: Hashable, Sendable {
     /// The levels' second derivatives along y.
     let derivatives: [Float]
 
+    /// About what it takes in memory.
+    var byteCount: Int { (levels.count + derivatives.count) * MemoryLayout<Float>.size }
+
     var columns: Int { (width - 1) / meshSize + 1 }
     var rows: Int { (height - 1) / meshSize + 1 }
 

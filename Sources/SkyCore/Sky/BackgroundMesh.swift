@@ -51,8 +51,9 @@ struct BackgroundMesh {
             sigmas = sigmas.map { _ in 1 }
             return
         }
+        let good = NearestMeshes(columns: columns, rows: rows) { !goodLevels[$0].isNaN }
         for place in bad {
-            let nearest = nearestGood(to: place, in: goodLevels)
+            let nearest = good.nearest(to: place)
             var (level, sigma): (Float, Float) = (0, 0)
             for other in nearest {
                 level += goodLevels[other]
@@ -63,47 +64,24 @@ struct BackgroundMesh {
         }
     }
 
-    /// The good meshes at the smallest distance, row by row: sums in single precision depend on the order.
-    ///
-    /// Looks at growing squares, not at every mesh: a large frame that is half blank would take minutes otherwise.
-    private func nearestGood(to place: Int, in levels: [Float]) -> [Int] {
-        let (x0, y0) = (place % columns, place / columns)
-        var best = Int.max
-        var found: [Int] = []
-        var radius = 1
-        while radius * radius <= best, radius <= max(columns, rows) {
-            for y in max(0, y0 - radius)...min(rows - 1, y0 + radius) {
-                let isEdge = abs(y - y0) == radius
-                let step = isEdge ? 1 : 2 * radius
-                for x in stride(from: x0 - radius, through: x0 + radius, by: step)
-                where x >= 0 && x < columns && !levels[y * columns + x].isNaN {
-                    let distance = (x - x0) * (x - x0) + (y - y0) * (y - y0)
-                    if distance < best {
-                        best = distance
-                        found = []
-                    }
-                    if distance == best { found.append(y * columns + x) }
-                }
-            }
-            radius += 1
-        }
-        return found.sorted()
-    }
-
     /// A median over `side` x `side` meshes, fewer at the edges so that the window stays centred.
     mutating func filter(side: Int) {
         let (oldLevels, oldSigmas) = (levels, sigmas)
         let half = side / 2
+        var (levelWindow, sigmaWindow): ([Float], [Float]) = ([], [])
         for y in 0..<rows {
             let tall = min(half, y, rows - 1 - y)
             for x in 0..<columns {
                 let wide = min(half, x, columns - 1 - x)
-                var window: [Int] = []
+                levelWindow.removeAll(keepingCapacity: true)
+                sigmaWindow.removeAll(keepingCapacity: true)
                 for line in (y - tall)...(y + tall) {
-                    for column in (x - wide)...(x + wide) { window.append(line * columns + column) }
+                    let window = line * columns + x - wide...line * columns + x + wide
+                    levelWindow += oldLevels[window]
+                    sigmaWindow += oldSigmas[window]
                 }
-                levels[y * columns + x] = Self.median(window.map { oldLevels[$0] })
-                sigmas[y * columns + x] = Self.median(window.map { oldSigmas[$0] })
+                levels[y * columns + x] = Self.middle(&levelWindow)
+                sigmas[y * columns + x] = Self.middle(&sigmaWindow)
             }
         }
     }
@@ -118,7 +96,13 @@ struct BackgroundMesh {
 
     /// The middle value, or the mean of the two.
     static func median(_ values: [Float]) -> Float {
-        let sorted = values.sorted()
+        var values = values
+        return middle(&values)
+    }
+
+    /// The same, which leaves them sorted.
+    private static func middle(_ sorted: inout [Float]) -> Float {
+        sorted.sort()
         guard sorted.count > 1 else { return sorted.first ?? 0 }
         let middle = sorted.count / 2
         if sorted.count % 2 == 1 { return sorted[middle] }

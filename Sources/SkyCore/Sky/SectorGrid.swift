@@ -9,6 +9,10 @@ public struct SectorGrid: Hashable, Sendable {
     public let coreWidth: Int
     /// Rows of a core, likewise.
     public let coreHeight: Int
+    /// Most sectors of an image: 316 x 316 of them. Each is a task and several values in its coordinator's memory, made in one
+    /// step that must not keep others waiting.
+    public static let sectorLimit = 100_000
+
     /// Rim around a core that is looked at and not owned, in pixels.
     public let margin: Int
 
@@ -23,6 +27,14 @@ public struct SectorGrid: Hashable, Sendable {
         }
         width = info.width
         height = info.height
+        let side = configuration.sectorSize ?? max(info.width, info.height)
+        let sectors = ((info.width - 1) / side + 1) * ((info.height - 1) / side + 1)
+        guard sectors <= SectorGrid.sectorLimit else {
+            throw SkyError(
+                .badInput,
+                "an image of \(info.width) x \(info.height) pixels has \(sectors) sectors of \(side) pixels; at most "
+                    + "\(SectorGrid.sectorLimit) can be handled, so let sectors be larger")
+        }
         coreWidth = min(configuration.sectorSize ?? info.width, info.width)
         coreHeight = min(configuration.sectorSize ?? info.height, info.height)
         margin = configuration.margin

@@ -20,4 +20,11 @@ public struct SkyError: Error, Hashable, Codable, Sendable, CustomStringConverti
     }
 
     public var description: String { message }
+
+    /// Throws an error of kind `badInput` unless `condition` holds.
+    static func unless(
+        _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String
+    ) throws(SkyError) {
+        if !condition() { throw SkyError(.badInput, message()) }
+    }
 }

@@ -17,6 +17,28 @@ package enum AttemptOutcome: Hashable, Codable, Sendable {
     case refused(String)
 
     package var isDone: Bool { if case .done = self { true } else { false } }
+
+    /// The same with a reason that is not longer than people read.
+    func bounded() -> AttemptOutcome {
+        switch self {
+        case .done: self
+        case .fault(let reason): .fault(reason.cut(toBytes: FailureReason.limit))
+        case .crash(let reason): .crash(reason.cut(toBytes: FailureReason.limit))
+        case .badInput(let reason): .badInput(reason.cut(toBytes: FailureReason.limit))
+        case .unavailable(let reason): .unavailable(reason.cut(toBytes: FailureReason.limit))
+        case .refused(let reason): .refused(reason.cut(toBytes: FailureReason.limit))
+        }
+    }
+
+    /// Why there is no result; `nil` where there is one.
+    var reason: String? {
+        switch self {
+        case .done: nil
+        case .fault(let reason), .crash(let reason), .badInput(let reason), .unavailable(let reason),
+            .refused(let reason):
+            reason
+        }
+    }
 }
 
 /// The one result of an attempt that was assigned to a node.
@@ -27,8 +49,13 @@ package struct AttemptResult: Hashable, Codable, Sendable {
     package var outcome: AttemptOutcome
     /// Time it took on the node, without waiting and travelling.
     package var duration: Duration
+    /// As in the request; `nil` of a node of an earlier version.
+    package var receipt: UInt64?
 
-    package init(sequence: UInt64, attempt: AttemptID, outcome: AttemptOutcome, duration: Duration) {
+    package init(
+        sequence: UInt64, attempt: AttemptID, outcome: AttemptOutcome, duration: Duration, receipt: UInt64? = nil
+    ) {
+        self.receipt = receipt
         self.sequence = sequence
         self.attempt = attempt
         self.outcome = outcome
@@ -37,10 +64,7 @@ package struct AttemptResult: Hashable, Codable, Sendable {
 
     /// About what it takes in memory and on the wire.
     package var byteCount: Int {
-        switch outcome {
-        case .done(let result): 64 + result.readableBytes
-        case .fault(let text), .crash(let text), .badInput(let text), .unavailable(let text), .refused(let text):
-            64 + text.utf8.count
-        }
+        if case .done(let result) = outcome { return 64 + result.readableBytes }
+        return 64 + (outcome.reason?.utf8.count ?? 0)
     }
 }

@@ -48,6 +48,18 @@ extension ScanTask.Work {
     }
 }
 
+extension ScanTask {
+    /// About what it takes in memory: the backgrounds that come with it are the most.
+    var byteCount: Int {
+        switch work {
+        case .seeing(_, _, let background, _), .extract(_, _, let background, _), .join(_, _, let background, _):
+            1024 + background.byteCount
+        case .compare(let new, let old, _): 4096 + new.background.byteCount + old.background.byteCount
+        case .simulate, .inspect, .background, .pixels, .preview: 1024
+        }
+    }
+}
+
 /// Time that passes without a thread being blocked.
 package struct Simulation: Codable, Sendable {
     package var duration: Duration

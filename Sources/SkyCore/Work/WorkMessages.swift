@@ -6,18 +6,13 @@ package struct RunRequest: Codable, Sendable {
     package var task: ScanTask
     /// After this the attempt is stopped and counts as failed.
     package var timeLimit: Duration
+    /// Comes back with the result: proves to the coordinator that it sent the attempt to this node.
+    package var receipt: UInt64?
 
     package init(attempt: AttemptID, task: ScanTask, timeLimit: Duration) {
         self.attempt = attempt
         self.task = task
         self.timeLimit = timeLimit
-    }
-
-    /// Whether all times in it lie between nothing and a day.
-    var hasSaneDurations: Bool {
-        let sane = Duration.zero...JobRequest.longestTimeLimit
-        if case .simulate(let simulation) = task.work, !sane.contains(simulation.duration) { return false }
-        return sane.contains(timeLimit)
     }
 }
 
@@ -58,6 +53,8 @@ package struct CollectReply: Codable, Sendable {
     package var lease: Lease?
     /// What runs or waits there, where it was asked for.
     package var attempts: [AttemptID]?
+    /// Their receipts, one for each; 0 for one that came without.
+    package var receipts: [UInt64]?
 }
 
 /// What a node says of itself.

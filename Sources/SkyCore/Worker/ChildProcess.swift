@@ -15,14 +15,21 @@ final class ChildProcess: Sendable {
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
     private let ownGroup = NIOLockedValueBox<ControlGroup?>(nil)
+    private let signal: Signal
+
+    /// Sends a signal to a process group (kill(2)); in tests it may not arrive, as with a process that waits for a disk.
+    typealias Signal = @Sendable (_ group: pid_t, _ signal: Int32) -> Void
+
+    private init(signal: @escaping Signal) { self.signal = signal }
 
     /// - Parameter makeGroup: makes what it runs in, which goes with it; called in the thread that starts it.
     /// - Throws: `SkyError` where the program cannot be started.
     static func start(
         _ executable: String, arguments: [String], standardError: String,
-        group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil }
+        group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil },
+        signal: @escaping Signal = { group, signal in _ = Glibc.kill(-group, signal) }
     ) async throws(SkyError) -> ChildProcess {
-        let process = ChildProcess()
+        let process = ChildProcess(signal: signal)
         let fault: SkyError? = await withCheckedContinuation { continuation in
             inThread { hasThread in
                 guard hasThread else {
@@ -77,7 +84,9 @@ final class ChildProcess: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &signals)
 
         // A crash is expected now and then; Swift's backtracer would hold the dead process for seconds.
-        let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no")
+        // Each heap of glibc reserves 64 MiB of addresses, of which there are only so many here (`ProcessLimits`); by itself it
+        // takes one for each thread.
+        let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2")
         let argv = (["skynode"] + arguments).map { strdup($0) } + [nil]
         let envp = environment.map { strdup($0) } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
@@ -97,15 +106,15 @@ final class ChildProcess: Sendable {
         _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
-    private static func environment(adding setting: String) -> [String] {
-        let name = setting.prefix { $0 != "=" } + "="
+    private static func environment(adding added: String...) -> [String] {
+        let names = added.map { $0.prefix { $0 != "=" } + "=" }
         var settings: [String] = []
         var pointer = environ
         while let entry = pointer.pointee {
             settings.append(String(cString: entry))
             pointer += 1
         }
-        return settings.filter { !$0.hasPrefix(name) } + [setting]
+        return settings.filter { setting in !names.contains { setting.hasPrefix($0) } } + added
     }
 
     /// Runs `body` in a thread of its own, which ends with it; with `false`, here, where no thread can be had.
@@ -162,12 +171,15 @@ final class ChildProcess: Sendable {
     /// Whether it runs in the group that was made for it.
     var hasOwnGroup: Bool { ownGroup.withLockedValue { $0 != nil } }
 
+    /// Its number.
+    var identifier: pid_t { pid }
+
     var isRunning: Bool { outcome.withLockedValue { $0 == nil } }
 
     /// SIGKILL to the whole group. Harmless afterwards.
     func kill() {
         outcome.withLockedValue { outcome in
-            if outcome == nil { Glibc.kill(-pid, SIGKILL) }
+            if outcome == nil { signal(pid, SIGKILL) }
         }
     }
 
@@ -177,10 +189,17 @@ final class ChildProcess: Sendable {
         // What it has started may take longer to end than it did itself.
         if let outcome = outcome.withLockedValue({ $0 }) { return outcome }
         kill()
-        // A process that was sent SIGKILL ends; in a task that is cancelled the thread that watches it sees to the rest.
-        await isOver.wait()
+        // One that waits for a disk, or for a shared folder whose machine is gone, does not end before that answers. The thread
+        // that watches it sees to the rest, whenever that is.
+        guard await hasEnded(within: ChildProcess.killPatience) else { return ChildProcess.unkillable }
         return "was killed because it did not stop"
     }
+
+    /// Time for a process that was killed to be gone.
+    private static let killPatience = Duration.seconds(1)
+    /// How one ends that does not.
+    static let unkillable =
+        "does not stop although it was killed: it waits for a disk or a shared folder that does not answer"
 
     /// Whether it ends within the time.
     @discardableResult

@@ -11,6 +11,26 @@ package enum ProcessLimits {
         setrlimit(__rlimit_resource_t(resource.rawValue), &wanted)
     }
 
+    /// Below this much address space a worker process does not start, or ends in the middle of a task for want of room for one
+    /// more thread. A test measures it.
+    package static let leastAddressSpace: UInt64 = 512 << 20
+
+    /// Bytes that the stack of each thread started from now on reserves. By itself it is what `ulimit -s` says, mostly 8 MiB,
+    /// and there is a thread for each processor: on a large machine they would take all addresses that a worker may have.
+    package static func setThreadStacks(to bytes: Int) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
+        guard pthread_attr_setstacksize(&attributes, bytes) == 0,
+            let symbol = dlsym(nil, "pthread_setattr_default_np")
+        else { return }
+        _ = unsafeBitCast(symbol, to: SetDefault.self)(&attributes)
+    }
+
+    /// Deep enough for the C libraries, whose largest buffers on it are some hundred kilobytes.
+    package static let workerStack = 2 << 20
+
     /// Address space beyond `limit` is refused to this process.
     ///
     /// Not under Thread Sanitizer, which reserves more of it at once than any machine has memory.

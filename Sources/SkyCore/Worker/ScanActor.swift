@@ -26,7 +26,7 @@ package distributed actor ScanActor: ClusterActor {
         Method("drain", "$s7SkyCore9ScanActorC5drainyySbYaKFTE") {
             (actor: isolated ScanActor, argument: Bool) in actor.drain(argument)
         },
-    ])
+    ], errors: [DeclaredError("WorkBook.Rejection", WorkBook.Rejection.self)])
 
     /// The name every node's scan actor is found under.
     package static let wellKnownName = "scan"
@@ -78,7 +78,7 @@ package distributed actor ScanActor: ClusterActor {
     /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it
     /// comes free; `collect` tells.
     ///
-    /// - Throws: `RemoteError` where the coordinator is not listened to; see `WorkBook.Rejection`.
+    /// - Throws: `WorkBook.Rejection` where the coordinator is not listened to.
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
             let (lease, update) = try book.reserve(request.wanted, by: request.life, from: caller, now: now)
@@ -132,15 +132,9 @@ package distributed actor ScanActor: ClusterActor {
     }
 
     private func listening<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            let result = try body()
-            if let expiry, let next = book.nextExpiry, expiry.due.map({ next < $0 }) != false { expiry.sooner.open() }
-            return result
-        } catch WorkBook.Rejection.superseded {
-            throw RemoteError(.failed, "a later life of this coordinator has been heard")
-        } catch WorkBook.Rejection.tooMany {
-            throw RemoteError(.failed, "this node knows as many coordinators as it can")
-        }
+        let result = try body()
+        if let expiry, let next = book.nextExpiry, expiry.due.map({ next < $0 }) != false { expiry.sooner.open() }
+        return result
     }
 
     // MARK: - Called by this node

@@ -14,11 +14,21 @@ package import Transport
 /// - One that asks with an older generation than was heard before is refused.
 package struct WorkBook {
     /// Why a coordinator is not listened to.
-    package enum Rejection: Error, Hashable, Sendable {
+    package enum Rejection: String, Error, Hashable, Codable, Sendable, CustomStringConvertible {
         /// A later life of the same coordinator has been here.
         case superseded
+        /// Another node is here with the same life of the same coordinator: it has a copy of its journal.
+        case duplicate
         /// As many others are known as there is memory for.
         case tooMany
+
+        package var description: String {
+            switch self {
+            case .superseded: "a later life of this coordinator has been heard"
+            case .duplicate: "another node speaks for this coordinator; was its journal copied?"
+            case .tooMany: "this node knows as many coordinators as it can"
+            }
+        }
     }
 
     /// What is to be done after a change.
@@ -36,23 +46,30 @@ package struct WorkBook {
     static let resultLimit = 64 << 20
     /// Coordinators known at one time.
     static let coordinatorLimit = 4096
-    /// Attempts of one coordinator that may wait here.
+    /// Attempts of one coordinator that may wait here, in number and in bytes: with some comes the background of a large image.
     static let waitingLimit = 65_536
+    static let waitingBytes = 64 << 20
+    /// Attempts that one message may stop: all that a coordinator can have here, several times.
+    static let stopLimit = 4 * 65_536
 
     private struct Client {
         var generation: UInt64
         /// The node it speaks from; `nil` while there is no link.
         var peer: NodeID?
         var waiting: Deque<RunRequest> = []
+        /// About what they take in memory.
+        var waitingBytes = 0
         var results: Deque<AttemptResult> = []
         var resultBytes = 0
         var lastSequence: UInt64 = 0
         /// When it last asked for anything.
         var heardAt: Duration
 
-        mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) {
+        mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, _ receipt: UInt64?) {
             lastSequence += 1
-            let result = AttemptResult(sequence: lastSequence, attempt: attempt, outcome: outcome, duration: duration)
+            let result = AttemptResult(
+                sequence: lastSequence, attempt: attempt, outcome: outcome.bounded(), duration: duration,
+                receipt: receipt)
             results.append(result)
             resultBytes += result.byteCount
         }
@@ -85,8 +102,8 @@ package struct WorkBook {
     private var forgottenSequence: UInt64 = 0
     /// Attempts under way, and whose they are.
     private var owners: [AttemptID: CoordinatorID] = [:]
-    /// Attempts that wait or run, so that one that arrives twice is run once.
-    private var assigned: Set<AttemptID> = []
+    /// Attempts that wait or run, so that one that arrives twice is run once, with their receipts.
+    private var assigned: [AttemptID: UInt64] = [:]
     /// Under way, and told to stop: it does not matter any more what they come to.
     private var stopped: [AttemptID: String] = [:]
 
@@ -132,14 +149,13 @@ package struct WorkBook {
         clients[owner]?.acknowledge(assignment.acknowledged)
         for attempt in assignment.stop { stop(attempt, of: owner, "stopped", &update) }
         for request in assignment.attempts {
-            guard assigned.insert(request.attempt).inserted else { continue }
+            guard assigned[request.attempt] == nil else { continue }
+            assigned[request.attempt] = request.receipt ?? 0
             if let refusal = obstacle(owner, now: now) {
                 finish(request.attempt, of: owner, .refused(refusal.description), .zero, &update)
-            } else if !request.hasSaneDurations {
-                // A peer's numbers: durations beyond reason trap in the clock's arithmetic.
-                finish(request.attempt, of: owner, .badInput("a time outside 0 to 86400 seconds"), .zero, &update)
             } else {
                 clients[owner]?.waiting.append(request)
+                clients[owner]?.waitingBytes += request.task.byteCount
             }
         }
         startWaiting(of: owner, now: now, &update)
@@ -158,9 +174,11 @@ package struct WorkBook {
         var update = Update()
         clients[owner]?.acknowledge(request.acknowledged)
         startWaiting(of: owner, now: now, &update)
+        let attempts = request.isFirst ? attempts(of: owner) : nil
         let collection = CollectReply(
             results: clients[owner]?.results(after: request.received, limit: limit) ?? [],
-            lease: leases.renew(for: owner, now: now), attempts: request.isFirst ? attempts(of: owner) : nil)
+            lease: leases.renew(for: owner, now: now), attempts: attempts,
+            receipts: attempts?.map { assigned[$0] ?? 0 })
         return (collection, update)
     }
 
@@ -208,7 +226,7 @@ package struct WorkBook {
             let (stop, changed) = leases.coordinatorLost(owner, now: now)
             for attempt in stop { stopped[attempt] = "the coordinator has left" }
             update.stop += stop
-            for request in client.waiting { assigned.remove(request.attempt) }
+            for request in client.waiting { assigned[request.attempt] = nil }
             forget(owner)
             update.merge(settle(changed, now: now))
         }
@@ -250,6 +268,9 @@ extension WorkBook {
             return
         }
         guard life.generation >= known.generation else { throw .superseded }
+        // Each start is a new generation, and a new node. Once the link to one is gone the other may be a later start of which
+        // the disk has lost the note.
+        if life.generation == known.generation, let speaker = known.peer, speaker != peer { throw .duplicate }
         clients[life.coordinator]?.generation = life.generation
         clients[life.coordinator]?.peer = peer
         clients[life.coordinator]?.heardAt = now
@@ -262,7 +283,9 @@ extension WorkBook {
     private func obstacle(_ owner: CoordinatorID, now: Duration) -> StartRefusal? {
         if leases.isDraining { return .draining }
         if leases.lease(of: owner) == nil { return .noLease }
-        return (clients[owner]?.waiting.count ?? 0) < WorkBook.waitingLimit ? nil : .noIdleSlot
+        guard let client = clients[owner] else { return nil }
+        return client.waiting.count < WorkBook.waitingLimit && client.waitingBytes < WorkBook.waitingBytes
+            ? nil : .noIdleSlot
     }
 
     private mutating func stop(_ attempt: AttemptID, of owner: CoordinatorID, _ reason: String, _ update: inout Update)
@@ -271,7 +294,8 @@ extension WorkBook {
             stopped[attempt] = reason
             update.stop.append(attempt)
         } else if let index = clients[owner]?.waiting.firstIndex(where: { $0.attempt == attempt }) {
-            clients[owner]?.waiting.remove(at: index)
+            let bytes = clients[owner]?.waiting.remove(at: index).task.byteCount ?? 0
+            clients[owner]?.waitingBytes -= bytes
             finish(attempt, of: owner, .refused(reason), .zero, &update)
         }
     }
@@ -279,6 +303,7 @@ extension WorkBook {
     private mutating func dropWaiting(of owner: CoordinatorID, _ reason: StartRefusal, _ update: inout Update) {
         let waiting = clients[owner]?.waiting ?? []
         clients[owner]?.waiting = []
+        clients[owner]?.waitingBytes = 0
         for request in waiting { finish(request.attempt, of: owner, .refused(reason.description), .zero, &update) }
     }
 
@@ -287,15 +312,20 @@ extension WorkBook {
         while let request = clients[owner]?.waiting.first {
             switch leases.start(request.attempt, for: owner, now: now) {
             case nil:
-                clients[owner]?.waiting.removeFirst()
+                removeFirstWaiting(of: owner)
                 owners[request.attempt] = owner
                 update.start.append(request)
             case .noIdleSlot: return
             case .noLease: return dropWaiting(of: owner, .noLease, &update)
             case .draining: return dropWaiting(of: owner, .draining, &update)
-            case .duplicate: clients[owner]?.waiting.removeFirst()
+            case .duplicate: removeFirstWaiting(of: owner)
             }
         }
+    }
+
+    private mutating func removeFirstWaiting(of owner: CoordinatorID) {
+        let bytes = clients[owner]?.waiting.removeFirst().task.byteCount ?? 0
+        clients[owner]?.waitingBytes -= bytes
     }
 
     /// After leases have changed: who has more may start more.
@@ -313,8 +343,8 @@ extension WorkBook {
         _ attempt: AttemptID, of owner: CoordinatorID, _ outcome: AttemptOutcome, _ duration: Duration,
         _ update: inout Update
     ) {
-        assigned.remove(attempt)
-        guard clients[owner]?.add(attempt, outcome, duration) != nil else { return }
+        let receipt = assigned.removeValue(forKey: attempt)
+        guard clients[owner]?.add(attempt, outcome, duration, receipt) != nil else { return }
         update.wake.insert(owner)
     }
 }

@@ -18,8 +18,9 @@ package actor WorkerPool {
     /// Tasks after which a worker is replaced: SEP 1.2 loses a few hundred bytes for every blend it takes apart.
     private static let tasksPerWorker = 2000
 
-    /// Below it the program itself would not start.
-    package static let leastMemory: UInt64 = 512 << 20
+    /// Processes that were killed and do not end: no more are started when there are so many. Each holds some of the machine's
+    /// memory, and whatever it waits for does not answer them either.
+    private static let stuckLimit = 64
 
     private let executable: String
     private let memory: UInt64
@@ -31,6 +32,7 @@ package actor WorkerPool {
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
+    private var stuck: [ChildProcess] = []
     private var lastNumber = 0
     /// Whether it has been said that a worker has no control group.
     private var hasMissedGroup = false
@@ -127,6 +129,11 @@ package actor WorkerPool {
             await discard(worker)
         }
         if isClosed { throw TransportError.notRunning }
+        stuck.removeAll { !$0.isRunning }
+        guard stuck.count < WorkerPool.stuckLimit else {
+            throw SkyError(
+                .failed, "\(stuck.count) worker processes wait for a disk or a shared folder that does not answer")
+        }
         let home = try await openHome()
         if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
@@ -183,6 +190,12 @@ package actor WorkerPool {
     @discardableResult
     private func discard(_ worker: Worker, patience: Duration = .zero) async -> String {
         let end = await worker.process.end(within: patience)
+        if worker.process.isRunning {
+            stuck.append(worker.process)
+            logger.warning(
+                "a worker process does not end; what it waits for does not answer",
+                metadata: ["worker": "\(worker.name)", "process": "\(worker.process.identifier)", "in all": "\(stuck.count)"])
+        }
         if let words = home?.lastWords(of: worker.name) { return "\(end) (\(words))" }
         return end
     }

@@ -266,7 +266,7 @@ struct ServeCommand: AsyncParsableCommand {
         settings.slowness = min(max(1, slowness), 1_000_000)
         if let pixelCache { settings.pixelCache = pixelCache.count }
         if let workerMemory {
-            guard workerMemory.bytes >= WorkerPool.leastMemory else {
+            guard workerMemory.bytes >= ProcessLimits.leastAddressSpace else {
                 throw CommandFailure(.usage, "--worker-memory: a worker process needs at least 512M")
             }
             settings.workerMemory = workerMemory.bytes

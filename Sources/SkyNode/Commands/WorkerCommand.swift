@@ -22,6 +22,7 @@ struct WorkerCommand: AsyncParsableCommand {
         for ending in [SIGTERM, SIGINT, SIGHUP] { signal(ending, SIG_IGN) }
         // A crash is one failed attempt; a core dump of each would fill the disk.
         ProcessLimits.set(RLIMIT_CORE, to: 0)
+        ProcessLimits.setThreadStacks(to: ProcessLimits.workerStack)
         // What takes more is refused it, and fails; the machine's owner goes on working.
         ProcessLimits.setAddressSpace(to: memory)
         ProcessorLimit.allow()

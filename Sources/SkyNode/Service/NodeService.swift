@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 import SkyCore
 import Transport
@@ -21,7 +22,16 @@ struct NodeService: Service {
 
     func run() async throws {
         do {
-            try await node.start()
+            let steps = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
+            try await node.start { [manager] words in
+                // A manager that waits for a sign of life in vain ends the start, and the next one has as far to go.
+                let isDue = steps.withLockedValue { last in
+                    guard last.map({ $0.duration(to: .now) > NodeService.startInterval }) ?? true else { return false }
+                    last = .now
+                    return true
+                }
+                if isDue { manager?.tell(.status(words), .needs(NodeService.startPatience)) }
+            }
         } catch {
             await node.system.shutdown()
             throw StartFailure.command(error, listen: listen)
@@ -99,6 +109,9 @@ struct NodeService: Service {
         }
     }
 
+    /// How often a start that takes long tells how far it is, and how much longer it may take each time.
+    private static let startInterval = Duration.seconds(1)
+    private static let startPatience = Duration.seconds(60)
     /// A second signal within this time says nothing new.
     private static let echo = Duration.seconds(1)
     /// Of what `systemctl status` shows. To look, all parts of the node wake up.

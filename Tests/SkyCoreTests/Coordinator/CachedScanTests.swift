@@ -21,7 +21,7 @@ import Transport
         var outputs = core.at(.zero, wall: 0) { core in
             core.joined(node, name: "one", isDraining: false)
             core.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: node)
-            _ = core.submit(JobRequest(.sky(request)), token: nil, as: job)
+            _ = try? core.submit(JobRequest(.sky(request)), token: nil, as: job)
         }
         var info = ImageInfo(width: 64 * columns, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         info.content = try FileContent(of: folder.write([1, 2, 3]))
@@ -30,7 +30,11 @@ import Transport
             sequence: 1, attempt: try #require(attempt),
             outcome: .done(try WireCoder.encode(TaskResult.inspected(info))),
             duration: .zero)
-        outputs = core.at(.zero, wall: 0) { $0.collected([header], from: node) }
+        // What is stored lets the next step go out.
+        func change(_ body: (inout CoordinatorCore) -> Void) -> [CoordinatorCore.Output] {
+            core.at(.zero, wall: 0, body) + core.at(.zero, wall: 0) { $0.stored($0.lastEntry) }
+        }
+        outputs = change { $0.collected([header], from: node) }
         var rounds = 0
         var pending: [CoordinatorCore.Output] = outputs
         while rounds < 10, let next = pending.firstIndex(where: { if case .lookUp = $0 { true } else { false } }) {
@@ -52,7 +56,7 @@ import Transport
                     }
                     found[TaskID(index)] = try WireCoder.encode(result)
                 }
-                pending += core.at(.zero, wall: 0) { $0.lookedUp(job, part, found) }
+                pending += change { $0.lookedUp(job, part, found) }
             }
         }
         #expect(core.jobs[job]?.report == nil, "the picture is not drawn yet")

@@ -54,7 +54,7 @@ import Transport
     @Test(arguments: [(SkyNetVersion.series + ".99", 1), ("99.0.0", 0)])
     func `a scan goes to nodes that measure alike, and to no others`(version: String, tasks: Int) {
         var core = core(otherVersion: version)
-        _ = core.at(.zero, wall: 0) { _ = $0.submit(scan, token: nil, as: job) }
+        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == tasks)
         #expect(lease(1, on: own, in: &core).count == 1 - tasks)
     }
@@ -62,14 +62,14 @@ import Transport
     @Test func `simulated tasks go to all`() {
         var core = core(otherVersion: "99.0.0")
         let request = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(1))))
-        _ = core.at(.zero, wall: 0) { _ = $0.submit(request, token: nil, as: job) }
+        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(request, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == 1)
     }
 
     @Test func `where nobody is left that measures alike, the job says so`() throws {
         var core = core(otherVersion: "99.0.0")
         _ = core.at(.zero, wall: 0) { core in
-            _ = core.submit(scan, token: nil, as: job)
+            _ = try? core.submit(scan, token: nil, as: job)
             core.lost(own)
         }
         let why = try #require(core.explain(job, now: .zero))
@@ -79,20 +79,21 @@ import Transport
 
     @Test func `what a node of another version did for the coordinator's earlier life does not count`() throws {
         var core = core(otherVersion: "99.0.0")
-        _ = core.at(.zero, wall: 0) { _ = $0.submit(scan, token: nil, as: job) }
+        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
         let mine = try #require(lease(1, on: own, in: &core).first)
         let info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         let payload = try WireCoder.encode(TaskResult.inspected(info))
         var theirs = mine
         theirs.attempt = AttemptID(job: job, task: mine.attempt.task, number: 1, generation: 1)
-        _ = core.at(.zero, wall: 0) { $0.found([theirs.attempt], on: other) }
+        let receipt = core.receipts.receipt(for: theirs.attempt, on: other)
+        _ = core.at(.zero, wall: 0) { $0.found([theirs.attempt], [receipt], on: other) }
         #expect(!isInspected(end(theirs, payload, on: other, in: &core)))
         #expect(isInspected(end(mine, payload, on: own, in: &core)), "the coordinator's own does")
     }
 
     @Test func `a result that cannot be read is got from another node`() throws {
         var core = core(otherVersion: SkyNetVersion.current)
-        _ = core.at(.zero, wall: 0) { _ = $0.submit(scan, token: nil, as: job) }
+        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
         let request = try #require(lease(1, on: other, in: &core).first)
         #expect(!isInspected(end(request, ByteBuffer(bytes: [1, 2, 3]), on: other, in: &core)))
         let again = try #require(lease(1, on: own, in: &core).first, "it goes on")

@@ -40,7 +40,7 @@ import Transport
                 core.joined(one, name: "one", isDraining: false)
                 core.joined(two, name: "two", isDraining: false)
                 lease(1, in: &core)
-                _ = core.submit(JobRequest(.simulate(simulation)), token: nil, as: job)
+                _ = try? core.submit(JobRequest(.simulate(simulation)), token: nil, as: job)
             })
         try #require(sent.count == 2)
         let (other, first) = (sent[0], sent[1])

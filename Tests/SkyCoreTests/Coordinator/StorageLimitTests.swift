@@ -10,14 +10,13 @@ import Transport
 
     private func core() -> CoordinatorCore {
         CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one",
-            storageLimit: 1000)
+            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one")
     }
 
     private func submit(_ number: UInt64, to core: inout CoordinatorCore) -> [CoordinatorCore.Output] {
         core.at(.zero, wall: 0) { core in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 2, duration: .zero)))
-            _ = core.submit(request, token: nil, as: JobID(rawValue: number))
+            _ = try? core.submit(request, token: nil, as: JobID(rawValue: number))
         }
     }
 
@@ -27,7 +26,7 @@ import Transport
     ) -> [CoordinatorCore.Output] {
         core.at(now, wall: 0) { core in
             core.stored(core.lastEntry)
-            core.journalWorks(bytes: bytes)
+            core.journalWorks(JournalRoom(held: bytes, limit: 1000))
         }
     }
 
@@ -35,18 +34,18 @@ import Transport
         outputs.compactMap { if case .store(.deleted(let job)) = $0 { job } else { nil } }
     }
 
-    @Test func `the oldest job that has ended is deleted first, then the next, each when its forerunner is gone`() {
+    @Test func `the job that ended first is deleted first, then the next, each when its forerunner is gone`() {
         var core = core()
         for number in 1...3 as ClosedRange<UInt64> { _ = submit(number, to: &core) }
         for number in [2, 1] as [UInt64] { _ = core.at(.zero, wall: 0) { $0.cancel(JobID(rawValue: number)) } }
         _ = store(&core, bytes: 1000)
         #expect(core.order.count == 3 && core.pauseReason == nil)
-        let later = CoordinatorCore.fetchingTime
-        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 1)])
-        // Something that was decided before is stored first.
-        let outputs = core.at(later, wall: 0) { $0.journalWorks(bytes: 1001) }
-        #expect(deletions(outputs).isEmpty)
+        let later = EndedJobs.fetchingTime
         #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 2)])
+        // Something that was decided before is stored first.
+        let outputs = core.at(later, wall: 0) { $0.journalWorks(JournalRoom(held: 1001, limit: 1000)) }
+        #expect(deletions(outputs).isEmpty)
+        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 1)])
         _ = store(&core, bytes: 900, at: later)
         #expect(core.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
     }
@@ -89,12 +88,17 @@ import Transport
             retention: retention)
         for number in 1...4 as ClosedRange<UInt64> {
             _ = submit(number, to: &core)
-            _ = core.at(.zero, wall: number * 1000) { $0.cancel(JobID(rawValue: number)) }
-            _ = store(&core, bytes: 0)
+            _ = core.at(.seconds(number), wall: 0) { $0.cancel(JobID(rawValue: number)) }
+            _ = store(&core, bytes: 0, at: .seconds(number))
         }
-        // The last ended job makes room for those before it; the one that ended then is told first.
-        #expect(core.order == [JobID(rawValue: 2), JobID(rawValue: 3), JobID(rawValue: 4)])
-        _ = core.at(.zero, wall: 1_000_000) { $0.forgetOldJobs() }
+        #expect(core.order.count == 4, "each is left to whoever waited for its end")
+        #expect(core.nextWake == .seconds(61))
+        _ = core.at(.seconds(61), wall: 0) { $0.tick() }
+        _ = core.at(.seconds(62), wall: 0) { $0.tick() }
+        #expect(core.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
+        _ = core.at(.seconds(103), wall: 0) { $0.forgetOldJobs() }
+        #expect(core.order == [JobID(rawValue: 4)])
+        _ = core.at(.seconds(105), wall: 0) { $0.forgetOldJobs() }
         #expect(core.order.isEmpty)
     }
 

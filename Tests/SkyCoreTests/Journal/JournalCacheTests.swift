@@ -79,7 +79,7 @@ import Transport
         (limits.bytes, limits.cache) = (1 << 20, 1 << 20)
         let journal = try Journal(in: JournalFolder(folder.path), limits: limits)
         // Each is stored twice: as the job's and as an earlier result.
-        let bytes = try await journal.append([.submitted(job)] + (1...9).map { result($0, bytes: 100_000) }).bytes
+        let bytes = try await journal.append([.submitted(job)] + (1...9).map { result($0, bytes: 100_000) }).room.held
         #expect(bytes < 1 << 20)
         #expect(try await journal.usage().cacheBytes < 200_000)
         #expect(try await journal.results(of: job.id, from: 0, count: 20).count == 9)

@@ -70,7 +70,7 @@ extension [JobScheduler.Action] {
     }
 
     var failures: [String] {
-        compactMap { if case .taskFailed(_, _, let reason) = $0 { reason } else { nil } }
+        compactMap { if case .taskFailed(_, _, let reason) = $0 { reason.description } else { nil } }
     }
 
     var outcome: JobOutcome? {

@@ -78,7 +78,8 @@ extension SimulatedCluster {
         hosts[host].node = node
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration),
-            core: CoordinatorCore(life: life, node: node, name: hosts[host].name), calls: NodeCalls(life: life))
+            core: CoordinatorCore(
+                life: life, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name), calls: NodeCalls(life: life))
         for id in hosts[host].journal.order {
             guard let job = hosts[host].journal.jobs[id] else { continue }
             if job.report == nil { seen.insert(.jobResumed) }
@@ -304,7 +305,7 @@ extension SimulatedCluster {
             change(host) { core in
                 core.heard(request.acknowledged, by: target)
                 core.collected(reply.results, from: target)
-                if let attempts = reply.attempts { core.found(attempts, on: target) }
+                if let attempts = reply.attempts { core.found(attempts, reply.receipts, on: target) }
                 if isLeaseLost { core.leaseLost(on: target) }
             }
             if reply.attempts?.isEmpty == false { seen.insert(.adopted) }
@@ -377,7 +378,7 @@ extension SimulatedCluster {
         hosts[host].process?.isWriting = false
         for case .submitted(let job) in entries { promised[job.id] = host }
         change(host) { core in
-            core.journalWorks(bytes: 0)
+            core.journalWorks(nil)
             core.stored(core.lastStored + UInt64(entries.count))
         }
     }
@@ -387,7 +388,7 @@ extension SimulatedCluster {
             // The submitter tries until somebody is there.
             return schedule(.submitted(request, id, token: token, host: host), after: .milliseconds(500))
         }
-        change(host) { _ = $0.submit(request, token: token, as: id) }
+        change(host) { _ = try? $0.submit(request, token: token, as: id) }
     }
 
     private mutating func note(_ output: CoordinatorCore.Output, at host: Int) {

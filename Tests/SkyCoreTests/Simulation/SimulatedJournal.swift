@@ -39,12 +39,13 @@ struct SimulatedJournal {
                 let failure = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)
                 let earlier = failures[job, default: [:]].updateValue(failure, forKey: task.index)
                 expect(earlier == nil && !reason.isEmpty, "\(job)/\(task) failed twice, or without a reason")
-            case .ended(let job, let report, let time):
+            case .ended(let job, let report, let time, let ran):
                 expect(jobs[job]?.report == nil, "\(job) ended twice")
                 expect(report.completed == results[job]?.count ?? 0, "\(job) miscounts its results")
                 expect(report.failed == failures[job]?.count ?? 0, "\(job) miscounts its failures")
                 jobs[job]?.report = report
                 jobs[job]?.ended = time
+                jobs[job]?.endedRun = ran
             case .risked(let job, let risk):
                 risks[job, default: []].append(risk)
             case .deleted(let job):

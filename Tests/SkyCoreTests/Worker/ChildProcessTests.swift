@@ -43,6 +43,17 @@ import Testing
         #expect(!stubborn.isRunning)
     }
 
+    @Test func `one that does not end although it was killed is not waited for`() async throws {
+        let process = try await ChildProcess.start(
+            "/bin/sleep", arguments: ["600"], standardError: "/dev/null",
+            // As with one that waits for a disk: the signal has no effect before that answers.
+            signal: { _, _ in })
+        #expect(await process.end(within: .zero) == ChildProcess.unkillable)
+        #expect(process.isRunning)
+        kill(-process.identifier, SIGKILL)
+        #expect(await process.hasEnded(within: .seconds(60)) && !process.isRunning)
+    }
+
     @Test func `what it started is killed with it`() async throws {
         let folder = ScratchFolder()
         let process = try await shell("sleep 600 & echo $! >&2; wait", folder)

@@ -1,0 +1,26 @@
+import Glibc
+
+/// What a disk has, in bytes.
+struct DiskSpace: Hashable, Sendable {
+    var size: Int
+    /// For a process without special rights.
+    var available: Int
+
+    init(size: Int, available: Int) { (self.size, self.available) = (size, available) }
+
+    /// - Parameter path: of a file or folder on it, or of one in a folder that is.
+    /// - Returns: `nil` where the system does not tell.
+    init?(of path: String) {
+        var status = statvfs()
+        let folder = path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+        guard statvfs(path, &status) == 0 || statvfs(folder.isEmpty ? "/" : folder, &status) == 0 else { return nil }
+        let block = Int(clamping: status.f_frsize)
+        size = DiskSpace.bytes(status.f_blocks, of: block)
+        available = DiskSpace.bytes(status.f_bavail, of: block)
+    }
+
+    private static func bytes(_ blocks: some BinaryInteger, of size: Int) -> Int {
+        let (bytes, overflow) = Int(clamping: blocks).multipliedReportingOverflow(by: size)
+        return overflow ? .max : bytes
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// A file, whatever its name: the same as long as nobody puts another one in its place.
+struct FileIdentity: Hashable, Sendable {
+    private var device: UInt
+    private var inode: UInt
+
+    /// `nil` where there is no such file.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
+    }
+
+    /// Bytes of a file; 0 where there is none.
+    static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? max(0, Int(status.st_size)) : 0
+    }
+}

@@ -1,0 +1,75 @@
+import CZLIB
+import Foundation
+import NIOCore
+
+/// The CRC-32 of a row of the journal, kept beside it and looked at whenever the row is read: a disk, its cable or the memory
+/// on the way may change a bit, and SQLite would hand it out as if nothing had happened.
+struct RowChecksum {
+    private var value: uLong = crc32(0, nil, 0)
+
+    /// As SQLite keeps it.
+    var stored: Int64 { Int64(value) }
+
+    mutating func add(_ number: Int64) {
+        withUnsafeBytes(of: number.littleEndian) { add($0) }
+    }
+
+    mutating func add(_ text: String?) {
+        // None is other than empty.
+        guard let text else { return add(-1) }
+        add(Data(text.utf8))
+    }
+
+    mutating func add(_ data: Data?) {
+        guard let data else { return add(-1) }
+        add(Int64(data.count))
+        data.withUnsafeBytes { add($0) }
+    }
+
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        value = crc32_z(value, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+    }
+
+    /// Of a result: its key, the node, how long it took, and what it came to.
+    static func result(_ key: Int64, _ node: String, _ duration: Int64, _ payload: Data) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(key)
+        checksum.add(node)
+        checksum.add(duration)
+        checksum.add(payload)
+        return checksum.stored
+    }
+
+    static func failure(_ key: Int64, _ reason: String, _ isBadInput: Bool) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(key)
+        checksum.add(reason)
+        checksum.add(isBadInput ? 1 : 0)
+        return checksum.stored
+    }
+
+    /// Of an earlier result that is kept for later: where it is found, and what it came to.
+    static func cache(_ key: Data, _ payload: Data) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(key)
+        checksum.add(payload)
+        return checksum.stored
+    }
+
+    /// Of a job as it was submitted.
+    static func job(_ id: Int64, _ token: String?, _ request: Data) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(id)
+        checksum.add(token)
+        checksum.add(request)
+        return checksum.stored
+    }
+
+    /// Of how a job ended.
+    static func report(_ id: Int64, _ report: Data?) -> Int64 {
+        var checksum = RowChecksum()
+        checksum.add(id)
+        checksum.add(report)
+        return checksum.stored
+    }
+}

@@ -1,0 +1,54 @@
+extension ImageInfo {
+    /// Numbers of HDUs that can be asked for.
+    static let hdus = 0..<10_000
+    /// Cards of a header, and bytes of each. (FITS has 80 characters; what cfitsio passes on may be other than ASCII.)
+    private static let cardLimit = (count: 200_000, bytes: 400)
+    /// Images of one file, and what is said of those that are none of the sky.
+    private static let imageLimit = (count: 10_000, bytes: 1000)
+
+    func validate() throws(SkyError) {
+        try SkyError.unless(
+            ImageInfo.canBeScanned(width: width, height: height), "an image of \(width) x \(height) pixels")
+        try SkyError.unless(
+            [hdu, noiseHDU ?? 0, maskHDU ?? 0].allSatisfy(ImageInfo.hdus.contains), "an HDU that cannot be asked for")
+        let cards = header ?? []
+        try SkyError.unless(
+            cards.count <= ImageInfo.cardLimit.count && cards.allSatisfy { $0.utf8.count <= ImageInfo.cardLimit.bytes },
+            "a header of more than \(ImageInfo.cardLimit.count) cards")
+        let (images, others) = (images ?? [], auxiliaries ?? [])
+        try SkyError.unless(
+            images.count <= ImageInfo.imageLimit.count && others.count <= ImageInfo.imageLimit.count
+                && images.allSatisfy(ImageInfo.hdus.contains)
+                && others.allSatisfy { $0.utf8.count <= ImageInfo.imageLimit.bytes },
+            "a file of more than \(ImageInfo.imageLimit.count) images")
+        for content in [content, noiseContent, maskContent] { try content?.validate() }
+        try SkyError.unless(
+            (holder?.name.utf8.count ?? 0) <= ImageInfo.imageLimit.bytes, "a node whose name has more than 1000 bytes")
+    }
+}
+
+extension Source {
+    /// Where a source may lie, in pixels: an image's own, and as far beyond as a window that is lost may wander. Places become
+    /// integers and squares of distances, which must not overflow.
+    static let places = -1e10...1e10
+
+    /// Whether its place can be reckoned with. Windowed places are not looked at: whoever uses them takes others where they are
+    /// no numbers.
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) }
+}
+
+extension InjectedStar {
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) && flux.isFinite }
+}
+
+extension ImagePreview {
+    /// Sides that a picture may be asked to have, in pixels.
+    static let sides = 16...largestSide
+
+    /// Whether the grey values are as many as they should be.
+    var isSound: Bool {
+        let sides = 1...ImagePreview.largestSide
+        return sides.contains(width) && sides.contains(height) && pixels.count == width * height
+            && (1...Int(Int32.max)).contains(binning)
+    }
+}

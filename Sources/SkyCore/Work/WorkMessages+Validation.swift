@@ -1,0 +1,110 @@
+package import Transport
+
+// What a coordinator and the nodes that work for it may say to each other. These are claims of another process, so that each has
+// limits: far above what the program itself ever reaches, low enough that nothing reckoned with them overflows.
+
+extension AttemptID {
+    /// Tries of one task in one life of its coordinator. The budgets for faults, losses and refusals end a task after some
+    /// hundred.
+    static let numberLimit = 1 << 20
+    /// Starts of one coordinator; what is more does not fit the journal's integers.
+    static let generationLimit = UInt64(Int64.max)
+
+    func validate() throws(InvalidMessage) {
+        try InvalidMessage.unless(
+            (1...AttemptID.numberLimit).contains(number), "the number of an attempt must be 1 to \(AttemptID.numberLimit)")
+        try InvalidMessage.unless(
+            (0..<JobRecord.taskLimit).contains(task.index), "a task's index must be 0 to \(JobRecord.taskLimit - 1)")
+        try InvalidMessage.unless(
+            (1...AttemptID.generationLimit).contains(generation), "a generation must be 1 or more")
+    }
+}
+
+extension CoordinatorLife: ValidatedMessage {
+    package func validate() throws(InvalidMessage) {
+        try InvalidMessage.unless(
+            (1...AttemptID.generationLimit).contains(generation), "a generation must be 1 or more")
+    }
+}
+
+extension Lease: ValidatedMessage {
+    package func validate() throws(InvalidMessage) {
+        try InvalidMessage.unless(
+            (0...LeaseBook.slotLimit).contains(slots), "a lease has 0 to \(LeaseBook.slotLimit) slots, not \(slots)")
+    }
+}
+
+extension ReserveRequest: ValidatedMessage {
+    package func validate() throws(InvalidMessage) {
+        try life.validate()
+        try InvalidMessage.unless(wanted >= 0, "a coordinator wants 0 slots or more, not \(wanted)")
+    }
+}
+
+extension RunRequest: ValidatedMessage {
+    package func validate() throws(InvalidMessage) {
+        try attempt.validate()
+        try task.validate()
+        try InvalidMessage.unless(
+            (.zero...JobRequest.longestTimeLimit).contains(timeLimit), "a time limit must be 0 to 86400 seconds")
+    }
+}
+
+extension Assignment: ValidatedMessage {
+    package func validate() throws(InvalidMessage) {
+        try life.validate()
+        try InvalidMessage.unless(
+            attempts.count <= WorkBook.waitingLimit, "\(attempts.count) attempts in one message")
+        try InvalidMessage.unless(stop.count <= WorkBook.stopLimit, "\(stop.count) stops in one message")
+        for request in attempts { try request.validate() }
+        for attempt in stop { try attempt.validate() }
+    }
+}
+
+extension CollectRequest: ValidatedMessage {
+    package func validate() throws(InvalidMessage) { try life.validate() }
+}
+
+extension AttemptResult: ValidatedMessage {
+    /// Numbers of results count up from 1, so that no node ever comes near this.
+    static let sequenceLimit: UInt64 = 1 << 62
+    /// No attempt takes longer than its time limit and the time to stop it; a day more for clocks that stood still.
+    static let longestDuration = JobRequest.longestTimeLimit * 2
+    /// Bytes of a reason. This program's own end far below (`AttemptOutcome.bounded`).
+    static let reasonLimit = 64 << 10
+
+    package func validate() throws(InvalidMessage) {
+        try attempt.validate()
+        try InvalidMessage.unless(
+            (1...AttemptResult.sequenceLimit).contains(sequence), "results are numbered from 1")
+        try InvalidMessage.unless(
+            (.zero...AttemptResult.longestDuration).contains(duration), "an attempt takes 0 to 172800 seconds")
+        if let reason = outcome.reason {
+            try InvalidMessage.unless(
+                reason.utf8.count <= AttemptResult.reasonLimit, "a reason of \(reason.utf8.count) bytes")
+        }
+    }
+}
+
+extension CollectReply: ValidatedMessage {
+    /// Results in one answer: as many as fit into the bytes that an answer may take, and room to spare.
+    static let resultLimit = 1 << 18
+
+    package func validate() throws(InvalidMessage) {
+        try lease?.validate()
+        try InvalidMessage.unless(results.count <= CollectReply.resultLimit, "\(results.count) results in one answer")
+        var last: UInt64 = 0
+        for result in results {
+            try result.validate()
+            try InvalidMessage.unless(result.sequence > last, "results that are not in order")
+            last = result.sequence
+        }
+        let running = attempts ?? []
+        try InvalidMessage.unless(
+            running.count <= WorkBook.waitingLimit + LeaseBook.slotLimit, "\(running.count) attempts on one node")
+        for attempt in running { try attempt.validate() }
+        if let receipts {
+            try InvalidMessage.unless(receipts.count == running.count, "receipts of other attempts")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// What a coordinator believes, and whom.
+@Suite struct CoordinatorTrustTests {
+    private let done = AttemptOutcome.done(ByteBuffer())
+
+    @Test func `a result of an earlier life counts where it was sent, and nowhere else`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(3))
+        let earlier = AttemptID(job: job, task: 0, number: 1, generation: 1)
+        let receipt = story.core.receipts.receipt(for: earlier, on: story.other)
+        story.deliver(earlier, done, from: story.other)
+        story.deliver(earlier, done, from: story.other, receipt: 4711)
+        story.deliver(earlier, done, from: story.own, receipt: receipt)
+        var claimed = earlier
+        claimed.task = 1
+        story.deliver(claimed, done, from: story.other, receipt: receipt)
+        #expect(story.results.isEmpty, "none of these was sent so")
+        story.deliver(earlier, done, from: story.other, receipt: receipt)
+        #expect(story.results.map(\.task) == [0])
+    }
+
+    @Test func `an attempt of this life that was given up is believed with its receipt alone`() throws {
+        var story = CoordinatorStory()
+        _ = try story.submit(CoordinatorStory.simulation(1))
+        story.lease(1, on: story.other)
+        let sent = try #require(story.assigned.first?.request)
+        story.change { $0.lost(NodeID(rawValue: 2)) }
+        story.change { $0.joined(NodeID(rawValue: 2), name: "other", isDraining: false) }
+        story.deliver(sent.attempt, done, from: story.other)
+        #expect(story.results.isEmpty)
+        story.deliver(sent.attempt, done, from: story.other, receipt: sent.receipt)
+        #expect(story.results.count == 1)
+    }
+
+    @Test func `what a node says it runs is believed with a receipt alone`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(2))
+        let attempts = [0, 1].map { AttemptID(job: job, task: TaskID($0), number: 1, generation: 1) }
+        story.change { $0.found(attempts, nil, on: NodeID(rawValue: 2)) }
+        story.change { $0.found(attempts, [1, 2], on: NodeID(rawValue: 2)) }
+        #expect(story.core.scheduler.running(on: story.other) == 0)
+        let proofs = attempts.map { story.core.receipts.receipt(for: $0, on: story.other) }
+        story.change { $0.found(attempts, proofs, on: NodeID(rawValue: 2)) }
+        #expect(story.core.scheduler.running(on: story.other) == 2)
+    }
+
+    @Test func `a job that began anew takes nothing of what was done before`() throws {
+        var story = CoordinatorStory(generation: 3)
+        var stored = StoredJob(
+            id: JobID(rawValue: 7), token: nil, request: CoordinatorStory.simulation(1), submitted: 0)
+        stored.resultsSince = 3
+        let replay = JobReplay(stored.request)
+        story.change { $0.restore(stored, replay) }
+        let earlier = AttemptID(job: stored.id, task: 0, number: 1, generation: 2)
+        story.deliver(
+            earlier, done, from: story.other, receipt: story.core.receipts.receipt(for: earlier, on: story.other))
+        #expect(story.results.isEmpty)
+    }
+
+    @Test func `the same token with another request is refused`() throws {
+        var story = CoordinatorStory()
+        var request = CoordinatorStory.scan("/night/one.fits")
+        request.options.use = ["a", "b", "c", "d"]
+        let job = try story.submit(request, token: "t")
+        #expect(try story.submit(request, token: "t", as: 8) == job, "the same is answered with the same")
+        #expect(throws: SkyError(.badInput, "the token belongs to job \(job), which was asked for something else")) {
+            _ = try story.submit(CoordinatorStory.scan("/night/two.fits"), token: "t", as: 9)
+        }
+    }
+
+    @Test func `tasks go out when what they rest on is stored`() throws {
+        var story = CoordinatorStory()
+        _ = try story.submit(CoordinatorStory.scan())
+        story.lease(4, on: story.own)
+        let header = try #require(story.assigned.first?.request)
+        let info = ImageInfo(width: 128, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        story.deliver(header.attempt, .done(try WireCoder.encode(TaskResult.inspected(info))), from: story.own)
+        #expect(story.assigned.count == 1, "the header is not stored yet")
+        story.store()
+        #expect(story.assigned.map(\.request.task.label) == ["header", "background 1", "background 2"])
+    }
+
+    @Test func `a node that talks nonsense is not used any more, and its tasks are done elsewhere`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(1))
+        story.lease(1, on: story.other)
+        #expect(story.assigned.map(\.node) == [story.other])
+        story.lease(1, on: story.own)
+        var isNew = [Bool]()
+        for _ in 0..<2 { story.change { isNew.append($0.distrust(NodeID(rawValue: 2))) } }
+        #expect(isNew == [true, false])
+        story.pass(.seconds(2))
+        #expect(story.assigned.map(\.node) == [story.other, story.own])
+        story.change { $0.joined(NodeID(rawValue: 2), name: "other", isDraining: false) }
+        #expect(!story.core.isPresent(story.other), "not before it was started again")
+        let why = try #require(story.core.explain(job, now: .seconds(2)))
+        #expect(why.reasons.contains { $0.contains("other is not used") })
+    }
+
+    @Test func `why a node does not listen is what a job waits for`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(1))
+        story.change { _ = $0.refuses(NodeID(rawValue: 2), WorkBook.Rejection.duplicate.description) }
+        let why = try #require(story.core.explain(job, now: .zero))
+        #expect(why.reasons.contains { $0.hasPrefix("other does not work for this node") }, "\(why.reasons)")
+    }
+}
+
+/// What a coordinator keeps, and for how long.
+@Suite struct CoordinatorMemoryTests {
+    private func end(_ number: UInt64, in story: inout CoordinatorStory) throws {
+        _ = try story.submit(CoordinatorStory.simulation(1), as: number)
+        story.change { $0.cancel(JobID(rawValue: number)) }
+        story.store()
+    }
+
+    @Test func `a long job outlasts the younger ones that ended before it`() throws {
+        var retention = JobRetention()
+        retention.count = 3
+        var story = CoordinatorStory(retention: retention)
+        _ = try story.submit(CoordinatorStory.simulation(1), as: 1)
+        for number in 2...9 as ClosedRange<UInt64> {
+            try end(number, in: &story)
+            story.pass(.seconds(100))
+        }
+        story.change { $0.cancel(JobID(rawValue: 1)) }
+        story.store()
+        try end(10, in: &story)
+        #expect(!story.deleted.contains(JobID(rawValue: 1)), "its results are being fetched")
+        #expect(story.core.order.count == 3)
+    }
+
+    @Test func `a clock that is set deletes nothing and ends nothing`() throws {
+        var story = CoordinatorStory()
+        try end(1, in: &story)
+        var request = CoordinatorStory.simulation(1)
+        request.deadline = .seconds(3600)
+        _ = try story.submit(request, as: 2)
+        story.pass(.seconds(1), clockJumps: .seconds(400 * 86_400))
+        try end(3, in: &story)
+        story.pass(.seconds(100), clockJumps: .seconds(-800 * 86_400))
+        try end(4, in: &story)
+        #expect(story.deleted.isEmpty && story.core.jobs[JobID(rawValue: 2)]?.isActive == true)
+        story.pass(.seconds(3600))
+        #expect(story.core.jobs[JobID(rawValue: 2)]?.isActive == false, "its time is over by the time that passed")
+    }
+
+    @Test func `a deadline goes on after a restart by the time that the coordinator has run`() throws {
+        var request = CoordinatorStory.simulation(1)
+        request.deadline = .seconds(100)
+        var stored = StoredJob(id: JobID(rawValue: 1), token: nil, request: request, submitted: 0)
+        stored.submittedRun = .seconds(40)
+        var core = CoordinatorCore(
+            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 2), node: NodeID(rawValue: 1), name: "one",
+            ranBefore: .seconds(90))
+        // Ten years later, by the clock.
+        _ = core.at(.zero, wall: 315_360_000_000) { $0.restore(stored, JobReplay(request)) }
+        _ = core.at(.seconds(49), wall: 315_360_049_000) { $0.tick() }
+        #expect(core.jobs[stored.id]?.isActive == true && core.nextWake == .seconds(50))
+        _ = core.at(.seconds(50), wall: 315_360_050_000) { $0.tick() }
+        #expect(core.jobs[stored.id]?.isActive == false)
+    }
+
+    @Test func `what is remembered of nodes that are gone ends`() {
+        var nodes = KnownNodes(own: NodeID(rawValue: 1), name: "own")
+        for number in 2...5000 as ClosedRange<UInt64> {
+            let node = NodeID(rawValue: number)
+            _ = nodes.joined(node, name: "node\(number)", now: .zero)
+            // A result that it will never hear of.
+            _ = nodes.deliver(node) { $0.receive(1) }
+            _ = nodes.lost(node, now: .zero)
+        }
+        #expect(nodes.deliveries.count == KnownNodes.goneLimit && nodes.name(of: NodeID(rawValue: 2)) == nil)
+        #expect(nodes.name(of: NodeID(rawValue: 5000)) == "node5000" && nodes.name(of: NodeID(rawValue: 1)) == "own")
+        _ = nodes.joined(NodeID(rawValue: 5001), name: "last", now: KnownNodes.memory)
+        #expect(nodes.deliveries.isEmpty && nodes.name(of: NodeID(rawValue: 5000)) == nil)
+    }
+
+    @Test func `reasons are bounded, and name nodes by their names`() throws {
+        var story = CoordinatorStory()
+        var request = CoordinatorStory.simulation(1)
+        request.options.retries = 0
+        _ = try story.submit(request)
+        story.lease(1, on: story.other)
+        let sent = try #require(story.assigned.first?.request)
+        story.deliver(sent.attempt, .fault(String(repeating: "é", count: 100_000)), from: story.other)
+        let failed = story.outputs.compactMap { output -> String? in
+            if case .store(.failed(_, _, let reason, _)) = output { reason } else { nil }
+        }
+        let reason = try #require(failed.first)
+        #expect(reason.hasPrefix("failed 1 times on other: éé") && reason.utf8.count < 2200)
+    }
+}

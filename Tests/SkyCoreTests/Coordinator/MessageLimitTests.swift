@@ -1,0 +1,126 @@
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// What no peer of good faith says is refused where it arrives.
+@Suite struct MessageLimitTests {
+    private let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+    private let attempt = AttemptID(job: JobID(rawValue: 1), task: 0, number: 1)
+    private let endless = Duration(secondsComponent: 1 << 40, attosecondsComponent: 0)
+
+    private func result(_ change: (inout AttemptResult) -> Void) -> AttemptResult {
+        var result = AttemptResult(sequence: 1, attempt: attempt, outcome: .refused("x"), duration: .zero)
+        change(&result)
+        return result
+    }
+
+    @Test func `numbers that overflow`() {
+        let results = [
+            result { $0.attempt.number = .max }, result { $0.attempt.number = 0 },
+            result { $0.attempt.generation = .max }, result { $0.attempt.generation = 0 },
+            result { $0.attempt.task = -1 }, result { $0.attempt.task = TaskID(.max) },
+            result { $0.duration = endless }, result { $0.duration = .seconds(-1) },
+            result { $0.duration = Duration(secondsComponent: .min, attosecondsComponent: 0) },
+            result { $0.sequence = 0 }, result { $0.sequence = .max },
+            result { $0.outcome = .fault(String(repeating: "x", count: 1 << 20)) },
+        ]
+        for result in results {
+            let reply = CollectReply(results: [result], lease: nil, attempts: nil)
+            #expect(throws: InvalidMessage.self) { try reply.validate() }
+        }
+        #expect(throws: Never.self) {
+            try CollectReply(results: [result { _ in }], lease: nil, attempts: [attempt], receipts: [7]).validate()
+        }
+    }
+
+    @Test func `lists that are out of order, too long, or of other lengths`() {
+        let two = [result { $0.sequence = 2 }, result { $0.sequence = 2 }]
+        var lease = Lease(coordinator: life.coordinator, epoch: 1, slots: -1)
+        let replies = [
+            CollectReply(results: two, lease: nil, attempts: nil),
+            CollectReply(results: [], lease: lease, attempts: nil),
+            CollectReply(results: [], lease: nil, attempts: [attempt], receipts: []),
+            CollectReply(results: [], lease: nil, attempts: [AttemptID(job: attempt.job, task: 0, number: .max)]),
+        ]
+        for reply in replies { #expect(throws: InvalidMessage.self) { try reply.validate() } }
+        lease.slots = .max
+        #expect(throws: InvalidMessage.self) { try lease.validate() }
+    }
+
+    @Test func `orders that no coordinator gives`() {
+        let image = ImageReference(path: "/x.fits", hdu: nil)
+        let huge = PixelRect(x: .max, y: 0, width: .max, height: 1)
+        let sector = Sector(index: 0, core: huge, padded: huge)
+        let works: [ScanTask.Work] = [
+            .simulate(Simulation(duration: endless)), .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
+            .inspect(ImageReference(path: "/x\0.fits", hdu: nil), withContent: nil),
+            .inspect(ImageReference(path: "/x.fits", hdu: -1), withContent: nil),
+            .background(image, sector, ScanConfiguration()),
+            .background(
+                image, Sector(index: -1, core: PixelRect(x: 0, y: 0, width: 1, height: 1), padded: huge),
+                ScanConfiguration()),
+            .preview(image, maximumSide: .max),
+        ]
+        for work in works {
+            let request = RunRequest(attempt: attempt, task: ScanTask(work, label: ""), timeLimit: .seconds(1))
+            let assignment = Assignment(life: life, attempts: [request])
+            #expect(throws: InvalidMessage.self, "\(work)") { try assignment.validate() }
+        }
+        var endlessly = RunRequest(
+            attempt: attempt, task: ScanTask(.simulate(Simulation(duration: .zero)), label: ""), timeLimit: endless)
+        #expect(throws: InvalidMessage.self) { try endlessly.validate() }
+        endlessly.timeLimit = .seconds(1)
+        #expect(throws: Never.self) { try endlessly.validate() }
+        #expect(throws: InvalidMessage.self) { try ReserveRequest(life: life, wanted: -1).validate() }
+        #expect(throws: InvalidMessage.self) {
+            try CollectRequest(
+                life: CoordinatorLife(life.coordinator, generation: .max), received: 0, acknowledged: 0, epoch: 0,
+                isFirst: true
+            ).validate()
+        }
+    }
+
+    @Test func `requests that no command makes`() {
+        func sky(_ change: (inout SkyRequest) -> Void) -> JobRequest {
+            var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
+            change(&request)
+            return JobRequest(.sky(request))
+        }
+        var named = sky { _ in }
+        named.options.use = [String(repeating: "n", count: 1000)]
+        let requests = [
+            sky { $0.failSector = .max }, sky { $0.failSector = -1 }, sky { $0.pictureSide = .max },
+            sky { $0.image.path = "" }, sky { $0.image.hdu = .min }, sky { $0.configuration.gain = .nan },
+            sky { $0.image.content = nil; $0.image.path = "/" + String(repeating: "x", count: 5000) }, named,
+        ]
+        for request in requests { #expect(throws: SkyError.self) { try request.validate() } }
+        #expect(throws: Never.self) { try sky { $0.failSector = 0 }.validate() }
+    }
+
+    @Test func `comparisons with places and sectors that no image has`() throws {
+        let tile = PixelRect(x: 0, y: 0, width: 64, height: 64)
+        var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        #expect(throws: Never.self) { try info.validate() }
+        for size in [(Int.max, 1), (0, 1), (-1, -1), (1 << 40, 1 << 40)] {
+            (info.width, info.height) = size
+            #expect(throws: SkyError.self) { try info.validate() }
+        }
+        for sector in [
+            Sector(index: .max, core: tile, padded: tile),
+            Sector(index: 0, core: PixelRect(x: .max, y: 0, width: 1, height: 1), padded: tile),
+            Sector(index: 0, core: tile, padded: PixelRect(x: 0, y: .min, width: 1, height: 1)),
+        ] {
+            #expect(throws: SkyError.self) { try sector.validate() }
+        }
+    }
+
+    @Test func `an image of more sectors than can be handled`() {
+        var configuration = ScanConfiguration()
+        configuration.sectorSize = 64
+        let info = ImageInfo(width: 2_147_483_646, height: 1, bitpix: 8, hdu: 0, hasWCS: false)
+        let error = #expect(throws: SkyError.self) { try SectorGrid(info: info, configuration: configuration) }
+        #expect(error?.message.contains("33554432 sectors") == true)
+    }
+}
