@@ -135,8 +135,13 @@ struct API: Sendable {
             return
         }
         // Whoever has the right one is let in at once, also while somebody else guesses behind the same address.
-        guard !token.isShown(by: request.headers[.authorization]) else { return }
-        guard state.withLockedValue({ $0.sources.takeGuess(connection.source, at: connections.now) }) else {
+        let shown = request.headers[.authorization]
+        guard !token.isShown(by: shown) else { return }
+        // Who shows none has not guessed.
+        let isSlowed =
+            shown != nil
+            && !state.withLockedValue { $0.sources.takeGuess(connection.source, at: connections.now) }
+        if isSlowed {
             await connection.delay(limits.guessDelay)
             throw APIFailure(
                 .tooManyRequests, "too many requests without the right token",

@@ -126,9 +126,11 @@ import Transport
         try await HTTPDoor.with(token: HTTPDoor.token) { limits in
             (limits.guessRate, limits.guessBurst, limits.guessDelay) = (0, 3, .seconds(3600))
         } _: { door in
-            for wrong in ["Authorization: Bearer x", "Authorization: Bearer " + HTTPDoor.token + "x", "Accept: */*"] {
-                #expect(try await door.ask("/v1/jobs", wrong)?.status == 401)
+            for wrong in ["Bearer x", "Bearer " + HTTPDoor.token + "x", "Basic eDp5"] {
+                #expect(try await door.ask("/v1/jobs", "Authorization: " + wrong)?.status == 401)
             }
+            // That is no guess.
+            #expect(try await door.ask("/v1/jobs")?.status == 401)
             let guesses = try await [door.open(), door.open()]
             for guess in guesses {
                 try await guess.send("GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer y\r\n\r\n")
@@ -144,7 +146,7 @@ import Transport
         try await HTTPDoor.with(token: HTTPDoor.token) { limits in
             (limits.guessRate, limits.guessBurst, limits.guessDelay) = (0, 1, .zero)
         } _: { door in
-            #expect(try await door.ask("/v1/jobs")?.status == 401)
+            #expect(try await door.ask("/v1/jobs", "Authorization: Bearer x")?.status == 401)
             let guess = try await door.open()
             let answer = try await guess.ask("/v1/jobs", "Authorization: Bearer y")
             #expect(answer?.status == 429)
