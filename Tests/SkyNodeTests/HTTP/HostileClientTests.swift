@@ -33,48 +33,60 @@ import Transport
         try await HTTPDoor.with {
             $0.receiveLimit = .milliseconds(100)
         } _: { door in
-            let (half, silent) = (try await door.open(), try await door.open())
-            try await half.send("GET /healthz HTTP/1.1\r\nHost: localh")
-            let answer = await half.answer()
+            let silent = try await door.open()
+            #expect(await silent.untilClosed() == "")
+            #expect(door.connections.counts.idle == 1 && door.connections.counts.late == 0)
+            var answer: RawConnection.Answer?
+            // On a busy machine the time may be over before the client has said anything.
+            while answer == nil {
+                let half = try await door.open()
+                try? await half.send("GET /healthz HTTP/1.1\r\nHost: localh")
+                answer = await half.answer()
+                #expect(await half.untilClosed() == "")
+            }
             #expect(answer?.status == 408 && answer?.head.contains("Connection: close") == true)
             #expect(answer?.body == "{\"error\":\"the request did not come in time\"}\n")
-            #expect(await half.untilClosed() == "")
-            #expect(await silent.untilClosed() == "")
-            #expect(door.connections.counts.late == 1 && door.connections.counts.idle == 1)
+            #expect(door.connections.counts.late >= 1)
         }
     }
 
-    @Test(arguments: ["/v1/jobs", "/healthz"])
-    func `a body that drips does not hold its connection`(path: String) async throws {
+    @Test(arguments: ["POST /v1/jobs", "GET /healthz"])
+    func `a body that drips does not hold its connection`(start: String) async throws {
         try await HTTPDoor.with(token: HTTPDoor.token) {
             $0.receiveLimit = .milliseconds(200)
         } _: { door in
-            let connection = try await door.open()
-            try await connection.send(
-                """
-                \(path == "/healthz" ? "GET" : "POST") \(path) HTTP/1.1\r\nHost: localhost\r\n\(HTTPDoor.bearer)\r\n\
-                Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n
-                """)
-            // Ends when the node hangs up; without a limit that is after a minute.
-            var sent = 0
-            while connection.isOpen, sent < 60_000 {
-                do { try await connection.send("x") } catch { break }
-                sent += 1
-                try await Task.sleep(for: .milliseconds(1))
+            // Again where the time was over before the head was there, as on a busy machine.
+            while door.connections.counts.late == 0 {
+                let connection = try await door.open()
+                try? await connection.send(
+                    """
+                    \(start) HTTP/1.1\r\nHost: localhost\r\n\(HTTPDoor.bearer)\r\n\
+                    Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n
+                    """)
+                var sent = 0
+                while connection.isOpen, sent < 60_000 {
+                    do { try await connection.send("x") } catch { break }
+                    sent += 1
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                _ = await connection.untilClosed()
+                // Without a limit the body would have come to its end.
+                #expect(sent < 60_000)
             }
-            _ = await connection.untilClosed()
-            #expect(sent < 60_000)
-            #expect(door.connections.counts.late == 1)
         }
     }
 
     @Test func `a connection is closed when nothing is asked for long`() async throws {
         try await HTTPDoor.with {
-            $0.idleLimit = .milliseconds(50)
+            ($0.idleLimit, $0.receiveLimit) = (.milliseconds(50), .milliseconds(500))
         } _: { door in
-            let connection = try await door.open()
-            #expect(try await connection.ask("/healthz")?.status == 200)
-            #expect(await connection.untilClosed() == "")
+            var status: Int?
+            // Again where the request was late, as on a busy machine.
+            while status != 200 {
+                let connection = try await door.open()
+                status = try? await connection.ask("/healthz")?.status
+                #expect(await connection.untilClosed() == "")
+            }
         }
     }
 
