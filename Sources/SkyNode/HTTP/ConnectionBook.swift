@@ -58,9 +58,14 @@ struct ConnectionBook {
         /// Since when its client reads nothing.
         var stalledSince: Duration?
 
-        /// Whether it may be closed to make room: nobody loses an answer.
-        var canGo: Bool { !phase.isAnswering }
+        /// Whether it may be closed to make room: nobody loses an answer that he reads.
+        func canGo(at now: Duration) -> Bool {
+            !phase.isAnswering || stalledSince.map { now - $0 >= ConnectionBook.patience } ?? false
+        }
     }
+
+    /// How long a client that is well may read nothing.
+    private static let patience = Duration.seconds(1)
 
     private let limits: HTTPLimits
     private var connections: [ID: Connection] = [:]
@@ -78,14 +83,14 @@ struct ConnectionBook {
         let remote = connections.count - bySource[.local, default: 0]
         var leaving: ID?
         if own >= limits.connections(of: source) {
-            leaving = oldest { $0.source == source }
+            leaving = oldest(at: now) { $0.source == source }
         } else if !source.isLocal, remote >= limits.connections {
             // Whoever has most gives way, so that none needs more than its share to be heard.
-            let most = connections.values.filter { !$0.source.isLocal && $0.canGo }.map {
+            let most = connections.values.filter { !$0.source.isLocal && $0.canGo(at: now) }.map {
                 bySource[$0.source, default: 0]
             }
             if let most = most.max(), most >= own {
-                leaving = oldest { !$0.source.isLocal && bySource[$0.source] == most }
+                leaving = oldest(at: now) { !$0.source.isLocal && bySource[$0.source] == most }
             }
         } else {
             return admit(source, now, closing: nil)
@@ -107,8 +112,8 @@ struct ConnectionBook {
     }
 
     /// Of those that may go, the one that has done nothing for longest.
-    private func oldest(where fits: (Connection) -> Bool) -> ID? {
-        connections.filter { $0.value.canGo && fits($0.value) }.min { one, other in
+    private func oldest(at now: Duration, where fits: (Connection) -> Bool) -> ID? {
+        connections.filter { $0.value.canGo(at: now) && fits($0.value) }.min { one, other in
             (one.value.since, one.key) < (other.value.since, other.key)
         }?.key
     }

@@ -141,6 +141,15 @@ struct ConnectionBookTests {
         #expect(book.expire(id, at: .seconds(170)) == .close && book.counts.stalled == 1)
     }
 
+    @Test func `who asks and reads nothing makes room for others`() throws {
+        var book = ConnectionBook(limits: limits)
+        let ids = try (1...2).map { _ in try opened(book.open(from: .local, at: .zero)).id }
+        for id in ids { book.writing(id, at: .zero) }
+        book.stalled(ids[1], true, at: .seconds(1))
+        #expect(book.open(from: .local, at: .milliseconds(1999)) == .refused, "it may read again in a moment")
+        #expect(try opened(book.open(from: .local, at: .seconds(2))).closing == ids[1])
+    }
+
     @Test func `who is hung up on has a moment to hang up too`() throws {
         var book = ConnectionBook(limits: limits)
         let id = try opened(book.open(from: .local, at: .zero)).id

@@ -196,6 +196,45 @@ import Transport
         }
     }
 
+    @Test func `more clients than there are places that read none of their answers keep nobody out`() async throws {
+        try await HTTPDoor.with {
+            ($0.localConnections, $0.requestBurst, $0.stallLimit) = (4, 1e9, .seconds(3600))
+        } _: { door in
+            let many = String(repeating: "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 2000)
+            let senders = try await withThrowingTaskGroup(of: RawConnection.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        let connection = try await door.open()
+                        await connection.stopReading()
+                        try? await connection.send(many)
+                        return connection
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            // At once where they are idle, otherwise as soon as one of them has read nothing for a second.
+            while (try? await door.ask("/healthz"))?.status != 200 {}
+            for sender in senders { await sender.close() }
+        }
+    }
+
+    @Test func `what the node does not do in time is told with 503`() async throws {
+        let never = Latch()
+        try await HTTPDoor.with {
+            $0.answerLimit = .milliseconds(50)
+        } parts: { parts in
+            parts.storage = SharedAnswer(maximumAge: .zero, limit: .seconds(3600)) {
+                await never.wait()
+                return nil
+            }
+        } _: { door in
+            let answer = try await door.ask("/metrics")
+            #expect(answer?.status == 503 && answer?.head.contains("Retry-After") == true)
+            #expect(try await door.ask("/healthz")?.status == 200)
+        }
+        never.open()
+    }
+
     @Test func `metrics come also where the journal hangs, and say so`() async throws {
         let never = Latch()
         try await HTTPDoor.with { _ in
