@@ -135,10 +135,11 @@ let package = Package(
         .testTarget(
             name: "SkyNodeTests",
             dependencies: [
-                "SkyNode", "Transport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "SkyNode", "SkyCore", "Transport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            ],
+            ] + nio,
             swiftSettings: strict
         ),
         // The daemons these start are the built `skynode`, hence the dependency on it.

@@ -29,7 +29,7 @@ listens() {
 # The address for commands of a node that listens.
 address_of() { sed -n 's/.* listening on //p' "$logs/$1.out"; }
 
-# The port of HTTP of a node that was started with `--http 127.0.0.1:0 --log-level info`: it is told in the log only.
+# The port of HTTP of a node that was started with `--http 127.0.0.1:0 --log-level info`: it is in the log.
 http_port_of() {
     local _
     for _ in $(seq 100); do

@@ -16,20 +16,18 @@ import Testing
         _ options: [String] = [], _ body: (_ http: String, _ address: String) async throws -> Void
     ) async throws {
         let folder = try ScratchFolder()
-        let port = Int.random(in: 20_000...60_000)
         let node = try RunningProcess(
             Skynode.path,
             [
                 "serve", "--name", "door", "--listen", "127.0.0.1:0", "--slots", "2", "--no-multicast", "--data",
-                folder.file("data"), "--http", "127.0.0.1:\(port)",
+                folder.file("data"), "--http", "127.0.0.1:0",
             ] + options)
         var lines = node.lines.makeAsyncIterator()
         do {
             let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
-            let http = "http://127.0.0.1:\(port)"
-            let limit = ContinuousClock.now + .seconds(20)
-            while (try? await ask("GET", http + "/readyz"))?.status != 200, ContinuousClock.now < limit {}
-            try await body(http, address)
+            let told = try #require(await lines.next())
+            #expect(told.hasPrefix("skynode door answers HTTP on 127.0.0.1:"))
+            try await body("http://" + (try #require(told.split(separator: " ").last)), address)
         } catch {
             node.send(SIGKILL)
             _ = await node.end()
@@ -41,12 +39,13 @@ import Testing
 
     private func ask(
         _ method: String, _ address: String, _ body: String? = nil, token: String? = nil,
-        type: String = "application/json"
+        type: String = "application/json", host: String? = nil
     ) async throws -> Answer {
         var request = URLRequest(url: try #require(URL(string: address)))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
         if body != nil { request.setValue(type, forHTTPHeaderField: "Content-Type") }
+        if let host { request.setValue(host, forHTTPHeaderField: "Host") }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await URLSession.shared.data(for: request)
         let http = try #require(response as? HTTPURLResponse)
@@ -65,18 +64,17 @@ import Testing
 
     @Test func `a node that stops answers as long as its tasks go on, and is not ready`() async throws {
         let folder = try ScratchFolder()
-        let address = "127.0.0.1:\(Int.random(in: 20_000...60_000))"
-        let http = "http://" + address
         let node = try RunningProcess(
             Skynode.path,
             [
                 "serve", "--listen", "127.0.0.1:0", "--slots", "1", "--no-multicast", "--data", folder.file("data"),
-                "--http", address, "--stop-grace", "60s",
+                "--http", "127.0.0.1:0", "--stop-grace", "60s",
             ])
         defer { node.send(SIGKILL) }
         var lines = node.lines.makeAsyncIterator()
         let listening = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
-        while (try? await ask("GET", http + "/readyz"))?.status != 200 {}
+        let http = "http://" + (try #require(await lines.next()?.split(separator: " ").last))
+        #expect(try await ask("GET", http + "/readyz").status == 200)
         let job = try await Skynode.run(
             "simulate", "--node", listening, "--tasks", "1", "--duration", "4s", "--detach")
         #expect(job.status == 0)
@@ -136,6 +134,73 @@ import Testing
         }
     }
 
+    /// Sockets that send `start` and then nothing, open until the value is gone.
+    private final class SilentClients {
+        private var sockets: [Int32] = []
+
+        init(_ count: Int, to address: String, sending start: String) throws {
+            let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+            for _ in 0..<count {
+                let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+                var place = sockaddr_in()
+                place.sin_family = sa_family_t(AF_INET)
+                place.sin_port = port.bigEndian
+                place.sin_addr.s_addr = inet_addr("127.0.0.1")
+                let isConnected = withUnsafePointer(to: &place) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                    }
+                }
+                try #require(isConnected)
+                _ = send(socket, start, start.utf8.count, Int32(MSG_NOSIGNAL))
+                sockets.append(socket)
+            }
+        }
+
+        deinit { for socket in sockets { close(socket) } }
+    }
+
+    @Test(arguments: ["", "GET /healthz HTTP/1.1\r\nHost: lo"])
+    func `three hundred connections that say nothing or half a word shut nobody out`(start: String) async throws {
+        let folder = try ScratchFolder()
+        let (file, token) = try token(folder)
+        try await serving(["--http-token", file]) { http, _ in
+            let clients = try SilentClients(300, to: http, sending: start)
+            for _ in 0..<20 {
+                #expect(try await ask("GET", http + "/healthz").status == 200)
+                #expect(try await ask("GET", http + "/v1/jobs", token: token).status == 200)
+            }
+            withExtendedLifetime(clients) {}
+        }
+    }
+
+    @Test func `a job does not tell what a file holds that is no image`() async throws {
+        let folder = try ScratchFolder()
+        let (file, token) = try token(folder)
+        let secret = folder.file("shadow")
+        try "hidden:x:0:0".write(toFile: secret, atomically: true, encoding: .utf8)
+        try await serving(["--http-token", file]) { http, _ in
+            let made = try await ask(
+                "POST", http + "/v1/jobs", #"{"kind":"scan","path":"\#(secret)"}"#, token: token)
+            let place = try #require(made.headers["Location"] as? String)
+            let events = try await ask("GET", http + place + "/events", token: token)
+            let job = try await ask("GET", http + place, token: token)
+            #expect(job.text.contains(#""state":"badInput""#) && job.text.contains("not a FITS file"))
+            #expect(!events.text.contains("hidden") && !job.text.contains("hidden"))
+        }
+    }
+
+    @Test func `a name that is not the node's is refused, until it is told so`() async throws {
+        for (options, status) in [([String](), 421), (["--http-host", "*.example.org"], 200)] {
+            try await serving(options) { http, _ in
+                for path in ["/healthz", "/v1/jobs"] {
+                    let answer = try await ask("GET", http + path, host: "sky.example.org:7422")
+                    #expect(answer.status == status)
+                }
+            }
+        }
+    }
+
     @Test func `who asks too often is told to wait`() async throws {
         try await serving { http, _ in
             let answers = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -152,6 +217,7 @@ import Testing
         let trials: [([String], String)] = [
             (["--http", "0.0.0.0:7422"], "skynode: --http 0.0.0.0:7422: beyond this machine, HTTP needs --http-token"),
             (["--http", "here"], "skynode: --http here: not an address of the form HOST:PORT"),
+            (["--http-host", "a b"], "skynode: --http-host a b: not a host's name, which has no port and no blanks"),
             (["--http-token", folder.file("none")], "skynode: \(folder.file("none")): no such file"),
         ]
         for (options, message) in trials {

@@ -178,14 +178,11 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored; it is not done then.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         var submission = submission
-        try submission.request.validate()
+        try submission.validate()
         // What nothing is kept of would be read through for nothing.
         if !journal.isLasting || journal.limits.cache == 0, case .sky(var request) = submission.request.kind {
             request.usesCache = false
             submission.request.kind = .sky(request)
-        }
-        if let token = submission.token, token.isEmpty || token.utf8.count > Submission.tokenLimit {
-            throw SkyError(.badInput, "a token has 1 to \(Submission.tokenLimit) bytes")
         }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)

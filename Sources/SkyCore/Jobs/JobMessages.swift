@@ -1,3 +1,5 @@
+import Transport
+
 /// A job to be done.
 package struct Submission: Codable, Sendable {
     package var request: JobRequest
@@ -11,6 +13,19 @@ package struct Submission: Codable, Sendable {
     package init(_ request: JobRequest, token: String? = nil) {
         self.request = request
         self.token = token
+    }
+
+    /// Whatever way it came: by the command line, from another node, by HTTP.
+    ///
+    /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
+    package func validate() throws(SkyError) {
+        try request.validate()
+        guard let token else { return }
+        // A token is shown in lists and logs, and somebody has to be able to type it again.
+        guard (1...Submission.tokenLimit).contains(token.utf8.count), PrintableText.isWhole(token) else {
+            throw SkyError(
+                .badInput, "a token has 1 to \(Submission.tokenLimit) bytes, and no line breaks or control characters")
+        }
     }
 }
 

@@ -11,8 +11,10 @@ package enum FITSSniff {
 
     /// Throws unless `path` names a readable file that begins as FITS or gzip does.
     ///
+    /// - Parameter showsStart: whether the complaint may quote the file's first bytes. Only where whoever is told has opened the
+    ///   file with rights of his own: a daemon opens what others name, and would tell them what they may not read.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where the file is something else.
-    package static func check(path: String) throws(SkyError) {
+    package static func check(path: String, showsStart: Bool = false) throws(SkyError) {
         let name = quoted(path)
         guard !path.isEmpty else { throw SkyError(.badInput, "an image's path is empty") }
         guard !path.utf8.contains(0), path.utf8.count <= pathLimit else {
@@ -37,10 +39,12 @@ package enum FITSSniff {
         var start = [UInt8](repeating: 0, count: 16)
         let count = read(descriptor, &start, start.count)
         guard count > 0 else { throw unreachable(name, count < 0 ? errno : EIO) }
-        try checkStart(start.prefix(count), size: Int(status.st_size), name: name)
+        try checkStart(start.prefix(count), size: Int(status.st_size), name: name, showsStart: showsStart)
     }
 
-    private static func checkStart(_ start: ArraySlice<UInt8>, size: Int, name: String) throws(SkyError) {
+    private static func checkStart(
+        _ start: ArraySlice<UInt8>, size: Int, name: String, showsStart: Bool
+    ) throws(SkyError) {
         if start.starts(with: [0x1F, 0x8B]) {
             // 18 bytes is the smallest gzip member: a header of 10 and a trailer of 8 (RFC 1952).
             guard size > 18 else {
@@ -49,7 +53,8 @@ package enum FITSSniff {
             return
         }
         guard start.starts(with: "SIMPLE  =".utf8) else {
-            throw SkyError(.badInput, "\(name): not a FITS file (it begins with \(begin(start)))\(hint(start))")
+            let shown = showsStart ? " (it begins with \(begin(start)))" : ""
+            throw SkyError(.badInput, "\(name): not a FITS file\(shown)\(hint(start))")
         }
         guard size >= blockSize else {
             throw SkyError(

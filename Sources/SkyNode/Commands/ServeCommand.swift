@@ -11,7 +11,8 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run a node in the foreground.",
         discussion: """
-            The first line on standard output is `skynode NAME listening on HOST:PORT`. SIGTERM or Ctrl-C makes the \
+            The first line on standard output is `skynode NAME listening on HOST:PORT`, and with --http the second one is \
+            `skynode NAME answers HTTP on HOST:PORT`. SIGTERM or Ctrl-C makes the \
             node take no new work, let its tasks end for a while (--stop-grace), say goodbye to the others and stop; once \
             more stops it at once. SIGHUP makes it read its configuration again.
 
@@ -120,6 +121,15 @@ struct ServeCommand: AsyncParsableCommand {
             """, valueName: "file"))
     var httpToken: String?
 
+    @Option(
+        name: .customLong("http-host"),
+        help: ArgumentHelp(
+            """
+            A further name under which HTTP is answered, as that of a proxy or service; *.example.org for all below it. \
+            Repeatable. IP addresses, localhost and the machine's own name always are.
+            """, valueName: "name"))
+    var httpHosts: [String] = []
+
     @OptionGroup var network: NetworkOptions
     @OptionGroup var log: LogOptions
 
@@ -224,11 +234,26 @@ struct ServeCommand: AsyncParsableCommand {
         guard address.isLoopback || token != nil else {
             throw CommandFailure(.usage, "--http \(address): beyond this machine, HTTP needs --http-token")
         }
-        return HTTPServer(address: address, isWanted: http != nil, token: token, metrics: MetricsRegistry())
+        for name in httpHosts where !HostNames.isValid(name) {
+            throw CommandFailure(
+                .usage, "--http-host \(PrintableText.of(name)): not a host's name, which has no port and no blanks")
+        }
+        // Where it is told to listen, and where others are told that it is, are names of it too.
+        let own = [address, try advertised()].compactMap { address -> String? in
+            guard case .hostPort(let host, _) = address, HostNames.isValid(host) else { return nil }
+            return host
+        }
+        return HTTPServer(
+            address: address, isWanted: http != nil, token: token, hosts: HostNames(extra: httpHosts + own),
+            metrics: MetricsRegistry())
     }
 
     private func address() throws -> NodeAddress {
         try AddressArgument.parse(listen, option: "--listen", allowsPortZero: true)
+    }
+
+    private func advertised() throws -> NodeAddress? {
+        try advertise.map { try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true) }
     }
 
     private func settings(_ logger: Logger) throws -> NodeSettings {
@@ -241,9 +266,7 @@ struct ServeCommand: AsyncParsableCommand {
         var cluster = ClusterSettings(name: name)
         cluster.version = SkyNetVersion.current
         cluster.listen = address
-        cluster.advertise = try advertise.map {
-            try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true)
-        }
+        cluster.advertise = try advertised()
         cluster.join = try network.seeds()
         cluster.multicast = try network.multicastSettings()
         cluster.security = try network.security.transportSecurity()

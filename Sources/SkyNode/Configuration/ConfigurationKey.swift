@@ -112,6 +112,10 @@ struct ConfigurationKey: Sendable {
             name: "http-token", kind: .value, unit: "a file", fallback: "none: this machine only, and reading only",
             purpose: "the bearer token that HTTP requests must show"),
         ConfigurationKey(
+            name: "http-host", kind: .list, unit: "host names, or *.DOMAIN",
+            fallback: "IP addresses, localhost and the machine's own name",
+            purpose: "further names under which HTTP is answered"),
+        ConfigurationKey(
             name: "log-level", kind: .value, unit: "trace, debug, info, notice, warning, error or critical",
             fallback: "notice", purpose: "what is logged", canChange: true),
         ConfigurationKey(

@@ -34,8 +34,8 @@ struct NodeLine: Encodable {
         running = report.status?.running
         completed = report.status?.completed
         failed = report.status?.failed
-        load = report.status?.load
-        speed = report.speed
+        load = report.status?.load?.ifFinite
+        speed = report.speed?.ifFinite
         state = NodeLine.state(member)
         ageSeconds = report.age.inSeconds
         uptimeSeconds = report.status?.uptime.inSeconds
@@ -49,4 +49,9 @@ struct NodeLine: Encodable {
     static func state(_ member: Member) -> String {
         member.state == .alive && member.isDraining ? "draining" : member.state.rawValue
     }
+}
+
+extension Double {
+    /// JSON has neither infinity nor "not a number" (RFC 8259, section 6); another node may send either.
+    fileprivate var ifFinite: Double? { isFinite ? self : nil }
 }

@@ -6,255 +6,196 @@ import SkyCore
 import Transport
 
 /// Answers requests about a node and its jobs.
-struct API {
-    let node: Node
+struct API: Sendable {
+    let parts: Parts
     let metrics: MetricsRegistry
     /// Who knows it may do everything; without one, reading is free and nothing can be changed.
-    let token: String?
-    private let limits = NIOLockedValueBox(Limits())
-    private let epoch = ContinuousClock.now
+    private let token: BearerToken?
+    private let hosts: HostNames
+    let limits: HTTPLimits
+    let connections: HTTPConnections
+    private let state: NIOLockedValueBox<State>
     /// The node starts with its API.
-    private let started = Double(WallClock.milliseconds) / 1000
-    /// Answers by status.
-    private let answered = NIOLockedValueBox<[Int: Int]>([200: 0, 401: 0, 403: 0])
+    let started = Double(WallClock.milliseconds) / 1000
 
-    fileprivate struct Limits {
-        var requests = TokenBucket(rate: 100, capacity: 200)
-        /// Those that are followed now.
-        var followers = 0
+    private struct State {
+        var sources: SourceLimits
+        /// Answers by status. Those that an alert looks for are there from the start.
+        var answered = [200: 0, 401: 0, 403: 0, 429: 0]
     }
 
+    /// Followers of jobs now.
+    let followers = NIOLockedValueBox(0)
     /// Followers of jobs at a time.
-    fileprivate static let followerLimit = 32
-    /// How long a node that is well takes to answer at most.
-    private static let pulseLimit = Duration.seconds(5)
+    static let followerLimit = 32
 
-    init(node: Node, metrics: MetricsRegistry, token: String?) {
-        (self.node, self.metrics, self.token) = (node, metrics, token)
+    init(
+        parts: Parts, metrics: MetricsRegistry, token: String?, hosts: HostNames, limits: HTTPLimits,
+        connections: HTTPConnections
+    ) {
+        (self.parts, self.metrics, self.hosts, self.limits) = (parts, metrics, hosts, limits)
+        self.token = token.map(BearerToken.init)
+        self.connections = connections
+        state = NIOLockedValueBox(State(sources: SourceLimits(limits: limits)))
     }
 
-    func respond(to request: Request) async -> Response {
+    /// Answers by status until now, with those that a connection had before its request was whole.
+    var answered: [Int: Int] {
+        var answered = state.withLockedValue { $0.answered }
+        answered[408, default: 0] += connections.counts.late
+        return answered
+    }
+
+    func respond(to request: Request, from connection: HTTPConnection) async -> Response {
         var response: Response
         do {
-            response = try await answer(request)
+            response = try await answer(request, connection)
             if request.method == .head { response.body = ResponseBody() }
         } catch {
             response = APIFailure(error).response
         }
-        answered.withLockedValue { $0[response.status.code, default: 0] += 1 }
+        state.withLockedValue { $0.answered[response.status.code, default: 0] += 1 }
         return response
     }
 
-    private func answer(_ request: Request) async throws -> Response {
+    /// Whose name is asked for comes first, then what; who asks; and only then how often. Probes know no token and are asked
+    /// for all the more when there is much to do, so that they take part in neither.
+    private func answer(_ request: Request, _ connection: HTTPConnection) async throws -> Response {
+        try checkHost(request)
         let route = try APIRoute(method: request.method.rawValue, path: request.uri.path)
-        try authorize(request, route)
-        let time = epoch.duration(to: .now)
-        guard limits.withLockedValue({ $0.requests.take(now: time) }) else {
+        if route.isOpen { return try await answer(route, request, nil) }
+        try await authorize(request, route, connection)
+        guard state.withLockedValue({ $0.sources.takeRequest(connection.source, at: connections.now) }) else {
             throw APIFailure(.tooManyRequests, "too many requests; ask again in a second", [.retryAfter: "1"])
         }
+        // What is sent is awaited before the request takes a place that others need.
+        let job = route == .submit ? try await body(of: request) : nil
+        guard connection.answering() else {
+            throw APIFailure(
+                .serviceUnavailable, "too many requests are being answered; ask again in a second", [.retryAfter: "1"])
+        }
+        let answer = await API.answer(within: limits.answerLimit) { () async -> Result<Response, any Error> in
+            do { return .success(try await self.answer(route, request, job)) } catch { return .failure(error) }
+        }
+        guard let answer else {
+            let advice = route.isChange ? "; look whether it was done, or repeat it with the same token" : ""
+            throw APIFailure(
+                .serviceUnavailable, "the node has not done it within \(limits.answerLimit)\(advice)",
+                [.retryAfter: "10"]
+            )
+        }
+        return try answer.get()
+    }
+
+    private func answer(_ route: APIRoute, _ request: Request, _ body: ByteBuffer?) async throws -> Response {
         switch route {
-        case .health: return try await health()
-        case .readiness:
-            guard let pulse = await pulse(), pulse.isReady else {
-                throw APIFailure(.serviceUnavailable, "this node takes no new work")
-            }
-            return .text("ready\n")
         case .metrics: return .text(await prometheus(), type: "text/plain; version=0.0.4; charset=utf-8")
         case .nodes:
             struct Body: Encodable { var nodes: [NodeLine] }
-            return .json(Body(nodes: try await node.coordinator.nodes().map(NodeLine.init)))
+            return .json(Body(nodes: try await parts.coordinator.nodes().map(NodeLine.init)))
         case .jobs:
             struct Body: Encodable { var jobs: [JobLine] }
-            return .json(Body(jobs: try await node.coordinator.list().map { JobLine($0) }))
-        case .job(let id): return .json(JobLine(try await job(id), try await node.coordinator.details(id)))
-        case .submit: return try await submit(request)
+            return .json(Body(jobs: try await parts.coordinator.list().map { JobLine($0) }))
+        case .job(let id): return .json(JobLine(try await job(id), try await parts.coordinator.details(id)))
+        case .submit:
+            let id = try await parts.coordinator.submit(try JobBody(body ?? ByteBuffer()).submission())
+            return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
         case .delete(let id):
             _ = try await job(id)
-            try await node.coordinator.delete(id)
+            try await parts.coordinator.delete(id)
             return Response(status: .noContent)
         case .events(let id): return try await events(id, request)
+        case .health: return try await health()
+        case .readiness: return try await readiness()
         }
     }
 
     // MARK: - Who may ask
 
-    private func authorize(_ request: Request, _ route: APIRoute) throws {
-        guard !route.isOpen else { return }
+    /// Before anything is looked at: a page of the web must not even learn what there is.
+    private func checkHost(_ request: Request) throws {
+        // The first `Host` is the authority; another one stays among the fields.
+        let further = HTTPField.Name("Host").map { request.headers[values: $0] } ?? []
+        switch hosts.judge((request.head.authority.map { [$0] } ?? []) + further) {
+        case .accepted: break
+        case .malformed: throw APIFailure(.badRequest, "a request has one Host, which is NAME:PORT or ADDRESS:PORT")
+        case .foreign(let name):
+            throw APIFailure(
+                .misdirectedRequest,
+                "this node does not answer to the name \(PrintableText.of(String(name.prefix(80)))): ask by its IP address, "
+                    + "or start it with --http-host and that name")
+        }
+    }
+
+    private func authorize(_ request: Request, _ route: APIRoute, _ connection: HTTPConnection) async throws {
         guard let token else {
             guard !route.isChange else {
                 throw APIFailure(.forbidden, "without --http-token nothing can be changed by HTTP")
             }
             return
         }
-        let given = request.headers[.authorization] ?? ""
-        guard given.lowercased().hasPrefix("bearer "), API.isSame(String(given.dropFirst(7)), token) else {
-            throw APIFailure(.unauthorized, "a bearer token is needed", [.wwwAuthenticate: "Bearer realm=\"skynode\""])
+        // Whoever has the right one is let in at once, also while somebody else guesses behind the same address.
+        let shown = request.headers[.authorization]
+        guard !token.isShown(by: shown) else { return }
+        // Who shows none has not guessed.
+        let isSlowed =
+            shown != nil
+            && !state.withLockedValue { $0.sources.takeGuess(connection.source, at: connections.now) }
+        if isSlowed {
+            await connection.delay(limits.guessDelay)
+            throw APIFailure(
+                .tooManyRequests, "too many requests without the right token",
+                [.retryAfter: "10", .connection: "close"])
         }
-    }
-
-    /// Takes as long whatever the difference.
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        var difference = UInt8(one.count == other.count ? 0 : 1)
-        for (index, byte) in other.enumerated() { difference |= byte ^ (index < one.count ? one[index] : 0) }
-        return difference == 0
+        throw APIFailure(.unauthorized, "a bearer token is needed", [.wwwAuthenticate: "Bearer realm=\"skynode\""])
     }
 
     // MARK: - How it is
-
-    /// `nil` where a part of the node does not answer in time.
-    private func pulse() async -> NodePulse? {
-        await API.answer(within: API.pulseLimit) { [node] in await node.pulse() }
-    }
 
     /// What a part says, which may hang; `nil` where it has said nothing in time.
     static func answer<Value: Sendable>(
         within limit: Duration, _ ask: @escaping @Sendable () async -> Value
     ) async -> Value? {
-        let answer = NIOLockedValueBox<Value?>(nil)
-        let answered = Latch()
-        // Not a child: a part that hangs cannot be cancelled, and a group would wait for it.
-        Task {
-            let value = await ask()
-            answer.withLockedValue { $0 = value }
-            answered.open()
-        }
-        await answered.wait(atMost: limit)
-        return answer.withLockedValue { $0 }
+        await SharedAnswer(maximumAge: .zero, limit: limit, ask: ask).value()
     }
 
     private func health() async throws -> Response {
-        guard await pulse() != nil else {
-            throw APIFailure(.serviceUnavailable, "a part of this node has not answered for \(API.pulseLimit)")
+        guard await parts.pulse.value() != nil else {
+            throw APIFailure(.serviceUnavailable, "a part of this node has not answered for \(Parts.limit)")
         }
         return .text("ok\n")
     }
 
-    private func prometheus() async -> String {
-        var text = PrometheusText()
-        text.add(
-            "skynode_build_info", "The program and the node, as labels of 1.", "gauge",
-            [(["version": SkyNetVersion.current, "node": node.system.name], 1)])
-        // Where a part hangs, the others are not asked either: Prometheus waits for ten seconds.
-        let pulse = await pulse()
-        if let pulse {
-            let gauges: [(String, String, Int)] = [
-                ("skynode_slots", "Tasks that may run at once.", pulse.slots),
-                ("skynode_tasks_running", "Tasks that run.", pulse.running),
-                ("skynode_nodes", "Nodes in the cluster, this one among them.", pulse.nodes),
-                ("skynode_draining", "Whether it takes no new work.", pulse.isReady ? 0 : 1),
-                ("skynode_paused", "Whether its jobs wait because nothing can be stored.", pulse.isPaused ? 1 : 0),
-            ]
-            for (name, help, value) in gauges { text.add(name, help, "gauge", [([:], Double(value))]) }
-            text.add(
-                "skynode_attempts_total", "Tries of tasks that ended on this node, by how.", "counter",
-                series(
-                    "result",
-                    [
-                        ("completed", pulse.attempts.completed), ("fault", pulse.attempts.faults),
-                        ("crash", pulse.attempts.crashes), ("bad_input", pulse.attempts.badInputs),
-                        ("unavailable", pulse.attempts.unavailable),
-                    ]))
-            text.add(
-                "skynode_tasks_total", "Tasks of the jobs that this node coordinates, by what became of them.",
-                "counter",
-                series(
-                    "result",
-                    [
-                        ("completed", pulse.tasks.completed), ("cached", pulse.tasks.cached),
-                        ("failed", pulse.tasks.failed),
-                    ]))
-            text.add(
-                "skynode_task_retries_total", "Further tries of tasks of those jobs.", "counter",
-                [([:], Double(pulse.tasks.retries))])
+    private func readiness() async throws -> Response {
+        guard let pulse = await parts.pulse.value(), pulse.isReady else {
+            throw APIFailure(.serviceUnavailable, "this node takes no new work")
         }
-        text.add(
-            "skynode_clock_offset_seconds", "How far another node's clock is ahead of this one's.", "gauge",
-            clockOffsets().map { (["node": $0.key], $0.value) })
-        let members = node.system.members
-        text.add(
-            "skynode_members", "Other nodes of the cluster, by how they are.", "gauge",
-            series(
-                "state", NodeLine.states.map { state in (state, members.count { NodeLine.state($0) == state }) }))
-        if pulse != nil, let jobs = try? await node.coordinator.list() {
-            let states = Dictionary(grouping: jobs) { JobTable.state($0) }.mapValues(\.count)
-            text.add(
-                "skynode_jobs", "Jobs that this node coordinates or remembers, by state.", "gauge",
-                series(
-                    "state",
-                    ["running", "paused", "done", "failed", "cancelled", "badInput"].map { state in
-                        (state == "badInput" ? "bad_input" : state, states[state] ?? 0)
-                    }))
-        }
-        if pulse != nil, let storage = try? await node.coordinator.storage() {
-            text.add("skynode_journal_bytes", "What jobs and results take.", "gauge", [([:], Double(storage.bytes))])
-            text.add("skynode_journal_limit_bytes", "What they may take.", "gauge", [([:], Double(storage.limit))])
-            text.add(
-                "skynode_cache_bytes", "Earlier results among that, which answer later tasks.", "gauge",
-                [([:], Double(storage.cacheBytes))])
-            text.add(
-                "skynode_cache_limit_bytes", "What they may take.", "gauge", [([:], Double(storage.cacheLimit))])
-            text.add(
-                "skynode_cache_lookups_total", "Tasks that were looked for among earlier results.", "counter",
-                series("result", [("hit", storage.hits), ("miss", storage.misses)]))
-            text.add(
-                "skynode_cache_evictions_total", "Earlier results that made room for later ones.", "counter",
-                [([:], Double(storage.evictions))])
-        }
-        let usage = ProcessUsage()
-        text.add(
-            "process_cpu_seconds_total", "Processor time of the daemon, without its workers.", "counter",
-            [([:], usage.processor)])
-        text.add("process_resident_memory_bytes", "Memory of the daemon.", "gauge", [([:], usage.residentBytes)])
-        text.add("process_open_fds", "Open file descriptors of the daemon.", "gauge", [([:], usage.descriptors)])
-        text.add("process_max_fds", "How many it may have.", "gauge", [([:], usage.descriptorLimit)])
-        text.add(
-            "process_start_time_seconds", "When it started, since 1970.", "gauge", [([:], started)])
-        text.add(
-            "skynode_http_responses_total", "Answers to HTTP requests, by status.", "counter",
-            answered.withLockedValue { $0 }.sorted { $0.key < $1.key }.map {
-                (["status": "\($0.key)"], Double($0.value))
-            })
-        text.add(metrics)
-        return text.text
-    }
-
-    private func series(_ label: String, _ values: [(String, Int)]) -> [(labels: [String: String], value: Double)] {
-        values.map { ([label: $0.0], Double($0.1)) }
-    }
-
-    /// By name, in order; of several nodes of one name the one that is furthest off.
-    private func clockOffsets() -> [(key: String, value: Double)] {
-        let known = node.system.members.compactMap { member in
-            node.system.clockOffset(of: member.node).map { (member.name, $0.inSeconds) }
-        }
-        return Dictionary(known) { abs($0) > abs($1) ? $0 : $1 }.sorted { $0.key < $1.key }
+        return .text("ready\n")
     }
 
     // MARK: - Jobs
 
     private func job(_ id: JobID) async throws -> JobListing {
-        guard let job = try await node.coordinator.list().first(where: { $0.id == id }) else {
+        guard let job = try await parts.coordinator.list().first(where: { $0.id == id }) else {
             throw APIFailure(.notFound, "there is no job \(id)")
         }
         return job
     }
 
-    private func submit(_ request: Request) async throws -> Response {
+    /// What is sent with a request. However slowly it comes, the connection ends in time.
+    private func body(of request: Request) async throws -> ByteBuffer {
         let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() } ?? ""
         // A page in a browser can send others without asking.
         guard type == "application/json" else {
             throw APIFailure(.unsupportedMediaType, "a job is sent as application/json")
         }
-        let body: ByteBuffer
         do {
-            body = try await request.body.collect(upTo: JobBody.sizeLimit)
+            return try await request.body.collect(upTo: JobBody.sizeLimit)
         } catch is NIOTooManyBytesError {
             throw APIFailure(.contentTooLarge, "a job has at most \(JobBody.sizeLimit) bytes")
+        } catch {
+            throw APIFailure(.badRequest, "the job did not come whole")
         }
-        let submission = try JobBody(body).submission()
-        let id = try await node.coordinator.submit(submission)
-        return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
     }
 
     /// Server-sent events (HTML, "Server-sent events"): one for each event of the job, until it has ended.
@@ -262,10 +203,10 @@ struct API {
         _ = try await job(id)
         let last = request.headers[HTTPField.Name("Last-Event-ID")!].flatMap { Int($0) }
         let first = max(0, last.map { $0 &+ 1 } ?? 0)
-        guard let follower = Follower.place(in: limits) else {
+        guard let follower = Follower.place(in: followers) else {
             throw APIFailure(.serviceUnavailable, "too many follow jobs already", [.retryAfter: "10"])
         }
-        let coordinator = node.coordinator
+        let coordinator = parts.coordinator
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
@@ -288,25 +229,6 @@ struct API {
                 try await writer.finish(nil)
             })
     }
-}
-
-/// The place of somebody who follows a job. It is free again with the answer, also with one that nobody has waited for.
-private final class Follower: Sendable {
-    private let limits: NIOLockedValueBox<API.Limits>
-
-    private init(_ limits: NIOLockedValueBox<API.Limits>) { self.limits = limits }
-
-    /// `nil` where all places are taken.
-    static func place(in limits: NIOLockedValueBox<API.Limits>) -> Follower? {
-        let isFree = limits.withLockedValue { limits in
-            guard limits.followers < API.followerLimit else { return false }
-            limits.followers += 1
-            return true
-        }
-        return isFree ? Follower(limits) : nil
-    }
-
-    deinit { limits.withLockedValue { $0.followers -= 1 } }
 }
 
 extension JobEvent.Kind {

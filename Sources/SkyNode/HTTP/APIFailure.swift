@@ -25,6 +25,7 @@ struct APIFailure: Error {
                 [.allow: methods.joined(separator: ", ")])
         case let error as SkyError: self.init(.badRequest, error.message)
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
+        case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
         case let error as RemoteError: self.init(.conflict, error.message)
         case let error as HTTPError: self.init(error.status, error.body ?? error.status.reasonPhrase, error.headers)
         default: self.init(.internalServerError, "the node could not do it: \(type(of: error))")
@@ -45,7 +46,13 @@ extension Response {
         var headers = headers
         headers[.contentType] = "application/json"
         headers[.cacheControl] = "no-store"
-        let text = (try? JSONLine.encode(value)) ?? "{}"
+        let text: String
+        do {
+            text = try JSONLine.encode(value)
+        } catch {
+            // An empty object would look like an answer.
+            return APIFailure(.internalServerError, "the node cannot write its answer as JSON").response
+        }
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text + "\n")))
     }

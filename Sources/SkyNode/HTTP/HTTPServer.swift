@@ -15,11 +15,9 @@ struct HTTPServer: Sendable {
     /// Whether somebody asked for it; otherwise a port that is taken is no trouble.
     let isWanted: Bool
     let token: String?
+    let hosts: HostNames
     let metrics: MetricsRegistry
-
-    /// Connections at a time, and how long one may do nothing.
-    private static let connectionLimit = 256
-    private static let idleLimit = TimeAmount.seconds(60)
+    var limits = HTTPLimits()
 
     /// As RFC 9110, section 5.6.7, has it: Sun, 06 Nov 1994 08:49:37 GMT.
     static func date(_ date: Date) -> String {
@@ -37,27 +35,45 @@ struct HTTPServer: Sendable {
             "\(day), \(two(part.day)) \(month) \(part.year ?? 0) \(two(part.hour)):\(two(part.minute)):\(two(part.second)) GMT"
     }
 
+    /// Answers HTTP on an address with `respond`.
+    ///
+    /// - Parameter onRunning: hears where, once it is listened on.
+    static func server(
+        host: String, port: Int, _ connections: HTTPConnections, respond: @escaping WatchedChannel.Responder,
+        onRunning: @escaping @Sendable (SocketAddress?) -> Void
+    ) -> any Service {
+        // Hummingbird's own lines are for those who look for a fault of it.
+        let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
+        // Not hummingbird's `Application`, which wakes up every second to know the time. And without its limit of
+        // connections, which lets whoever has them keep everybody else out.
+        let channel = WatchedChannel(connections: connections) { request, connection in
+            var response = await respond(request, connection)
+            response.headers[.date] = HTTPServer.date(.now)
+            return response
+        }
+        return channel.server(
+            configuration: ServerConfiguration(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in onRunning(channel.localAddress) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: silent)
+    }
+
     /// Serves until cancelled.
     ///
     /// - Throws: `CommandFailure` where the address cannot be listened on.
     func run(_ node: Node) async throws {
         guard case .hostPort(let host, let port) = address else { return }
         let logger = node.system.logger
-        // Hummingbird's own lines are for those who look for a fault of it.
-        let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
-        let api = API(node: node, metrics: metrics, token: token)
-        let configuration = ServerConfiguration(
-            address: .hostname(host, port: port), serverName: nil,
-            availableConnectionsDelegate: MaximumAvailableConnections(HTTPServer.connectionLimit, logger: silent))
-        // Not hummingbird's `Application`, which wakes up every second to know the time.
-        let server = try HTTPServerBuilder.http1(configuration: .init(idleTimeout: HTTPServer.idleLimit)).buildServer(
-            configuration: configuration, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: silent
-        ) { request, writer, _ in
-            var response = await api.respond(to: request)
-            response.headers[.date] = HTTPServer.date(.now)
-            try await writer.write(response: response.head, body: response.body)
-        } onServerRunning: { channel in
-            logger.info("http", metadata: ["address": "\(channel.localAddress.map { "\($0)" } ?? "?")"])
+        let connections = HTTPConnections(limits: limits)
+        let api = API(
+            parts: API.Parts(node), metrics: metrics, token: token, hosts: hosts, limits: limits,
+            connections: connections)
+        let server = HTTPServer.server(host: host, port: port, connections) { request, connection in
+            await api.respond(to: request, from: connection)
+        } onRunning: { address in
+            logger.info("http", metadata: ["address": "\(address.map { "\($0)" } ?? "?")"])
+            // Whoever asked for it hears where, since with port 0 nobody else knows.
+            guard isWanted, let address = address.flatMap(NodeAddress.init) else { return }
+            Console.output("skynode \(node.system.name) answers HTTP on \(address)")
         }
         // Not a child, but owned and ended by this function: a child would hear of the shutdown and close the door at once, while
         // the node still lets its tasks end and has /readyz say so.

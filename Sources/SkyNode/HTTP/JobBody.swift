@@ -4,90 +4,70 @@ import NIOCore
 import SkyCore
 import Transport
 
-/// A job as a client of the API submits it.
-struct JobBody: Decodable {
-    enum Kind: String, Decodable {
+/// A job as a client of the API submits it. Everything is validated here, with a complaint that names the field.
+struct JobBody {
+    enum Kind: String {
         case simulate, scan
     }
 
-    /// A value of an option: `2.5`, `"sensitive"`.
-    enum Value: Decodable {
-        case number(Double), text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let number = try? container.decode(Double.self) {
-                self = .number(number)
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-    }
-
     var kind: Kind
-    /// Of a simulation: how many, and how long each takes.
+    /// Of a simulation: how many tasks, and how long each takes.
     var tasks: Int?
     var seconds: Double?
-    /// Of a scan: the file as the nodes know it, and its HDU; what `skynode scan` takes to decide the catalogue, without the dashes.
+    /// Of a scan: the file as the nodes know it, and its HDU; what `skynode scan` takes to decide the catalogue, without the
+    /// dashes.
     var path: String?
     var hdu: Int?
-    var options: [String: Value]?
+    /// Each as the command line has it.
+    var options: [String: String]?
     var priority: Int?
     var retries: Int?
     var token: String?
 
-    private enum CodingKeys: String, CodingKey, CaseIterable {
-        case kind, tasks, seconds, path, hdu, options, priority, retries, token
-    }
-
     /// Longest body, in bytes.
     static let sizeLimit = 64 << 10
+    /// Longest path, in bytes (PATH_MAX of Linux, with the zero byte).
+    private static let pathLimit = 4095
 
-    private struct Key: CodingKey {
-        let stringValue: String
-        let intValue: Int? = nil
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
+    private static let fields = [
+        "kind", "tasks", "seconds", "path", "hdu", "options", "priority", "retries", "token",
+    ]
 
     /// - Throws: `APIFailure` that says what is wrong.
     init(_ buffer: ByteBuffer) throws {
+        let value: JSONValue
         do {
-            self = try JSONDecoder().decode(JobBody.self, from: Data(buffer.readableBytesView))
-        } catch let failure as APIFailure {
-            throw failure
-        } catch DecodingError.keyNotFound(let key, _) {
-            throw APIFailure(.badRequest, "`\(key.stringValue)` is missing")
-        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-            throw APIFailure(.badRequest, "`\(JobBody.place(context))` has a value of the wrong kind")
-        } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-            throw APIFailure(.badRequest, "`\(JobBody.place(context))` has a value that there is not")
-        } catch {
+            value = try JSONValue(buffer)
+        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
             throw APIFailure(.badRequest, "the body is not JSON")
+        } catch {
+            throw APIFailure(.badRequest, "the body holds values that cannot be read")
         }
+        guard case .object(let object) = value else {
+            throw APIFailure(.badRequest, #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#)
+        }
+        if let unknown = object.keys.filter({ !JobBody.fields.contains($0) }).min() {
+            throw APIFailure(.badRequest, "there is no `\(JobBody.shown(unknown))` in a job")
+        }
+        let fields = JobFields(object)
+        guard let word = try fields.text("kind") else {
+            throw APIFailure(.badRequest, "`kind` is missing: simulate or scan")
+        }
+        guard let kind = Kind(rawValue: word) else {
+            throw APIFailure(.badRequest, "`kind` must be simulate or scan, not \(JobBody.shown(word))")
+        }
+        self.kind = kind
+        tasks = try fields.whole("tasks", 1...SimulateRequest.taskLimit)
+        seconds = try fields.number("seconds", 0...86_400)
+        path = try fields.text("path")
+        hdu = try fields.whole("hdu", 0...9999)
+        options = try fields.options("options")
+        priority = try fields.whole("priority", -100...100)
+        retries = try fields.whole("retries", 0...100)
+        token = try fields.text("token")
     }
 
-    init(from decoder: any Decoder) throws {
-        let known = Set(CodingKeys.allCases.map(\.stringValue))
-        for key in try decoder.container(keyedBy: Key.self).allKeys where !known.contains(key.stringValue) {
-            throw APIFailure(
-                .badRequest, "there is no `\(PrintableText.of(String(key.stringValue.prefix(80))))` in a job")
-        }
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        kind = try container.decode(Kind.self, forKey: .kind)
-        tasks = try container.decodeIfPresent(Int.self, forKey: .tasks)
-        seconds = try container.decodeIfPresent(Double.self, forKey: .seconds)
-        path = try container.decodeIfPresent(String.self, forKey: .path)
-        hdu = try container.decodeIfPresent(Int.self, forKey: .hdu)
-        options = try container.decodeIfPresent([String: Value].self, forKey: .options)
-        priority = try container.decodeIfPresent(Int.self, forKey: .priority)
-        retries = try container.decodeIfPresent(Int.self, forKey: .retries)
-        token = try container.decodeIfPresent(String.self, forKey: .token)
-    }
-
-    private static func place(_ context: DecodingError.Context) -> String {
-        PrintableText.of(context.codingPath.map(\.stringValue).joined(separator: "."))
-    }
+    static func shown(_ text: String) -> String { PrintableText.of(String(text.prefix(80))) }
 
     /// - Throws: what is wrong with it, in words for the client.
     func submission() throws -> Submission {
@@ -98,8 +78,9 @@ struct JobBody: Decodable {
         }
         if let priority { job.options.priority = priority }
         if let retries { job.options.retries = retries }
-        try job.validate()
-        return Submission(job, token: token)
+        let submission = Submission(job, token: token)
+        try submission.validate()
+        return submission
     }
 
     private func simulation() throws -> JobRequest {
@@ -107,9 +88,6 @@ struct JobBody: Decodable {
             throw APIFailure(.badRequest, "`path`, `hdu` and `options` are a scan's")
         }
         let seconds = seconds ?? 1
-        guard (0...86_400).contains(seconds) else {
-            throw APIFailure(.badRequest, "`seconds` must lie between 0 and 86400")
-        }
         var job = JobRequest(
             .simulate(SimulateRequest(tasks: tasks ?? 20, duration: .milliseconds(Int64((seconds * 1000).rounded())))))
         job.taskTimeLimit = min(max(.seconds(600), .seconds(2 * seconds)), JobRequest.longestTimeLimit)
@@ -120,38 +98,56 @@ struct JobBody: Decodable {
         guard tasks == nil, seconds == nil else {
             throw APIFailure(.badRequest, "`tasks` and `seconds` are a simulation's")
         }
-        guard let path, path.hasPrefix("/"), path.utf8.count < 4096, !path.utf8.contains(0) else {
-            throw APIFailure(.badRequest, "`path` is to be the absolute path of an image, as a node knows it")
+        guard let path else {
+            throw APIFailure(.badRequest, "`path` is missing: the absolute path of an image, as a node knows it")
         }
-        if let hdu, !(0...100_000).contains(hdu) { throw APIFailure(.badRequest, "`hdu` counts from 0") }
-        let detection: DetectionOptions
+        guard path.hasPrefix("/") else {
+            throw APIFailure(.badRequest, "`path` must be absolute: it begins with /, and is the path on the nodes")
+        }
+        guard path.utf8.count <= JobBody.pathLimit, !path.utf8.contains(0) else {
+            throw APIFailure(.badRequest, "`path` must have \(JobBody.pathLimit) bytes at most, and no zero byte")
+        }
+        guard hdu == nil || options?["hdu"] == nil else {
+            throw APIFailure(.badRequest, "give `hdu` or `options.hdu`, not both")
+        }
+        var configuration: ScanConfiguration
         do {
-            detection = try DetectionOptions.parse(try arguments())
-        } catch let failure as APIFailure {
-            throw failure
-        } catch {
-            let message = DetectionOptions.message(for: error).split(separator: "\n").first.map(String.init)
-            throw APIFailure(.badRequest, "`options`: \(PrintableText.of(message ?? "not possible"))")
+            configuration = try detection().configuration()
+        } catch let error as SkyError {
+            throw APIFailure(.badRequest, "`options`: \(error.message)")
+        } catch let failure as CommandFailure {
+            throw APIFailure(.badRequest, "`options`: \(failure.message ?? "not possible")")
         }
-        var configuration = try detection.configuration()
         configuration.hdu = hdu ?? configuration.hdu
         let image = ImageReference(path: path, hdu: configuration.hdu)
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
-    private func arguments() throws -> [String] {
-        try (options ?? [:]).sorted { $0.key < $1.key }.flatMap { name, value -> [String] in
-            guard !name.isEmpty, name.utf8.count < 64, name.allSatisfy({ $0.isLowercase && $0.isASCII || $0 == "-" })
-            else {
-                throw APIFailure(.badRequest, "`options`: there is no `\(PrintableText.of(String(name.prefix(80))))`")
+    /// Each option is read by itself first, so that a complaint can name it.
+    private func detection() throws -> DetectionOptions {
+        let options = (options ?? [:]).sorted { $0.key < $1.key }
+        for (name, value) in options {
+            let isWord = name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
+            guard isWord, !name.hasPrefix("-"), (1..<64).contains(name.utf8.count) else {
+                throw JobBody.unknownOption(name)
             }
-            switch value {
-            case .text(let text): return ["--\(name)=\(text)"]
-            case .number(let number):
-                return [
-                    "--\(name)=\(number.rounded() == number && abs(number) < 1e15 ? "\(Int(number))" : "\(number)")"
-                ]
+            do {
+                _ = try DetectionOptions.parse(["--\(name)=\(value)"])
+            } catch {
+                // What asks for help or a version is no option of a scan either.
+                let isKnown =
+                    DetectionOptions.exitCode(for: error) != .success
+                    && !DetectionOptions.message(for: error).contains("Unknown option")
+                guard isKnown else { throw JobBody.unknownOption(name) }
+                throw APIFailure(
+                    .badRequest,
+                    "`options.\(name)` cannot be \"\(JobBody.shown(value))\"; skynode scan --help says what it takes")
             }
         }
+        return try DetectionOptions.parse(options.map { "--\($0.key)=\($0.value)" })
+    }
+
+    private static func unknownOption(_ name: String) -> APIFailure {
+        APIFailure(.badRequest, "`options`: there is no `\(shown(name))`; skynode scan --help says what there is")
     }
 }

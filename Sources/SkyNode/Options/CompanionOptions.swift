@@ -63,7 +63,7 @@ struct CompanionOptions: ParsableArguments {
             }
             (path, hdu) = (image, number)
         }
-        try FITSSniff.check(path: path)
+        try FITSSniff.check(path: path, showsStart: true)
         guard let whole = realpath(path, nil) else {
             throw SkyError(.badInput, "\(PrintableText.of(path)): \(String(cString: strerror(errno)))")
         }

@@ -147,7 +147,7 @@ struct ScanPlan: Sendable {
     }
 
     private static func resolved(_ image: String) throws(SkyError) -> String {
-        try FITSSniff.check(path: image)
+        try FITSSniff.check(path: image, showsStart: true)
         guard let path = realpath(image, nil) else {
             throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
         }

@@ -57,14 +57,26 @@ import Testing
         #expect(message(bytes, hdu: 7) == "\(path): there is no HDU 7; the file has 3, counted from 0")
     }
 
-    @Test func `a file that is no FITS file is named with what it begins with`() {
-        let page = message(Array("<!DOCTYPE html>".utf8))
+    @Test func `a file that is no FITS file is named with what it begins with, to whoever opened it himself`() {
+        let complaint = { (bytes: [UInt8]) in
+            let path = folder.write(bytes)
+            return SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: path, showsStart: true) }?.message
+        }
         #expect(
-            page == "\(folder.path)/frame.fits: not a FITS file (it begins with \"<!DOCTYPE\"); is it a saved web page?"
-        )
+            complaint(Array("<!DOCTYPE html>".utf8))
+                == "\(folder.path)/frame.fits: not a FITS file (it begins with \"<!DOCTYPE\"); is it a saved web page?")
         #expect(
-            message([0x89, 0x50, 0x4E, 0x47, 0x0D])?.hasSuffix(
+            complaint([0x89, 0x50, 0x4E, 0x47, 0x0D])?.hasSuffix(
                 "(it begins with bytes 89 50 4e 47); it is a PNG picture") == true)
+    }
+
+    @Test func `a node tells nobody what a file holds that is no FITS file`() {
+        #expect(
+            message(Array("<!DOCTYPE html>".utf8))
+                == "\(folder.path)/frame.fits: not a FITS file; is it a saved web page?")
+        #expect(message([0x89, 0x50, 0x4E, 0x47, 0x0D])?.hasSuffix("not a FITS file; it is a PNG picture") == true)
+        #expect(message(Array("root:$y$j9T$hidden".utf8))?.hasSuffix("frame.fits: not a FITS file") == true)
+        #expect(message([0x07, 0x33, 0x41, 0x42])?.hasSuffix("frame.fits: not a FITS file") == true)
         #expect(message([])?.hasSuffix("empty (0 bytes); is it still being written?") == true)
     }
 

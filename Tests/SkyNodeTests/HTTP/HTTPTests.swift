@@ -93,49 +93,6 @@ struct HTTPTests {
                 """)
     }
 
-    private func submission(_ text: String) throws -> Submission { try JobBody(ByteBuffer(string: text)).submission() }
-
-    @Test func `a job is what its body says`() throws {
-        guard
-            case .simulate(let request) = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind
-        else {
-            Issue.record("no simulation")
-            return
-        }
-        #expect(request.tasks == 3 && request.duration == .milliseconds(250))
-        let job = try submission(
-            #"{"kind":"scan","path":"/d/a.fits","hdu":2,"options":{"threshold":2.5,"preset":"sensitive","min-area":3},"priority":5,"retries":0,"token":"t"}"#
-        )
-        guard case .sky(let sky) = job.request.kind else {
-            Issue.record("no scan")
-            return
-        }
-        #expect(sky.image.path == "/d/a.fits" && sky.image.hdu == 2 && sky.configuration.hdu == 2)
-        #expect(sky.configuration.threshold == 2.5 && sky.configuration.minimumArea == 3)
-        #expect(job.request.options.priority == 5 && job.request.options.retries == 0 && job.token == "t")
-    }
-
-    @Test(arguments: [
-        "", "[]", "{", "null", "{}", #"{"kind":"cook"}"#, #"{"kind":3}"#, #"{"kind":"scan"}"#,
-        #"{"kind":"scan","path":"relative.fits"}"#, #"{"kind":"scan","path":"/a\u0000b"}"#,
-        #"{"kind":"scan","path":"/a","tasks":3}"#, #"{"kind":"simulate","path":"/a"}"#,
-        #"{"kind":"simulate","tasks":0}"#, #"{"kind":"simulate","tasks":1e30}"#,
-        #"{"kind":"simulate","seconds":-1}"#, #"{"kind":"simulate","seconds":1e300}"#,
-        #"{"kind":"simulate","priority":1000}"#, #"{"kind":"simulate","colour":"red"}"#,
-        #"{"kind":"scan","path":"/a","options":{"threshold":"x"}}"#,
-        #"{"kind":"scan","path":"/a","options":{"threshold":-1}}"#,
-        #"{"kind":"scan","path":"/a","options":{"help":true}}"#, #"{"kind":"scan","path":"/a","options":{"help":"x"}}"#,
-        #"{"kind":"scan","path":"/a","options":{"Threshold":1}}"#,
-        #"{"kind":"scan","path":"/a","options":{"threshold":[1]}}"#, #"{"kind":"scan","path":"/a","hdu":-1}"#,
-        #"{"kind":"scan","path":"/a","options":{"output":"/etc/passwd"}}"#,
-    ])
-    func `what is no job is refused in words`(text: String) throws {
-        let error = #expect(throws: (any Error).self) { try submission(text) }
-        let failure = APIFailure(try #require(error))
-        #expect(failure.status == .badRequest)
-        #expect(!failure.message.isEmpty && !failure.message.contains("\n"))
-    }
-
     @Test func `a part that hangs is not waited for`() async {
         let never = Latch()
         let answer = await API.answer(within: .milliseconds(20)) {

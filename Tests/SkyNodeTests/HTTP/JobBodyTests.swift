@@ -1,0 +1,145 @@
+import NIOCore
+import SkyCore
+import Testing
+
+@testable import SkyNode
+
+/// What clients send, and what they hear where it is no job.
+struct JobBodyTests {
+    private func submission(_ text: String) throws -> Submission { try JobBody(ByteBuffer(string: text)).submission() }
+
+    @Test func `a job is what its body says`() throws {
+        guard
+            case .simulate(let request) = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind
+        else {
+            Issue.record("no simulation")
+            return
+        }
+        #expect(request.tasks == 3 && request.duration == .milliseconds(250))
+        let job = try submission(
+            #"{"kind":"scan","path":"/d/a.fits","hdu":2,"options":{"threshold":2.5,"preset":"sensitive","min-area":3},"priority":5,"retries":0,"token":"t"}"#
+        )
+        guard case .sky(let sky) = job.request.kind else {
+            Issue.record("no scan")
+            return
+        }
+        #expect(sky.image.path == "/d/a.fits" && sky.image.hdu == 2 && sky.configuration.hdu == 2)
+        #expect(sky.configuration.threshold == 2.5 && sky.configuration.minimumArea == 3)
+        #expect(job.request.options.priority == 5 && job.request.options.retries == 0 && job.token == "t")
+    }
+
+    @Test(arguments: [
+        ("", "the body is not JSON"), ("{", "the body is not JSON"), ("\u{0}", "the body is not JSON"),
+        ("{\"kind\":\"simulate\"}x", "the body is not JSON"),
+        ("[]", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
+        ("null", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
+        ("3", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
+        ("{}", "`kind` is missing: simulate or scan"), (#"{"kind":null}"#, "`kind` is missing: simulate or scan"),
+        (#"{"kind":"cook"}"#, "`kind` must be simulate or scan, not cook"),
+        (#"{"kind":"a\nb"}"#, "`kind` must be simulate or scan, not a b"),
+        (#"{"kind":3}"#, "`kind` must be text in quotes"),
+        (#"{"kind":"simulate","colour":"red"}"#, "there is no `colour` in a job"),
+        (#"{"kind":"simulate","\u001b[31m":1}"#, "there is no ` [31m` in a job"),
+        (#"{"kind":"simulate","tasks":1.5}"#, "`tasks` must be a whole number"),
+        (#"{"kind":"simulate","tasks":"3"}"#, "`tasks` must be a whole number"),
+        (#"{"kind":"simulate","tasks":true}"#, "`tasks` must be a whole number"),
+        (#"{"kind":"simulate","tasks":[3]}"#, "`tasks` must be a whole number"),
+        (#"{"kind":"simulate","tasks":0}"#, "`tasks` must lie between 1 and 10000000"),
+        (#"{"kind":"simulate","tasks":10000001}"#, "`tasks` must lie between 1 and 10000000"),
+        (#"{"kind":"simulate","tasks":1e30}"#, "`tasks` must lie between 1 and 10000000"),
+        (#"{"kind":"simulate","tasks":9223372036854775808}"#, "`tasks` must lie between 1 and 10000000"),
+        (#"{"kind":"simulate","seconds":"1"}"#, "`seconds` must be a number"),
+        (#"{"kind":"simulate","seconds":-1}"#, "`seconds` must lie between 0 and 86400"),
+        (#"{"kind":"simulate","seconds":1e300}"#, "`seconds` must lie between 0 and 86400"),
+        (#"{"kind":"simulate","priority":1000}"#, "`priority` must lie between -100 and 100"),
+        (#"{"kind":"simulate","priority":0.5}"#, "`priority` must be a whole number"),
+        (#"{"kind":"simulate","retries":-1}"#, "`retries` must lie between 0 and 100"),
+        (#"{"kind":"simulate","retries":{}}"#, "`retries` must be a whole number"),
+        (#"{"kind":"simulate","token":7}"#, "`token` must be text in quotes"),
+        (#"{"kind":"simulate","token":""}"#, "a token has 1 to 200 bytes, and no line breaks or control characters"),
+        (#"{"kind":"simulate","token":"\n"}"#, "a token has 1 to 200 bytes, and no line breaks or control characters"),
+        (
+            #"{"kind":"simulate","token":"a\u009bb"}"#,
+            "a token has 1 to 200 bytes, and no line breaks or control characters"
+        ),
+        (#"{"kind":"simulate","path":"/a"}"#, "`path`, `hdu` and `options` are a scan's"),
+        (#"{"kind":"simulate","hdu":1}"#, "`path`, `hdu` and `options` are a scan's"),
+        (#"{"kind":"simulate","options":{}}"#, "`path`, `hdu` and `options` are a scan's"),
+        (#"{"kind":"scan"}"#, "`path` is missing: the absolute path of an image, as a node knows it"),
+        (#"{"kind":"scan","path":7}"#, "`path` must be text in quotes"),
+        (#"{"kind":"scan","path":""}"#, "`path` must be absolute: it begins with /, and is the path on the nodes"),
+        (
+            #"{"kind":"scan","path":"a.fits"}"#,
+            "`path` must be absolute: it begins with /, and is the path on the nodes"
+        ),
+        (#"{"kind":"scan","path":"/a\u0000b"}"#, "`path` must have 4095 bytes at most, and no zero byte"),
+        (#"{"kind":"scan","path":"/a","tasks":3}"#, "`tasks` and `seconds` are a simulation's"),
+        (#"{"kind":"scan","path":"/a","seconds":3}"#, "`tasks` and `seconds` are a simulation's"),
+        (#"{"kind":"scan","path":"/a","hdu":-1}"#, "`hdu` must lie between 0 and 9999"),
+        (#"{"kind":"scan","path":"/a","hdu":"SCI"}"#, "`hdu` must be a whole number"),
+        (#"{"kind":"scan","path":"/a","hdu":1,"options":{"hdu":2}}"#, "give `hdu` or `options.hdu`, not both"),
+        (#"{"kind":"scan","path":"/a","options":[]}"#, #"`options` must be an object, as {"threshold": 2.5}"#),
+        (
+            #"{"kind":"scan","path":"/a","options":{"threshold":[1]}}"#,
+            "`options.threshold` must be a number, or text in quotes"
+        ),
+        (
+            #"{"kind":"scan","path":"/a","options":{"threshold":null}}"#,
+            "`options.threshold` must be a number, or text in quotes"
+        ),
+        (#"{"kind":"scan","path":"/a","options":{"help":true}}"#, "`options.help` must be a number, or text in quotes"),
+        (
+            #"{"kind":"scan","path":"/a","options":{"threshold":"x\ny"}}"#,
+            "`options.threshold` cannot be \"x y\"; skynode scan --help says what it takes"
+        ),
+        (
+            #"{"kind":"scan","path":"/a","options":{"min-area":1.5}}"#,
+            "`options.min-area` cannot be \"1.5\"; skynode scan --help says what it takes"
+        ),
+    ])
+    func `what is no job is refused with the field that is wrong`(text: String, message: String) throws {
+        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
+        #expect(failure.status == .badRequest)
+        #expect(failure.message == message)
+    }
+
+    @Test(arguments: ["help", "version", "Threshold", "output", "", "-threshold", "a b", "preset=x", "cluster-key"])
+    func `options that a scan has not are refused by name`(name: String) throws {
+        let text = #"{"kind":"scan","path":"/a","options":{"\#(name)":"/etc/passwd"}}"#
+        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
+        #expect(failure.message.hasPrefix("`options`: there is no `\(name)`"), "\(failure.message)")
+    }
+
+    @Test(arguments: [
+        #"{"threshold":-1}"#, #"{"threshold":"nan"}"#, #"{"threshold":"inf"}"#, #"{"min-area":0}"#,
+        #"{"filter":"none","fwhm":2}"#, #"{"mesh":-5}"#, #"{"gain":"-inf"}"#, #"{"sector":1e15}"#, #"{"fwhm":1e300}"#,
+        #"{"aperture":"1e308,2"}"#, #"{"margin":-1}"#, #"{"saturation":"nan"}"#, #"{"zero-point":"nan"}"#,
+    ])
+    func `values that an option cannot have are refused in one line`(options: String) throws {
+        let text = #"{"kind":"scan","path":"/a","options":\#(options)}"#
+        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
+        #expect(failure.status == .badRequest && failure.message.hasPrefix("`options"), "\(failure.message)")
+        #expect(!failure.message.contains("\n"))
+    }
+
+    @Test func `null says as much as nothing, and a whole number may have a point`() throws {
+        let job = try submission(
+            #"{"kind":"simulate","tasks":5.0,"seconds":null,"path":null,"options":null,"token":null,"retries":null}"#)
+        guard case .simulate(let request) = job.request.kind else {
+            Issue.record("no simulation")
+            return
+        }
+        #expect(request.tasks == 5 && request.duration == .seconds(1) && job.token == nil)
+    }
+
+    @Test func `nothing is nested so deeply that it is followed to its end`() throws {
+        for text in [
+            String(repeating: "[", count: 60_000), String(repeating: #"{"a":"#, count: 10_000),
+            #"{"kind":"scan","path":"/a","options":"# + String(repeating: "[", count: 100)
+                + String(repeating: "]", count: 100) + "}",
+        ] {
+            let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
+            #expect(failure.status == .badRequest && failure.message.utf8.count < 200)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import NIOConcurrencyHelpers
+import Testing
+import Transport
+
+@testable import SkyNode
+
+@Suite(.timeLimit(.minutes(1))) struct SharedAnswerTests {
+    /// A part that counts how often it is asked, and answers when it is let.
+    private final class Part: Sendable {
+        let asked = NIOLockedValueBox(0)
+        let isFree = Latch()
+
+        @Sendable func answer() async -> Int {
+            let number = asked.withLockedValue { asked in
+                asked += 1
+                return asked
+            }
+            await isFree.wait()
+            return number
+        }
+    }
+
+    @Test func `whoever asks while a question is under way hears its answer`() async {
+        let part = Part()
+        let shared = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(3600), ask: part.answer)
+        let answers = await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<100 { group.addTask { await shared.value() } }
+            part.isFree.open()
+            return await group.reduce(into: [Int?]()) { $0.append($1) }
+        }
+        #expect(answers == Array(repeating: 1, count: 100))
+        #expect(await shared.value() == 1, "it is still young")
+        #expect(part.asked.withLockedValue { $0 } == 1)
+    }
+
+    @Test func `an answer that is too old is asked for once more`() async {
+        let part = Part()
+        part.isFree.open()
+        let shared = SharedAnswer(maximumAge: .zero, limit: .seconds(3600), ask: part.answer)
+        #expect(await shared.value() == 1)
+        #expect(await shared.value() == 2)
+    }
+
+    @Test func `a part that hangs is asked once, and not waited for by those who come later`() async {
+        let part = Part()
+        let shared = SharedAnswer(maximumAge: .zero, limit: .milliseconds(20), ask: part.answer)
+        for _ in 0..<1000 { #expect(await shared.value() == nil) }
+        #expect(part.asked.withLockedValue { $0 } == 1)
+        part.isFree.open()
+        // The first answer is that of the old question, or already that of a new one.
+        while await shared.value() == nil {}
+    }
+}
