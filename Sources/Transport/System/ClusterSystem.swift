@@ -406,9 +406,23 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return nil
     }
 
+    /// Why a link to a process of this machine is not wanted where nothing else tells who that is: whoever has a link may do what
+    /// this node's user may, whichever side dialled.
+    private func objection(toUserOf link: Link) -> Refusal? {
+        guard settings.isLoopbackOnly, !settings.security.isOn, let owner = link.peerSocketOwner else { return nil }
+        switch owner {
+        case .user(let user) where settings.servedUsers.contains(user): return nil
+        case .unknown: return nil
+        case .user, .nobody:
+            return Refusal(
+                .role, "without a key, \(name) serves its own user only; give both the same key (--cluster-key)")
+        }
+    }
+
     /// A handshake is done. Says why where the link is not wanted after all.
     func established(_ link: Link) -> Refusal? {
         let peer = link.peer
+        if let refusal = objection(toUserOf: link) { return refusal }
         // Asked first: the dialer has a lock of its own.
         let found = found(link, state.withLockedValue { $0.dialer })
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
