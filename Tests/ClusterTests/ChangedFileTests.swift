@@ -45,12 +45,12 @@ import Testing
         }
     }
 
-    /// Writes three quarters of a megabyte into the middle, between the blocks that a sample looks at and beyond.
+    /// Writes over a part of the middle that is between two of the sixteen blocks that a sample looks at.
     private func overwrite(_ path: String, with other: String, restoringTime: Bool) throws {
         var before = stat()
         try #require(stat(path, &before) == 0)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: other)))
-        let (from, count) = (bytes.count / 2, 3 << 18)
+        let (from, count) = ((bytes.count - 65_536) * 8 / 15 + 80_000, bytes.count / 15 - 200_000)
         let descriptor = open(path, O_WRONLY)
         try #require(descriptor >= 0)
         defer { close(descriptor) }

@@ -89,6 +89,13 @@ public struct FileContent: Hashable, Codable, Sendable {
         isSample == true ? nil : digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    /// Whether both were seen of one file that nobody touched in between, as far as their numbers tell.
+    package func isOfSameFile(as other: FileContent) -> Bool {
+        guard (size, modified) == (other.size, other.modified) else { return false }
+        guard let identity, let theirs = other.identity, identity.place == theirs.place else { return true }
+        return identity == theirs
+    }
+
     /// What is wrong with it as something that a peer said; `nil` where nothing is.
     var objection: String? {
         if digest.count != FileContent.digestLength { return "a digest has \(FileContent.digestLength) bytes" }

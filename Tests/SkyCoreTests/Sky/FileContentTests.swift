@@ -119,6 +119,17 @@ import Testing
         }
     }
 
+    @Test func `the digest of a file that was touched after the scan is not the scanned one's`() throws {
+        let path = folder.write([UInt8](repeating: 1, count: 100_000), "image")
+        let scanned = try FileContent(of: path, sampled: true)
+        #expect(try scanned.isOfSameFile(as: FileContent(of: path)))
+        #expect(try elsewhere(scanned).isOfSameFile(as: FileContent(of: path)), "another machine's numbers say nothing")
+        try rewrite(path, [UInt8](repeating: 2, count: 100_000), restoringTime: scanned)
+        #expect(try !scanned.isOfSameFile(as: FileContent(of: path)))
+        try rewrite(path, [UInt8](repeating: 2, count: 100_001))
+        #expect(try !elsewhere(scanned).isOfSameFile(as: FileContent(of: path)))
+    }
+
     @Test func `reading a file through can be limited in time`() throws {
         let path = folder.write([UInt8](repeating: 1, count: 3 << 20), "image")
         let error = #expect(throws: SkyError.self) { _ = try FileContent(of: path, within: .zero) }
