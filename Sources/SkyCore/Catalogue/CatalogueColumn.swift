@@ -1,3 +1,5 @@
+import Transport
+
 /// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
 ///
 /// `all` is the only list of columns; every format writes these, in this order. Of several apertures each has columns of its
@@ -194,8 +196,15 @@ struct CatalogueColumn: Sendable {
     /// Appends the value of `row` as text, in quotes where a comma or the like is in it; nothing where there is none.
     func append(_ row: CatalogueRow, to bytes: inout [UInt8]) {
         if form == .text {
-            let text = text(row)
-            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 < 0x20 }) else {
+            var text = text(row)
+            // Nearly all names are of plain characters.
+            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || !(0x20..<0x7F).contains($0) }) else {
+                bytes += text.utf8
+                return
+            }
+            // CSV has no escapes, and is looked at in terminals.
+            text = PrintableText.whole(text)
+            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C }) else {
                 bytes += text.utf8
                 return
             }

@@ -340,6 +340,8 @@ struct SkyPlan: JobPlan {
         // sector less is a gap that can be named.
         switch role(task) {
         case .header, .background, .seeing, nil: break
+        // What is done is of an image that is not there any more.
+        case _ where isBadInput && FileContent.saysChanged(reason): break
         case .sector:
             failedSectors += 1
             return sectorSettled()

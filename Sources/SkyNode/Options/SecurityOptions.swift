@@ -103,7 +103,7 @@ struct SecurityOptions: ParsableArguments {
             security = .none
         }
         // Files that do not fit together, or are out of date, are told before anything is started.
-        _ = try TLSContexts(security, node: .random(), name: Defaults.name, now: .now)
+        _ = try TLSContexts(security, node: .random(), now: .now)
         return security
     }
 
