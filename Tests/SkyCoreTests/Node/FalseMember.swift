@@ -5,13 +5,11 @@ import Transport
 @testable import SkyCore
 
 /// What a false member says instead of the truth.
-enum Lie: String, CaseIterable, Sendable, CustomTestStringConvertible {
+enum Lie: String, CaseIterable, Sendable {
     case endlessDuration, negativeDuration, hugeSequence, noSequence, hugeNumber, noNumber, laterGeneration
     case negativeTask, hugeTask, otherJob, hugeLease, negativeLease, foreignLease, longReason, garbage, otherAnswer
     case twice, claimsHugeNumbers, claimsAllTasks, foreignReceipts, refusesAll, superseded, duplicate, swallows, silent
     case noAnswer, wrongType
-
-    var testDescription: String { rawValue }
 
     /// What it makes of an honest answer.
     func reply(_ honest: CollectReply, to request: CollectRequest) -> CollectReply {

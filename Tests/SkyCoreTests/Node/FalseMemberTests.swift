@@ -57,8 +57,8 @@ import Transport
         try await with(lie) { node, _ in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 12, duration: .milliseconds(5))))
             let job = try await node.coordinator.submit(Submission(request))
-            let report = try await report(of: job, at: node.coordinator)
-            #expect(report.state == .done && report.completed == 12 && report.failed == 0, "\(report)")
+            let first = try await report(of: job, at: node.coordinator)
+            #expect(first.state == .done && first.completed == 12 && first.failed == 0, "\(first)")
             // Another one, with whatever it has sent by then.
             let second = try await report(
                 of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)
@@ -102,7 +102,7 @@ import Transport
                 _ = try? await scan.collect(
                     CollectRequest(life: life, received: .max, acknowledged: .max, epoch: .max, isFirst: true))
                 let file = PixelFile(
-                    path: "/dev/zero", content: FileContent(claimed: [1], size: number), hdu: number)
+                    path: "/dev/zero", content: FileContent(digest: [1], size: number, modified: number), hdu: number)
                 _ = try? await pixels.part(
                     PixelRequest(file: file, part: .tile(PixelTile(column: number, row: number)), holder: nil))
             }
@@ -113,14 +113,5 @@ import Transport
             let last = try await report(of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)
             #expect(last.state == .done && last.completed == 3)
         }
-    }
-}
-
-extension FileContent {
-    /// What somebody says that a file holds.
-    init(claimed digest: [UInt8], size: Int) {
-        var made = FileContent(digest: digest, size: size)
-        made.modified = 0
-        self = made
     }
 }
