@@ -13,6 +13,7 @@ enum SkyNodeMain {
         setenv("LIBDISPATCH_LOG", "NO", 0)
         // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
         signal(SIGPIPE, SIG_IGN)
+        Console.openMissingStreams()
         do {
             var command = try SkyNodeCommand.parseAsRoot()
             // The one that lives for months.
@@ -23,9 +24,9 @@ enum SkyNodeMain {
                 try command.run()
             }
         } catch {
-            exit(report(error))
+            exit(Console.closeOutput(report(error)))
         }
-        exit(ExitStatus.done.rawValue)
+        exit(Console.closeOutput(ExitStatus.done.rawValue))
     }
 
     /// Has this process take less while it has nothing to do; a command that computes is faster without.
