@@ -42,6 +42,34 @@ import Testing
         #expect(made.output.count < 800, "\(made.output.count) lines")
     }
 
+    /// What bash offers at the end of a line, in a folder with some files.
+    private func completions(_ line: String) async throws -> Set<String> {
+        let script = """
+            cd "$(mktemp -d)" && touch night1.fits notes.txt cluster.key && mkdir outdir
+            source <("$0" --generate-completion-script bash)
+            IFS=' ' read -r -a COMP_WORDS <<< '\(line)'
+            case '\(line)' in *' ') COMP_WORDS+=('') ;; esac
+            COMP_LINE='\(line)' COMP_POINT=${#COMP_LINE} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+            _skynode skynode "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            rm -r "$PWD"
+            """
+        let ended = try await RunningProcess("/bin/bash", ["-c", script, Skynode.path]).end()
+        return Set(ended.output)
+    }
+
+    @Test(
+        .enabled(if: access("/bin/bash", X_OK) == 0, "no bash"),
+        arguments: [
+            ("skynode scan ni", ["night1.fits"]), ("skynode scan a.fits -o ou", ["outdir"]),
+            ("skynode scan --reference ni", ["night1.fits"]), ("skynode key show clu", ["cluster.key"]),
+            ("skynode serve --data ", ["outdir"]), ("skynode scan --preset ", ["sextractor", "sensitive"]),
+            ("skynode scan --filter se", ["seeing"]),
+        ])
+    func `the shell completes files, folders and values`(line: String, words: [String]) async throws {
+        #expect(try await completions(line) == Set(words))
+    }
+
     @Test func `avahi's service file is XML, and names the node's port`() throws {
         let document = try XMLDocument(contentsOf: deploy("avahi/skynode.service"))
         let types = try document.nodes(forXPath: "/service-group/service/type").map(\.stringValue)

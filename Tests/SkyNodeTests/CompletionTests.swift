@@ -47,8 +47,9 @@ struct CompletionTests {
         let words = [
             "preset", "filter", "profile", "inject-profile", "format", "format-catalogue", "log-level", "sector",
         ]
+        let all = try arguments()
         for name in words {
-            let found = try arguments().filter { $0.name == name }
+            let found = all.filter { $0.name == name }
             #expect(!found.isEmpty && found.allSatisfy { $0.kind == "list" }, "\(name)")
         }
     }

@@ -10,7 +10,7 @@ struct ProgressLines {
     var rate: Double?
 
     /// Nodes shown before the rest are counted in one line: a picture that does not fit could not be overwritten.
-    private var nodeLimit: Int { max(1, min(40, rows - 6)) }
+    private var nodeLimit: Int { max(1, min(40, rows - 5)) }
 
     func lines(_ report: JobStatus) -> [String] {
         var status = report

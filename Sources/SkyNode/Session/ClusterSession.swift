@@ -118,11 +118,7 @@ enum ClusterSession {
             // success.
             if isAboutKeys(failure) {
                 await system.shutdown()
-                throw CommandFailure(
-                    .noCluster,
-                    "the node of this machine (\(Defaults.daemon)) cannot be used: \(PrintableText.of(failure.description)); "
-                        + "give this command the key of that node (--cluster-key FILE, or \(SecurityOptions.variable)). To "
-                        + "scan or simulate without it: --alone")
+                throw CommandFailure(.noCluster, refusal(failure, network.security))
             }
         } catch {
             // Nobody is there.
@@ -144,6 +140,18 @@ enum ClusterSession {
         }
         await system.shutdown()
         return .none(stranger: stranger)
+    }
+
+    /// Why this machine's node does not take a command, and what to do.
+    private static func refusal(_ failure: HandshakeFailure, _ security: SecurityOptions) -> String {
+        let node = "the node of this machine (\(Defaults.daemon))"
+        let reason =
+            switch security.protection {
+            case .none, .insecure: "\(node) has a cluster key, and this command has none"
+            case .key, .certificates: "\(node) does not go with this key: \(PrintableText.of(failure.description))"
+            }
+        return "\(reason); name its key with --cluster-key FILE or \(SecurityOptions.variable); scan and simulate work "
+            + "without that node with --alone"
     }
 
     /// Whether two sides do not come together because of their keys. Transport tells it in words for people.
