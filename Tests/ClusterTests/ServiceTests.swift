@@ -143,7 +143,8 @@ import Testing
         #expect(started.status == 2 && started.errors == [first])
         let checked = try await Skynode.run("serve", "--config", file, "--check-config")
         #expect(checked.status == 2 && checked.errors.count == 3 && checked.errors.first == first, "\(checked.errors)")
-        #expect(checked.errors.dropFirst().first?.hasPrefix("skynode: \(file):3: --multicast true: not an IPv4") == true)
+        #expect(
+            checked.errors.dropFirst().first?.hasPrefix("skynode: \(file):3: --multicast true: not an IPv4") == true)
         #expect(checked.errors.last == "skynode: 2 problems")
         try "slots: 2\nmulticast: 10.0.0.1:5\n".write(toFile: file, atomically: true, encoding: .utf8)
         let ended = try await Skynode.run("serve", "--config", file, "--check-config")
