@@ -45,8 +45,13 @@ struct CatalogueColumn: Sendable {
 
     /// Every column, in SExtractor's names and units (its manual, "Measurements").
     static func all(apertures: Int, withFile: Bool) -> [CatalogueColumn] {
-        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [file] : [])
+        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [numberInFile, file] : [])
     }
+
+    /// Leads from a catalogue of several images to that of one.
+    private static let numberInFile = CatalogueColumn(
+        "NUMBER_IN_FILE", "", .integer, "Running number among the sources of its image", ucd: "meta.id"
+    ) { Double($0.numberInImage) }
 
     /// The image's name, which is no number.
     private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.id;meta.file")

@@ -40,8 +40,9 @@ import Transport
     @Test func `of several images every source says from which it is, and numbers go through`() {
         let table = table(section("a.fits", 2), section("b, c.fits", 1))
         let lines = lines(table.csv())
-        #expect(lines[0].hasSuffix(",SECTOR,FILE"))
-        #expect(lines[1].hasSuffix(",a.fits") && lines[3].hasSuffix(",\"b, c.fits\""))
+        #expect(lines[0].hasSuffix(",SECTOR,NUMBER_IN_FILE,FILE"))
+        #expect(lines[1].hasSuffix(",1,a.fits") && lines[2].hasSuffix(",2,a.fits"))
+        #expect(lines[3].hasSuffix(",1,\"b, c.fits\""), "where it is in the catalogue of its own image")
         #expect(lines.dropFirst().map { $0.prefix { $0 != "," } } == ["1", "2", "3"])
         #expect(!self.lines(self.table(section("a.fits", 1)).csv())[0].contains("FILE"))
     }
