@@ -180,6 +180,15 @@ import Testing
             #expect(refused.errors.last?.contains("there is no room on the disk") == true, "\(refused.errors)")
             disk.empty()
             #expect(try await Skynode.run("jobs", "--node", node).output.count == 1, "only the heading")
+            let ended = try await Skynode.run(
+                "simulate", "--node", node, "--tasks", "20000", "--duration", "0s", "--detach")
+            let old = try #require(ended.output.last)
+            #expect(try await Skynode.run("jobs", "watch", old, "--node", node).status == 0)
+            try disk.fill()
+            #expect(try await Skynode.run("jobs", "delete", old, "--node", node).status == 0, "it makes room itself")
+            let small = try await Skynode.run("simulate", "--node", node, "--tasks", "10", "--duration", "1ms")
+            #expect(small.status == 0, "\(small.errors)")
+            disk.empty()
             let submitted = try await Skynode.run(
                 "simulate", "--node", node, "--tasks", "20000", "--duration", "1ms", "--detach")
             try disk.fill()

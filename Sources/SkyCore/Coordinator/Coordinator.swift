@@ -71,9 +71,9 @@ package distributed actor Coordinator: ClusterActor {
     package static let wellKnownName = "coordinator"
 
     let logger: Logger
-    private let journal: Journal
+    let journal: Journal
     private let epoch = ContinuousClock.now
-    private var core: CoordinatorCore
+    var core: CoordinatorCore
     /// What is to be done outside this actor; `run()` does it.
     private let effects: AsyncStream<CoordinatorEffect>
     private let perform: AsyncStream<CoordinatorEffect>.Continuation
@@ -81,18 +81,18 @@ package distributed actor Coordinator: ClusterActor {
     /// What is to be sent to nodes, and asked of them.
     var calls: NodeCalls
     /// What is to be stored next.
-    private var unstored: [JournalEntry] = []
-    private var isWriting = false
+    var unstored: [JournalEntry] = []
+    var isWriting = false
     /// Jobs that were deleted before what was decided earlier could be stored.
-    private var deletedAhead: Set<JobID> = []
+    var deletedAhead: Set<JobID> = []
     /// What comes now is not stored any more.
-    private var isClosed = false
-    private var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
+    var isClosed = false
+    var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
     private var watchers: [JobID: Latch] = [:]
     /// Results of the last jobs that somebody asked for, put together.
-    private var fetched = FetchedResults()
+    var fetched = FetchedResults()
     /// How often results were asked for.
-    private(set) var fetches = 0
+    var fetches = 0
     private var membershipLog = MembershipLog()
     /// Opens with the next change of the membership.
     private var membershipLatch = Latch()
@@ -100,7 +100,7 @@ package distributed actor Coordinator: ClusterActor {
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
     /// What is stored in one transaction, in entries and bytes.
-    private static let transactionLimit = (entries: 10_000, bytes: 16 << 20)
+    static let transactionLimit = (entries: 10_000, bytes: 16 << 20)
 
     package init(journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem)
     {
@@ -114,7 +114,7 @@ package distributed actor Coordinator: ClusterActor {
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
-    private var now: Duration { epoch.duration(to: .now) }
+    var now: Duration { epoch.duration(to: .now) }
 
     /// Takes over what an earlier life of this coordinator has left in the journal. To be called once, before `run`.
     ///
@@ -184,6 +184,7 @@ package distributed actor Coordinator: ClusterActor {
             request.usesCache = false
             submission.request.kind = .sky(request)
         }
+        if let reason = core.storageFault { throw RemoteError(.failed, "it cannot be stored: \(reason)") }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
         change { core in
@@ -338,63 +339,6 @@ package distributed actor Coordinator: ClusterActor {
             events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record))
     }
 
-    /// A part of the catalogue of a sky job that has ended, as far as its sectors are done.
-    ///
-    /// - Throws: `RemoteError` where there is none.
-    package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
-        guard let catalogue = try await results(of: request.job).catalogue else {
-            throw RemoteError(.failed, "job \(request.job) has no catalogue")
-        }
-        let all = catalogue.sources
-        let start = min(max(0, request.from), all.count)
-        var info = catalogue.info
-        // Once is enough.
-        if start > 0 { info.header = nil }
-        let page = all[start..<min(all.count, start + Coordinator.pageLength)]
-        return CataloguePage(
-            info: info, sources: Array(page), total: all.count,
-            truncated: catalogue.truncatedSources, filter: catalogue.filter,
-            injected: start > 0 ? nil : catalogue.injected)
-    }
-
-    /// Sources in one page; about 4 MB on the wire.
-    static let pageLength = 12_000
-
-    /// The small image drawn for a sky job that has ended; `nil` where there is none.
-    ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
-    package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
-        try await results(of: job).preview
-    }
-
-    /// Who scanned which sector of a sky job that has ended.
-    ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
-    package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
-        try await results(of: job).runs
-    }
-
-    /// The background of an image that was scanned by a job that has ended, for comparing it with others; `nil` where it got
-    /// not that far.
-    ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
-    package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
-        try await results(of: job).background
-    }
-
-    /// What a comparison came to, a few parts at a time.
-    ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
-    package distributed func compared(_ request: ComparedRequest) async throws -> ComparedPage {
-        let parts = try await results(of: request.job).parts
-        let start = min(max(0, request.from), parts.count)
-        return ComparedPage(
-            parts: Array(parts[start..<min(parts.count, start + Coordinator.partsOfPage)]), total: parts.count)
-    }
-
-    /// Each is some 200 kB at most.
-    private static let partsOfPage = 32
-
     /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {
         await NodeReport.collect(from: actorSystem, speeds: core.scheduler.speeds(now: now))
@@ -421,7 +365,7 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// Tells callers elsewhere what is wrong with the journal.
-    private func telling<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
+    func telling<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
         do {
             return try await body()
         } catch {
@@ -429,29 +373,11 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    private func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
-
-    private func results(of job: JobID) async throws -> FetchedResults.Entry {
-        guard let record = core.jobs[job] else { throw unknown(job) }
-        guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
-        fetches += 1
-        change { $0.use(job) }
-        if let found = fetched[job] { return found }
-        // Whoever asks while they are read waits for the same.
-        let reading = fetched.reading(job) ?? Task { [journal] in try await FetchedResults.read(record, from: journal) }
-        fetched.begin(job, reading)
-        let result = await reading.result
-        fetched.end(job, reading)
-        let entry = try result.get()
-        // It may have been deleted meanwhile, and then must not be kept.
-        guard core.jobs[job] != nil else { throw unknown(job) }
-        fetched.insert(job, entry)
-        return entry
-    }
+    func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
 
     // MARK: - Doing what the core says
 
-    private func change(_ body: (inout CoordinatorCore) -> Void) {
+    func change(_ body: (inout CoordinatorCore) -> Void) {
         for output in core.at(now, wall: WallClock.milliseconds, body) { follow(output) }
         armTimer()
     }
@@ -556,110 +482,6 @@ package distributed actor Coordinator: ClusterActor {
                 metadata: ["node": "\(node)", "reason": "\(PrintableText.of(reason))"])
         default: break
         }
-    }
-
-    /// What is to be stored now; `nil` where nothing is, which ends the storing.
-    func nextEntries() -> [JournalEntry]? {
-        guard !unstored.isEmpty else {
-            isWriting = false
-            return nil
-        }
-        let limit = core.room.map(Coordinator.transactionBytes) ?? Coordinator.transactionLimit.bytes
-        var (count, bytes) = (0, 0)
-        while count < min(unstored.count, Coordinator.transactionLimit.entries),
-            bytes < limit
-        {
-            bytes += unstored[count].byteCount
-            count += 1
-        }
-        defer { unstored.removeFirst(count) }
-        return withoutDeleted(Array(unstored[..<count]))
-    }
-
-    /// What is left of a small disk is not filled by one transaction, which is there twice until it is brought into the file.
-    private static func transactionBytes(_ room: JournalRoom) -> Int {
-        min(transactionLimit.bytes, max(64 << 10, (room.limit - room.held) / 4))
-    }
-
-    /// Jobs that are to be deleted, while what was decided before cannot be stored: they go first, and make room for it.
-    ///
-    /// - Parameter entries: those that could not be stored.
-    func nextDeletions(_ entries: [JournalEntry]) -> Set<JobID> {
-        Set((entries + unstored).filter(\.isDeletion).map(\.job)).subtracting(deletedAhead)
-    }
-
-    /// How long it has run, in all its lives.
-    func ran() -> Duration { core.ranBefore + now }
-
-    /// Jobs have been deleted before their turn.
-    func deleted(ahead jobs: Set<JobID>) { deletedAhead.formUnion(jobs) }
-
-    /// What is about jobs that are gone need not be stored any more, but has its place in the order.
-    func withoutDeleted(_ entries: [JournalEntry]) -> [JournalEntry] {
-        deletedAhead.isEmpty ? entries : entries.map { deletedAhead.contains($0.job) ? .deleted($0.job) : $0 }
-    }
-
-    func stored(_ entries: [JournalEntry], _ appended: Journal.Appended) {
-        let count = entries.count
-        if !deletedAhead.isEmpty {
-            let waiting = Set(unstored.map(\.job))
-            deletedAhead.formIntersection(waiting)
-        }
-        if appended.repeated > 0 {
-            logger.error("\(appended.repeated) results came twice and were left out the second time")
-        }
-        change { core in
-            core.stored(core.lastStored + UInt64(count))
-            for (place, reason) in appended.refused where entries.indices.contains(place) {
-                core.give(
-                    up: entries[place].job, SkyError(.failed, "a part of it cannot be stored: \(PrintableText.of(reason))"))
-            }
-            core.journalWorks(journal.isLasting ? appended.room : nil)
-        }
-        for (place, reason) in appended.refused where entries.indices.contains(place) {
-            logger.error(
-                "an entry cannot be stored, and its job is given up",
-                metadata: ["job": "\(entries[place].job)", "reason": "\(PrintableText.of(reason))"])
-        }
-        while let first = storeWaiters.first, first.entry <= core.lastStored {
-            storeWaiters.removeFirst().latch.open()
-        }
-    }
-
-    /// Entries that may not have been stored; storing twice what was does nothing.
-    func giveBack(_ entries: [JournalEntry]) { unstored.insert(contentsOf: entries, at: 0) }
-
-    /// Stores what is left when `run` has ended, and closes the journal. Jobs that go on are resumed at the next start.
-    package func close() async {
-        isClosed = true
-        let entries = unstored
-        unstored = []
-        let (journal, logger, ran) = (journal, logger, ran())
-        // Not the caller's task, which is cancelled.
-        let isStored = await Task {
-            do {
-                try await journal.append(entries, ran: ran)
-                try await journal.close(ran: ran)
-                return true
-            } catch {
-                logger.error("the last results could not be stored: \(error)")
-                return false
-            }
-        }.value
-        if isStored { change { $0.stored($0.lastEntry) } }
-        releaseWaiters()
-    }
-
-    /// Lets those go who wait for something to be stored: they look for themselves what has become of it.
-    private func releaseWaiters() {
-        for waiter in storeWaiters { waiter.latch.open() }
-        storeWaiters = []
-    }
-
-    func journalFails(_ error: JournalError) {
-        if core.pauseReason != error.message { logger.error("nothing can be stored: \(error.message)") }
-        change { $0.journalFails(error.message) }
-        releaseWaiters()
     }
 
     /// The feed of members begins (again): those that left unheard are gone.

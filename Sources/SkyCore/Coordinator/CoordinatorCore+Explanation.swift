@@ -38,7 +38,9 @@ extension CoordinatorCore {
         for node in nodes.distrusted.sorted() {
             reasons.append("\(name(of: node)) is not used: its answers make no sense; see the log")
         }
-        if waiting.ready > 0, pauseReason == nil, !isBehind { reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))") }
+        if waiting.ready > 0, pauseReason == nil, !isBehind {
+            reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
+        }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
             reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
         }

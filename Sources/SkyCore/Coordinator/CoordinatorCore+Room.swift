@@ -7,6 +7,9 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
+    /// Why a new job cannot be kept now; `nil` where it can. (Where only the operator's limit is reached it waits for room.)
+    var storageFault: String? { journalFailure ?? (room?.isOfDisk == true ? limitReason : nil) }
+
     /// - Parameter room: what it holds now; `nil` where there is no limit.
     mutating func journalWorks(_ room: JournalRoom?) {
         journalFailure = nil

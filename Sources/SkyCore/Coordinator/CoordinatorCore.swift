@@ -253,7 +253,9 @@ extension CoordinatorCore {
 
     /// What was found among earlier results for the next tasks of the step that a job's plan has issued last.
     mutating func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
-        guard let record = jobs[job], record.isActive, let search = record.search, search.contains(tasks) else { return }
+        guard let record = jobs[job], record.isActive, let search = record.search, search.contains(tasks) else {
+            return
+        }
         let isDone = tasks.upperBound >= search.end
         jobs[job]?.search?.next = tasks.upperBound
         if isDone { jobs[job]?.search = nil }
@@ -319,7 +321,9 @@ extension CoordinatorCore {
                     scheduler.measuresAlike(node) ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
                 guard let value = uncommitted.value else {
                     return handle(
-                        .failed(attempt, on: node, .unavailable("\(node) runs a version whose results cannot be used here")))
+                        .failed(
+                            attempt, on: node, .unavailable("\(node) runs a version whose results cannot be used here"))
+                    )
                 }
                 // Of a task that is done already it does not matter what another attempt says.
                 guard jobs[attempt.job]?.plan.accepts(attempt.task.index, value) != false else {
@@ -446,7 +450,9 @@ extension CoordinatorCore {
         let first = jobs[job]?.issued ?? 0
         jobs[job]?.issued = first + step.newTasks
         let tasks = first..<first + step.newTasks
-        guard first > 0, !tasks.isEmpty, lastEntry > lastStored else { return issue(tasks, of: job, isLast: step.isLast) }
+        guard first > 0, !tasks.isEmpty, lastEntry > lastStored else {
+            return issue(tasks, of: job, isLast: step.isLast)
+        }
         pending.append(Pending(entry: lastEntry, job: job, matter: .step(tasks, isLast: step.isLast)))
     }
 

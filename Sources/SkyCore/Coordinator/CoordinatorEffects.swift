@@ -20,6 +20,8 @@ struct CoordinatorEffects: Sendable {
 
     /// Pause before a call that failed is made again.
     static let retryPause = Duration.milliseconds(100)
+    /// Answers in a row that bring nothing and come at once, after which there is a pause: a lease that changes hands makes some.
+    static let emptyLimit = 5
     /// Tasks looked for among earlier results at a time.
     static let lookUpLimit = 32
     /// Pause before the journal is tried again.
@@ -133,14 +135,20 @@ struct CoordinatorEffects: Sendable {
 
     /// Collects from one node as long as there is something to be expected from it; asking renews the lease.
     private func collect(_ node: NodeID) async {
+        var empty = 0
         while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextCollection(from: node) }) ?? nil {
             guard isReachable(node) else {
                 guard await pause() else { return }
                 continue
             }
             do {
+                let begun = ContinuousClock.now
                 let reply = try await scanActor(of: node).collect(request)
                 await coordinator.whenLocal { $0.collected(reply, request, from: node) }
+                // A node waits before it says that there is nothing new. One that does not is not asked without end.
+                let isEmpty = reply.isEmpty(for: request) && begun.duration(to: .now) < CoordinatorEffects.retryPause
+                empty = isEmpty ? empty + 1 : 0
+                if empty > CoordinatorEffects.emptyLimit { guard await pause() else { return } }
             } catch {
                 await coordinator.whenLocal { $0.callFailed(error, of: node) }
                 guard await pause() else { return }

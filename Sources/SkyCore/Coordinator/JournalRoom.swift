@@ -29,7 +29,7 @@ struct JournalRoom: Hashable, Sendable {
     /// Why nothing more may be stored.
     var reason: String {
         isOfDisk
-            ? "the disk of the journal is full but for what is kept free to delete jobs with; delete jobs, or make room on the disk"
+            ? "there is no room on the disk of the journal but for what is kept free to delete jobs with; delete jobs or make room"
             : "the journal holds \(held >> 20) MiB and may hold \(limit >> 20) MiB (--data-limit); delete jobs or raise it"
     }
 }

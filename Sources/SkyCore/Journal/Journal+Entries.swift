@@ -70,7 +70,9 @@ extension Journal {
     /// disk has room for it.
     func sweep() async throws(JournalError) {
         while try await write({ database in
-            guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else { return false }
+            guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else {
+                return false
+            }
             let keys = [number * Journal.tasksPerJob, (number + 1) * Journal.tasksPerJob]
             for table in ["result", "failure", "risk"] {
                 try database.run(
@@ -208,7 +210,8 @@ extension Journal {
                     """, arguments: [Journal.key(job)]
             ).compactMap { row in
                 // One that is damaged blames nobody.
-                guard let node = Int64.fromDatabaseValue(row["node"]), let isAlone = Bool.fromDatabaseValue(row["alone"])
+                guard let node = Int64.fromDatabaseValue(row["node"]),
+                    let isAlone = Bool.fromDatabaseValue(row["alone"])
                 else { return nil }
                 return TaskRisk(
                     task: TaskID(row["task"]), node: NodeID(rawValue: UInt64(bitPattern: node)), isAlone: isAlone)

@@ -112,7 +112,8 @@ extension Journal {
     static func beginLife(_ database: Database) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
             let id = Int64(bitPattern: CoordinatorID.random().rawValue)
-            try database.execute(sql: "INSERT INTO coordinator(id, generation, closed) VALUES (?, 0, 1)", arguments: [id])
+            try database.execute(
+                sql: "INSERT INTO coordinator(id, generation, closed) VALUES (?, 0, 1)", arguments: [id])
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM coordinator"),
             let id = Int64.fromDatabaseValue(row["id"]), let closed = Bool.fromDatabaseValue(row["closed"]),

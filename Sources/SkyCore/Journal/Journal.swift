@@ -189,7 +189,9 @@ package final class Journal: Sendable {
 
     /// Whether an error is about what was to be stored, and not about the disk or the file: it would come again.
     private static func isOfEntry(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return !(error is JournalError) && !(error is CancellationError) }
+        guard let error = error as? DatabaseError else {
+            return !(error is JournalError) && !(error is CancellationError)
+        }
         return [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE].contains(error.resultCode)
     }
 

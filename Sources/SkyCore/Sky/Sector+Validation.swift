@@ -19,7 +19,8 @@ extension Sector {
         try core.validate()
         try padded.validate()
         try SkyError.unless(
-            (0..<SectorGrid.sectorLimit).contains(index), "sectors are numbered from 0 to \(SectorGrid.sectorLimit - 1)")
+            (0..<SectorGrid.sectorLimit).contains(index), "sectors are numbered from 0 to \(SectorGrid.sectorLimit - 1)"
+        )
     }
 }
 

@@ -5,7 +5,8 @@ extension ScanTask: ValidatedMessage {
     static let labelLimit = 256
 
     package func validate() throws(InvalidMessage) {
-        try InvalidMessage.unless(label.utf8.count <= ScanTask.labelLimit, "a task's label of \(label.utf8.count) bytes")
+        try InvalidMessage.unless(
+            label.utf8.count <= ScanTask.labelLimit, "a task's label of \(label.utf8.count) bytes")
         try work.validate()
     }
 }

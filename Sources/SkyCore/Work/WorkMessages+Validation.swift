@@ -12,7 +12,8 @@ extension AttemptID {
 
     func validate() throws(InvalidMessage) {
         try InvalidMessage.unless(
-            (1...AttemptID.numberLimit).contains(number), "the number of an attempt must be 1 to \(AttemptID.numberLimit)")
+            (1...AttemptID.numberLimit).contains(number),
+            "the number of an attempt must be 1 to \(AttemptID.numberLimit)")
         try InvalidMessage.unless(
             (0..<JobRecord.taskLimit).contains(task.index), "a task's index must be 0 to \(JobRecord.taskLimit - 1)")
         try InvalidMessage.unless(

@@ -57,6 +57,13 @@ package struct CollectReply: Codable, Sendable {
     package var receipts: [UInt64]?
 }
 
+extension CollectReply {
+    /// Whether it says nothing that who asked does not know.
+    func isEmpty(for request: CollectRequest) -> Bool {
+        results.isEmpty && !request.isFirst && (lease == nil || lease?.epoch == request.epoch)
+    }
+}
+
 /// What a node says of itself.
 package struct NodeStatus: Codable, Sendable {
     package var node: NodeID

@@ -194,7 +194,9 @@ package actor WorkerPool {
             stuck.append(worker.process)
             logger.warning(
                 "a worker process does not end; what it waits for does not answer",
-                metadata: ["worker": "\(worker.name)", "process": "\(worker.process.identifier)", "in all": "\(stuck.count)"])
+                metadata: [
+                    "worker": "\(worker.name)", "process": "\(worker.process.identifier)", "in all": "\(stuck.count)",
+                ])
         }
         if let words = home?.lastWords(of: worker.name) { return "\(end) (\(words))" }
         return end

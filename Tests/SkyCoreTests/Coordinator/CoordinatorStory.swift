@@ -73,7 +73,9 @@ struct CoordinatorStory {
     var deleted: [JobID] { outputs.compactMap { if case .store(.deleted(let job)) = $0 { job } else { nil } } }
 
     /// Results stored so far.
-    var results: [StoredResult] { outputs.compactMap { if case .store(.result(let result)) = $0 { result } else { nil } } }
+    var results: [StoredResult] {
+        outputs.compactMap { if case .store(.result(let result)) = $0 { result } else { nil } }
+    }
 
     static func simulation(_ tasks: Int) -> JobRequest {
         JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .seconds(1))))

@@ -54,7 +54,8 @@ import Transport
         let huge = PixelRect(x: .max, y: 0, width: .max, height: 1)
         let sector = Sector(index: 0, core: huge, padded: huge)
         let works: [ScanTask.Work] = [
-            .simulate(Simulation(duration: endless)), .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
+            .simulate(Simulation(duration: endless)),
+            .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
             .inspect(ImageReference(path: "/x\0.fits", hdu: nil), withContent: nil),
             .inspect(ImageReference(path: "/x.fits", hdu: -1), withContent: nil),
             .background(image, sector, ScanConfiguration()),
@@ -84,7 +85,8 @@ import Transport
 
     @Test func `requests that no command makes`() {
         func sky(_ change: (inout SkyRequest) -> Void) -> JobRequest {
-            var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
+            var request = SkyRequest(
+                image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
             change(&request)
             return JobRequest(.sky(request))
         }
@@ -93,7 +95,9 @@ import Transport
         let requests = [
             sky { $0.failSector = .max }, sky { $0.failSector = -1 }, sky { $0.pictureSide = .max },
             sky { $0.image.path = "" }, sky { $0.image.hdu = .min }, sky { $0.configuration.gain = .nan },
-            sky { $0.image.content = nil; $0.image.path = "/" + String(repeating: "x", count: 5000) }, named,
+            sky {
+                $0.image.content = nil; $0.image.path = "/" + String(repeating: "x", count: 5000)
+            }, named,
         ]
         for request in requests { #expect(throws: SkyError.self) { try request.validate() } }
         #expect(throws: Never.self) { try sky { $0.failSector = 0 }.validate() }

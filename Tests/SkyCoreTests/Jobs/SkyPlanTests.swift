@@ -140,7 +140,8 @@ import Testing
         #expect(!plan.completed(3, .extracted(SectorResult(sector: 0, fragments: [piece]))).isLast)
         // A sector that fails is settled too; what its neighbours saw in pieces is still joined.
         #expect(!plan.failed(4, "died", isBadInput: false).isLast)
-        let preview = try ImagePreview(width: 16, height: 16, maximumSide: 16) { _ in [Float](repeating: 0, count: 256)
+        let preview = try ImagePreview(width: 256, height: 128, maximumSide: 400) { rect in
+            [Float](repeating: 0, count: rect.width * rect.height)
         }
         let step = plan.completed(5, .preview(preview))
         #expect(step.newTasks == 1 && step.isLast)

@@ -7,7 +7,7 @@ import Transport
 @testable import SkyCore
 
 /// A member that has the key and lies, in every field of its answers and of its calls.
-@Suite(.timeLimit(.minutes(3))) struct FalseMemberTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct FalseMemberTests {
     private func cluster(_ name: String, join: [NodeAddress] = []) -> ClusterSettings {
         var cluster = ClusterSettings(name: name)
         cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
@@ -26,11 +26,12 @@ import Transport
         try await node.start()
         let system = ClusterSystem(cluster("false", join: node.system.listeningAddress.map { [$0] } ?? []))
         let actor = ClusterSystem.withActorName(ScanActor.wellKnownName) { FalseScanActor(lie, actorSystem: system) }
-        let events = node.system.membershipEvents()
+        let (events, ownEvents) = (node.system.membershipEvents(), system.membershipEvents())
         try await system.start()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await node.run() }
             for await event in events { if case .joined = event { break } }
+            for await event in ownEvents { if case .joined = event { break } }
             group.addTask { try await body(node, system) }
             do {
                 try await group.next()
@@ -53,7 +54,9 @@ import Transport
         }
     }
 
-    @Test(arguments: Lie.allCases) func `no answer of a false member stops a job, or the coordinator`(lie: Lie) async throws {
+    @Test(arguments: Lie.allCases) func `no answer of a false member stops a job, or the coordinator`(lie: Lie)
+        async throws
+    {
         try await with(lie) { node, _ in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 12, duration: .milliseconds(5))))
             let job = try await node.coordinator.submit(Submission(request))
@@ -94,7 +97,8 @@ import Transport
                 let life = CoordinatorLife(CoordinatorID(rawValue: .max), generation: UInt64(bitPattern: Int64(number)))
                 _ = try? await scan.reserve(ReserveRequest(life: life, wanted: number))
                 let attempt = AttemptID(job: job, task: TaskID(number), number: number, generation: .max)
-                let task = ScanTask(.simulate(Simulation(duration: endless)), label: String(repeating: "x", count: 1 << 16))
+                let task = ScanTask(
+                    .simulate(Simulation(duration: endless)), label: String(repeating: "x", count: 1 << 16))
                 _ = try? await scan.assign(
                     Assignment(
                         life: life, attempts: [RunRequest(attempt: attempt, task: task, timeLimit: endless)],
@@ -107,10 +111,12 @@ import Transport
                     PixelRequest(file: file, part: .tile(PixelTile(column: number, row: number)), holder: nil))
             }
             _ = try? await coordinator.membership(MembershipRequest(from: .max, patience: endless * -1))
-            _ = try? await coordinator.drain(DrainRequest(node: String(repeating: "n", count: 1 << 20), isDraining: true))
+            _ = try? await coordinator.drain(
+                DrainRequest(node: String(repeating: "n", count: 1 << 20), isDraining: true))
             // It is there, and its slot is free.
             let request = JobRequest(.simulate(SimulateRequest(tasks: 3, duration: .milliseconds(1))))
-            let last = try await report(of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)
+            let last = try await report(
+                of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)
             #expect(last.state == .done && last.completed == 3)
         }
     }

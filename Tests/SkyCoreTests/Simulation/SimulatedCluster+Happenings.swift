@@ -79,7 +79,8 @@ extension SimulatedCluster {
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration),
             core: CoordinatorCore(
-                life: life, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name), calls: NodeCalls(life: life))
+                life: life, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name),
+            calls: NodeCalls(life: life))
         for id in hosts[host].journal.order {
             guard let job = hosts[host].journal.jobs[id] else { continue }
             if job.report == nil { seen.insert(.jobResumed) }

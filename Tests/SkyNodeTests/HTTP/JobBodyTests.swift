@@ -39,7 +39,7 @@ struct JobBodyTests {
         (#"{"kind":"a\nb"}"#, "`kind` must be simulate or scan, not a b"),
         (#"{"kind":3}"#, "`kind` must be text in quotes"),
         (#"{"kind":"simulate","colour":"red"}"#, "there is no `colour` in a job"),
-        (#"{"kind":"simulate","\u001b[31m":1}"#, "there is no ` [31m` in a job"),
+        (#"{"kind":"simulate","\u001b[31m":1}"#, "there is no `?[31m` in a job"),
         (#"{"kind":"simulate","tasks":1.5}"#, "`tasks` must be a whole number"),
         (#"{"kind":"simulate","tasks":"3"}"#, "`tasks` must be a whole number"),
         (#"{"kind":"simulate","tasks":true}"#, "`tasks` must be a whole number"),
