@@ -20,8 +20,10 @@ extension JobScheduler {
         var idle = roster.idleSlots
         twinSearchAllowed = now + policy.twinInterval
         for job in tails {
-            let usual = Duration.nanoseconds(job.expectedTime)
-            let limit = max(policy.twinDelay, usual * policy.twinFactor)
+            let limit =
+                job.meanSeconds == nil
+                ? policy.firstTwinDelay
+                : max(policy.twinDelay, .nanoseconds(job.expectedTime) * policy.twinFactor)
             let single = job.single().compactMap { task, attempt, node in
                 roster.sent(attempt, to: node).map { (task: task, node: node, sent: $0) }
             }.sorted { ($0.sent, $0.task) < ($1.sent, $1.task) }

@@ -48,6 +48,7 @@ import Transport
     private func report(of job: JobID, at coordinator: Coordinator) async throws -> JobReport {
         var next = 0
         while true {
+            try Task.checkCancellation()
             let batch = try await coordinator.events(EventsRequest(job: job, from: next))
             next = batch.next
             for event in batch.events { if case .ended(let report) = event.kind { return report } }
@@ -70,7 +71,7 @@ import Transport
     }
 
     @Test func `no call of a false member stops the node`() async throws {
-        try await with(.silent) { node, system in
+        try await with(.endlessDuration) { node, system in
             let coordinator = try Coordinator.resolve(
                 id: ActorAddress(node: node.system.node, name: Coordinator.wellKnownName), using: system)
             let scan = try ScanActor.resolve(

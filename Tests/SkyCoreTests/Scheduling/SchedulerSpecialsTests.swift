@@ -82,6 +82,16 @@ struct SchedulerSpecialsTests {
         #expect(late.contains(.discarded(attempt(SchedulerStory.job, 1))))
     }
 
+    @Test func `a node that takes all tasks and never says anything does not hold their job`() {
+        var story = SchedulerStory([SchedulerStory.east: 2])
+        #expect(story.submit(2).runs.map(\.node) == [SchedulerStory.east, SchedulerStory.east])
+        story.tell(.nodeJoined(SchedulerStory.west))
+        #expect(story.lease(SchedulerStory.west, 2).runs.isEmpty)
+        #expect(story.wait(.seconds(59)).runs.isEmpty, "they may take that long")
+        let twins = (story.wait(.seconds(2)) + story.lease(SchedulerStory.west, 2)).runs
+        #expect(twins.map(\.node) == [SchedulerStory.west, SchedulerStory.west])
+    }
+
     @Test func `a twin that fails charges the task and leaves the other attempt alone`() {
         var story = SchedulerStory([east: 1, west: 1])
         story.submit(3)
