@@ -10,6 +10,9 @@ struct FuzzInput {
 
     var isEmpty: Bool { bytes.isEmpty }
 
+    /// The next byte, which stays the next.
+    var peek: UInt8? { bytes.first }
+
     mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
 
     mutating func bool() -> Bool { byte() & 1 == 1 }

@@ -96,10 +96,3 @@ enum BeaconTarget: FuzzTarget {
             + [[2, 1, 1, 65] + [UInt8](repeating: 1, count: 36) + [1, 97, 2, 97, 98, 2, 1, 10, 0, 0, 7]]
     }
 }
-
-/// No scalar that moves the cursor or ends a line.
-func isOneLine(_ text: String) -> Bool {
-    !text.unicodeScalars.contains { scalar in
-        scalar.value < 32 || (127...159).contains(scalar.value) || scalar.value == 0x2028 || scalar.value == 0x2029
-    }
-}

@@ -2,11 +2,18 @@
 protocol FuzzTarget {
     static var name: String { get }
 
+    /// What a run may take.
+    static var limit: RunLimit { get }
+
     /// Traps where a property does not hold.
     static func run(_ input: FuzzInput)
 
     /// Inputs made of real encodings, for the fuzzer to start from.
     static func seeds() throws -> [[UInt8]]
+}
+
+extension FuzzTarget {
+    static var limit: RunLimit { .none }
 }
 
 /// A property. Without it the input is a finding.
