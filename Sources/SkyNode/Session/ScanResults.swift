@@ -30,8 +30,10 @@ struct ScanResults {
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
         if catalogue.info.content?.hexadecimal == nil {
-            // A file that is gone by now has none.
-            catalogue.info.content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+            // A file that is gone or another one by now has none.
+            let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+            let scanned = catalogue.info.content
+            catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
         }
         return catalogue
     }
