@@ -54,7 +54,8 @@ import Transport
         let huge = PixelRect(x: .max, y: 0, width: .max, height: 1)
         let sector = Sector(index: 0, core: huge, padded: huge)
         let works: [ScanTask.Work] = [
-            .simulate(Simulation(duration: endless)), .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
+            .simulate(Simulation(duration: endless)),
+            .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
             .inspect(ImageReference(path: "/x\0.fits", hdu: nil), withContent: nil),
             .inspect(ImageReference(path: "/x.fits", hdu: -1), withContent: nil),
             .background(image, sector, ScanConfiguration()),
@@ -84,7 +85,8 @@ import Transport
 
     @Test func `requests that no command makes`() {
         func sky(_ change: (inout SkyRequest) -> Void) -> JobRequest {
-            var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
+            var request = SkyRequest(
+                image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
             change(&request)
             return JobRequest(.sky(request))
         }
@@ -93,7 +95,9 @@ import Transport
         let requests = [
             sky { $0.failSector = .max }, sky { $0.failSector = -1 }, sky { $0.pictureSide = .max },
             sky { $0.image.path = "" }, sky { $0.image.hdu = .min }, sky { $0.configuration.gain = .nan },
-            sky { $0.image.content = nil; $0.image.path = "/" + String(repeating: "x", count: 5000) }, named,
+            sky {
+                $0.image.content = nil; $0.image.path = "/" + String(repeating: "x", count: 5000)
+            }, named,
         ]
         for request in requests { #expect(throws: SkyError.self) { try request.validate() } }
         #expect(throws: Never.self) { try sky { $0.failSector = 0 }.validate() }
@@ -122,5 +126,20 @@ import Transport
         let info = ImageInfo(width: 2_147_483_646, height: 1, bitpix: 8, hdu: 0, hasWCS: false)
         let error = #expect(throws: SkyError.self) { try SectorGrid(info: info, configuration: configuration) }
         #expect(error?.message.contains("33554432 sectors") == true)
+    }
+
+    @Test func `runs of sectors whose times and sources add up to more than can be counted`() {
+        let honest = SectorRun(sector: 0, node: "anna", duration: .seconds(1), sources: 7)
+        #expect(throws: Never.self) { try [honest, honest].validate() }
+        for change: (inout SectorRun) -> Void in [
+            { $0.duration = endless }, { $0.duration = .seconds(-1) }, { $0.sources = .max }, { $0.sources = -1 },
+            { $0.sector = -1 }, { $0.sector = .max }, { $0.node = String(repeating: "n", count: 1000) },
+        ] {
+            var run = honest
+            change(&run)
+            // As whoever asks for them checks what it gets: by what a value of its type can say of itself.
+            let answer: any ValidatedMessage = [honest, run]
+            #expect(throws: InvalidMessage.self, "\(run)") { try answer.validate() }
+        }
     }
 }
