@@ -142,4 +142,12 @@ import Transport
             #expect(throws: InvalidMessage.self, "\(run)") { try answer.validate() }
         }
     }
+
+    @Test func `a header names no node that the tasks after it could not name`() {
+        var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        info.holder = PixelHolder(node: .random(), name: String(repeating: "n", count: 300))
+        #expect(throws: SkyError.self) { try info.validate() }
+        info.holder?.name = "anna"
+        #expect(throws: Never.self) { try info.validate() }
+    }
 }
