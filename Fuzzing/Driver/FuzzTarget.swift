@@ -1,5 +1,5 @@
 /// Something that takes bytes from anybody, and what must hold whatever they are.
-protocol FuzzTarget {
+protocol FuzzTarget: Sendable {
     static var name: String { get }
 
     /// What a run may take.

@@ -26,7 +26,8 @@ enum AnswerTarget: FuzzTarget {
 
     private static let share = NodeShare(name: "anna", completed: 3, running: 1)
     private static let status = JobStatus(
-        scheduled: 9, running: 1, completed: 3, failed: 1, retries: 2, nodes: [share], elapsed: .seconds(3), cached: 1)
+        scheduled: 9, running: 1, completed: 3, failed: 1, retries: 2, nodes: [share], elapsed: .seconds(3), cached: 1,
+        paused: nil)
     private static let report = JobReport(
         state: .failed, reason: "no node", scheduled: 9, completed: 3, failed: 1, retries: 2, duration: .seconds(3),
         nodes: [share], cached: 1)
@@ -37,6 +38,17 @@ enum AnswerTarget: FuzzTarget {
     private static let member = Member(
         node: NodeID(rawValue: 2), name: "berta", version: "0.1.0", address: NodeAddress("anna:7420"),
         since: .seconds(3))
+
+    /// An answer as it comes through the door that all have.
+    private static func answer<Value: Codable>(_ sample: Value, _ input: inout FuzzInput) -> Value? {
+        guard let value = input.hostile(sample) else { return nil }
+        do {
+            try (value as? any ValidatedMessage)?.validate()
+        } catch {
+            return nil
+        }
+        return value
+    }
 
     private static func isShown(_ lines: [String]) {
         for line in lines { require(isOneLine(line), "a line is one line: \(line)") }
@@ -56,10 +68,11 @@ enum AnswerTarget: FuzzTarget {
             events: [JobEvent(number: 3, time: .seconds(1), kind: input.choice(of: kinds))], next: 4, status: status)
         var rate = ProgressRate()
         for _ in 0..<3 {
-            guard let batch = input.hostile(sample) else { return }
+            guard let batch = answer(sample, &input) else { return }
             rate.note(batch.status)
             for event in batch.events {
                 isWritten(EventLine(event, subject: "/data/m13.fits"))
+                isWritten(PauseLine(batch.status, subject: "/data/m13.fits"))
                 guard case .ended(let report) = event.kind else { continue }
                 isShown(JobSummary.lines(report, of: "tasks"))
                 _ = (JobSummary.facts(report), JobSummary.status(report))
@@ -71,12 +84,14 @@ enum AnswerTarget: FuzzTarget {
     }
 
     private static func jobs(_ input: inout FuzzInput) {
-        guard let jobs = input.hostile([listing, listing]) else { return }
-        isShown(JobTable(jobs).lines)
+        guard let jobs = answer([listing, listing], &input) else { return }
+        let named = jobs.map { (node: String?.some("anna"), job: $0) }
+        isShown(JobTable(named, namesNodes: input.bool()).lines)
+        isShown(JobTable.pauses(named))
         let request = HonestRequests.job(&input)
         let sample = JobDetails(
             request: request, failures: [.init(task: "sector 1", reason: "died")], hiddenFailures: 2)
-        guard let job = jobs.first, let details = input.hostile(sample) else { return }
+        guard let job = jobs.first, let details = answer(sample, &input) else { return }
         isShown(JobDetailLines(job, details).lines)
         isWritten(JobLine(job, details))
     }
@@ -85,7 +100,7 @@ enum AnswerTarget: FuzzTarget {
         let sample = JobExplanation(
             reasons: ["1 task waits"], requirements: [.init(name: "lend slots", nodes: 2)],
             tasks: [.init(task: "sector 1", node: "anna", runningFor: .seconds(1), attempts: 2, lastEvent: "sent")])
-        guard let explanation = input.hostile(sample), let job = input.hostile(listing) else { return }
+        guard let explanation = answer(sample, &input), let job = answer(listing, &input) else { return }
         isShown(JobExplanationLines(job, explanation).lines)
         isWritten(ExplanationLine(job, explanation))
     }
@@ -97,9 +112,12 @@ enum AnswerTarget: FuzzTarget {
         let sample = NodeReport(
             member: member, status: status, isAnswering: false, age: .seconds(3), roundTrip: .milliseconds(1),
             clockOffset: .milliseconds(1), speed: 1.1)
-        guard let reports = input.hostile([sample, sample]) else { return }
+        guard let reports = answer([sample, sample], &input) else { return }
         isShown(NodeTable(reports).lines)
-        for report in reports { isWritten(NodeLine(report)) }
+        for report in reports {
+            isWritten(NodeLine(report))
+            _ = report.status?.isSane
+        }
     }
 
     private static func membership(_ input: inout FuzzInput) {
@@ -112,7 +130,7 @@ enum AnswerTarget: FuzzTarget {
             members: [member], entries: [entry], next: 4, time: 1_800_000_000_000, uptime: .seconds(9))
         var lines = MembershipLines()
         for _ in 0..<3 {
-            guard let page = input.hostile(sample) else { return }
+            guard let page = answer(sample, &input) else { return }
             for line in lines.lines(page) {
                 isShown([line.text])
                 isWritten(line)
@@ -125,7 +143,7 @@ enum AnswerTarget: FuzzTarget {
         let sample = CataloguePage(
             info: HonestRequests.info, sources: sources, total: 3, truncated: 1, filter: .gaussian(fwhm: 2.5),
             injected: nil)
-        guard let page = input.hostile(sample) else { return }
+        guard let page = answer(sample, &input) else { return }
         let catalogue = Catalogue(
             info: page.info, sources: page.sources, truncated: page.truncated, filter: page.filter,
             injected: page.injected)
@@ -136,7 +154,7 @@ enum AnswerTarget: FuzzTarget {
         let sample = JournalUsage(
             bytes: 1 << 20, limit: 1 << 30, jobs: 3, cachedResults: 4, cacheBytes: 5000, cacheLimit: 1 << 28, hits: 3,
             misses: 4, evictions: 1)
-        guard let usage = input.hostile(sample) else { return }
+        guard let usage = answer(sample, &input) else { return }
         isShown(StorageLines(usage).lines)
     }
 
@@ -145,7 +163,11 @@ enum AnswerTarget: FuzzTarget {
             SectorRun(sector: 0, node: "anna", duration: .seconds(1), sources: 4),
             SectorRun(sector: 1, node: "berta", duration: .seconds(2), sources: 5),
         ]
-        guard let runs = input.hostile(sample) else { return }
+        guard let runs = answer(sample, &input) else { return }
+        let catalogue = Catalogue(merging: [], info: HonestRequests.info)
+        let table = CatalogueTable(
+            [.init(image: "/data/m13.fits", sources: [])], configuration: HonestRequests.configuration())
+        require(!ScanReport(catalogue, table: table, runs: runs).html(picture: nil, map: nil).isEmpty, "a page")
         // A picture is a megabyte: now and then.
         guard input.byte() == 77,
             let grid = try? SectorGrid(info: HonestRequests.info, configuration: HonestRequests.configuration())
@@ -160,7 +182,7 @@ enum AnswerTarget: FuzzTarget {
         sample.injected = [
             InjectedStar(number: 1, x: 20.5, y: 30, flux: 50), InjectedStar(number: 2, x: 70, y: 9, flux: 500),
         ]
-        guard let page = input.hostile(sample) else { return }
+        guard let page = answer(sample, &input) else { return }
         let catalogue = Catalogue(
             info: page.info, sources: page.sources, truncated: page.truncated, filter: page.filter,
             injected: page.injected)
@@ -172,7 +194,16 @@ enum AnswerTarget: FuzzTarget {
     }
 
     static func seeds() -> [[UInt8]] {
-        (0..<9).flatMap { kind in [[kind], [kind, 1, 0, 1, 5], [kind, 3, 0, 3, 9, 1, 0, 4, 7, 1, 1, 9, 9, 8]] }
-            + (0..<6).map { [0, $0, 0, 0, 0] } + (0..<6).map { [4, $0, 0, 0, 0] }
+        var seeds: [[UInt8]] = []
+        for kind in UInt8(0)..<9 {
+            seeds.append([kind])
+            seeds.append([kind, 1, 0, 1, 5])
+            seeds.append([kind, 3, 0, 3, 9, 1, 0, 4, 7, 1, 1, 9, 9, 8])
+        }
+        for event in UInt8(0)..<6 {
+            seeds.append([0, event, 0, 0, 0])
+            seeds.append([4, event, 0, 0, 0])
+        }
+        return seeds
     }
 }

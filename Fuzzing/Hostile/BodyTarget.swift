@@ -61,8 +61,14 @@ enum BodyTarget: FuzzTarget {
     }
 
     static func seeds() -> [[UInt8]] {
-        (0..<8).flatMap { kind in [[kind], [kind | 64, 1, 0, 1, 5], [kind | 128, 1, 0, 3, 9, 1, 0, 4, 7]] }
-            + (0..<11).map { [7, 0, $0] }
+        var seeds: [[UInt8]] = []
+        for kind in UInt8(0)..<8 {
+            seeds.append([kind])
+            seeds.append([kind | 64, 1, 0, 1, 5])
+            seeds.append([kind | 128, 1, 0, 3, 9, 1, 0, 4, 7])
+        }
+        for option in UInt8(0)..<11 { seeds.append([7, 0, option]) }
+        return seeds
     }
 }
 

@@ -16,21 +16,22 @@ enum CoordinatorTarget: FuzzTarget {
         cluster.checkSizes()
     }
 
+    /// Each kind of job, from its submission through some rounds of honest work to its results; and the same with what a node says
+    /// of one of its tasks damaged.
     static func seeds() -> [[UInt8]] {
-        // Each kind of job, from its submission through some rounds of honest work to its results; and the same with what a
-        // node says of its tasks damaged in turn.
-        let steps: [UInt8] = (0..<32).map { $0 }
         let kinds: [UInt8] = [0, 2, 3, 7, 11, 15, 19, 35, 99, 131, 195, 227]
-        let honest = kinds.map { kind in
-            [0, kind, 0, 0, 0, 0] + [UInt8](repeating: HostileCluster.workStep, count: 9) + [HostileCluster.lookStep]
-        }
-        let damaged = kinds.flatMap { kind in
-            (0..<8).map { round in
-                [0, kind, 0, 0, 0, 0] + [UInt8](repeating: HostileCluster.workStep, count: Int(round))
-                    + [4, 0, 0, 2, 1, UInt8(round), UInt8(17 &* round), 3, 5, 9, 0, 0]
-                    + [UInt8](repeating: HostileCluster.workStep, count: 6)
+        var seeds: [[UInt8]] = [(0..<64).map { $0 }, (0..<200).map { $0 &* 7 }]
+        for kind in kinds {
+            let submission: [UInt8] = [0, kind, 0, 0, 0, 0]
+            seeds.append(submission + work(9) + [HostileCluster.lookStep])
+            for rounds in 0..<8 {
+                let round = UInt8(rounds)
+                let damage: [UInt8] = [4, 0, 0, 2, 1, round, 17 &* round, 3, 5, 9, 0, 0]
+                seeds.append(submission + work(rounds) + damage + work(6))
             }
         }
-        return honest + damaged + [steps, steps.flatMap { [$0, 1, 2, 3] }]
+        return seeds
     }
+
+    private static func work(_ rounds: Int) -> [UInt8] { [UInt8](repeating: HostileCluster.workStep, count: rounds) }
 }

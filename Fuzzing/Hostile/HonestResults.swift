@@ -11,11 +11,13 @@ enum HonestResults {
         return .object([.init(key: "bytes", value: .bytes(Array(repeatElement(bytes, count: count).joined())))])
     }
 
-    /// - Parameter richness: how much there is in it.
-    static func result(of work: ScanTask.Work, richness: UInt8) -> TaskResult {
+    /// - Parameters:
+    ///   - info: the image's, where it is known by then.
+    ///   - richness: how much there is in it.
+    static func result(of work: ScanTask.Work, in info: ImageInfo? = nil, richness: UInt8) -> TaskResult {
         switch work {
         case .simulate: .simulated
-        case .inspect(let image, let withContent): .inspected(info(of: image, withContent ?? false, richness))
+        case .inspect(let image, let withContent): .inspected(header(of: image, withContent ?? false, richness))
         case .background(_, let sector, let configuration): .background(tile(sector, configuration.meshSize))
         case .seeing: .seeing(widths)
         case .extract(let image, let sector, _, let configuration):
@@ -29,11 +31,11 @@ enum HonestResults {
         case .compare(_, _, .cutouts(let changes, _)):
             .compared(.cutouts(changes.map { _ in EpochCutouts(old: [137, 80], new: [137, 80], side: 41) }))
         case .pixels: .pixels(ByteBuffer(bytes: [1, 2, 3]))
-        case .preview: .preview(preview)
+        case .preview(_, let side): .preview(preview(of: info ?? HonestRequests.info, side))
         }
     }
 
-    private static func info(of image: ImageReference, _ withContent: Bool, _ richness: UInt8) -> ImageInfo {
+    private static func header(of image: ImageReference, _ withContent: Bool, _ richness: UInt8) -> ImageInfo {
         var info = HonestRequests.info
         if richness & 1 == 1 { (info.width, info.height) = (Int(richness >> 1) + 1, 64) }
         if !withContent { info.content = nil }
@@ -112,14 +114,18 @@ enum HonestResults {
         return result
     }
 
-    private static let preview: ImagePreview = {
+    private static func preview(of info: ImageInfo, _ side: Int) -> ImagePreview {
+        let binning = (max(info.width, info.height) - 1) / max(side, 1) + 1
+        let (width, height) = ((info.width - 1) / binning + 1, (info.height - 1) / binning + 1)
+        // A large picture is not needed to see what becomes of one.
+        let isSmall = width * height <= 1 << 14
         let tree = ValueTree.object([
-            .init(key: "width", value: .integer(16)), .init(key: "height", value: .integer(16)),
-            .init(key: "binning", value: .integer(8)),
-            .init(key: "pixels", value: .bytes([UInt8](repeating: 90, count: 256))),
+            .init(key: "width", value: .integer(Int64(width))), .init(key: "height", value: .integer(Int64(height))),
+            .init(key: "binning", value: .integer(Int64(binning))),
+            .init(key: "pixels", value: .bytes([UInt8](repeating: 90, count: isSmall ? width * height : 256))),
         ])
         return honest { try tree.decoded() }
-    }()
+    }
 
     static let candidate = DifferenceCandidate(
         x: 70, y: 20, xOld: 70, yOld: 20, alpha: 250.4, delta: 36.5, positionError: 0.1, fluxDifference: 100,

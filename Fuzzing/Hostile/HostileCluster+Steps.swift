@@ -69,7 +69,7 @@ extension HostileCluster {
             guard !taken.isEmpty else { continue }
             let richness = input.byte()
             for (request, node) in taken {
-                let result = HonestResults.result(of: request.task.work, richness: richness)
+                let result = result(of: request, richness: richness)
                 guard let payload = try? WireCoder.encode(result) else { continue }
                 answer([.init(request, .done(payload), .milliseconds(20), sequence: next(node))], from: node)
             }
@@ -83,6 +83,12 @@ extension HostileCluster {
         return sequences[node] ?? 0
     }
 
+    /// What an honest node makes of a task.
+    private func result(of request: RunRequest, richness: UInt8) -> TaskResult {
+        let plan = core.jobs[request.attempt.job]?.plan as? SkyPlan
+        return HonestResults.result(of: request.task.work, in: plan?.info, richness: richness)
+    }
+
     // MARK: - What nodes say
 
     /// A node answers one of its tasks, honestly but for what is damaged.
@@ -91,7 +97,7 @@ extension HostileCluster {
         let place = Int(input.byte()) % running.count
         let (request, node) = running[place]
         if input.byte() & 7 != 7 { running.remove(at: place) }
-        let honest = HonestResults.result(of: request.task.work, richness: input.byte())
+        let honest = result(of: request, richness: input.byte())
         guard let result = input.hostile(honest), let payload = try? WireCoder.encode(result) else { return }
         let outcome = input.byte() & 15 == 15 ? .done(ByteBuffer(bytes: input.take(20))) : AttemptOutcome.done(payload)
         var ended = AttemptResult(request, outcome, .milliseconds(20), sequence: next(node))
@@ -255,7 +261,8 @@ extension HostileCluster {
             var found: [TaskID: ByteBuffer] = [:]
             for task in part {
                 guard plan.cacheKey(task) != nil, !isHonest, input.bool(), let work = plan.task(task)?.work,
-                    let result = input.hostile(HonestResults.result(of: work, richness: input.byte()))
+                    let result = input.hostile(
+                        HonestResults.result(of: work, in: (plan as? SkyPlan)?.info, richness: input.byte()))
                 else { continue }
                 found[TaskID(task)] = try? WireCoder.encode(result)
             }

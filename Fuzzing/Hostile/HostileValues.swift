@@ -25,7 +25,7 @@ extension FuzzInput {
             0, -0.0, 1, -1, 0.5, 1e-3, 1e3, 1e6, 1e9, 1e10, 1.1e10, -1e10, 1e12, 1e15, 1e18, 1e19, 1e30, 1e38, 1e39,
             1e300,
             .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .infinity, -.infinity, .nan, .leastNonzeroMagnitude,
-            .leastNormalMagnitude, -1e-300, 9.3e18, -9.3e18, 2_147_483_647, 2_147_483_648, 4_294_967_296, 1e-320, 1e-45,
+            .leastNormalMagnitude, -1e-300, 9.3e18, -9.3e18, 2_147_483_647, 2_147_483_648, 4_294_967_296, 1e-45,
         ]
         let choice = Int(byte())
         if choice < choices.count { return choices[choice] }

@@ -21,7 +21,7 @@ enum JournalTarget: FuzzTarget {
             try journal.queue.writeWithoutTransaction { database in
                 try database.execute(sql: "SAVEPOINT run")
                 for table in ["job", "result", "failure", "risk", "deletion", "cache"] {
-                    try database.run("DELETE FROM \(table)")
+                    try database.run("DELETE FROM \(table)", [])
                 }
                 write(&input, to: database)
                 try database.execute(sql: "RELEASE run")
@@ -105,7 +105,8 @@ enum JournalTarget: FuzzTarget {
             case 1: writeDamaged(key, &input, to: database)
             case 2: continue
             default:
-                let honest = HonestResults.result(of: work, richness: input.byte())
+                let honest = HonestResults.result(
+                    of: work, in: (plan as? SkyPlan)?.info, richness: input.byte())
                 guard let result = input.hostile(honest), let bytes = try? WireCoder.encode(result) else { continue }
                 let payload = Data(buffer: bytes)
                 try? database.run(
@@ -177,12 +178,15 @@ enum JournalTarget: FuzzTarget {
 
     static func seeds() -> [[UInt8]] {
         let kinds: [UInt8] = [0, 2, 3, 7, 11, 19, 35, 67, 131]
-        return kinds.flatMap { kind in
-            [
-                [0, kind, 0, 0, 0, 0, 1, 0] + [UInt8](repeating: 4, count: 40),
-                [1, kind, 0, 0, 3, 0, 1, 0] + [UInt8](repeating: 12, count: 40),
-                [0, kind, 0, 1, 0, 5, 9, 0, 0, 1, 2] + (0..<40).map { $0 &* 11 },
-            ]
+        var seeds: [[UInt8]] = []
+        for kind in kinds {
+            let honest: [UInt8] = [0, kind, 0, 0, 0, 0, 1, 0]
+            seeds.append(honest + [UInt8](repeating: 4, count: 40))
+            let reported: [UInt8] = [1, kind, 0, 0, 3, 0, 1, 0]
+            seeds.append(reported + [UInt8](repeating: 12, count: 40))
+            let damaged: [UInt8] = [0, kind, 0, 1, 0, 5, 9, 0, 0, 1, 2]
+            seeds.append(damaged + (0..<40).map { $0 &* 11 })
         }
+        return seeds
     }
 }

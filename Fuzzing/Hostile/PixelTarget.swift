@@ -50,7 +50,7 @@ enum PixelTarget: FuzzTarget {
         // And what another node asks this one for.
         let file = PixelFile(path: "/data/m13.fits", content: HonestRequests.content, hdu: 1)
         let sample = PixelRequest(file: file, part: .tile(PixelTile(column: 1, row: 0)), holder: nil)
-        guard let request = input.hostile(sample) else { return }
+        guard let request = input.hostile(sample), request.objection == nil else { return }
         keep(request, &input, &cache)
         if case .tile(let tile) = request.part { _ = PixelTiles(width: 700, height: 100).rect(of: tile) }
         cache.removeAll()
@@ -97,9 +97,14 @@ enum PixelTarget: FuzzTarget {
     }
 
     static func seeds() -> [[UInt8]] {
-        (0..<4).flatMap { kind in
-            [[kind], [kind, 30, 4, 0, 0, 0], [kind, 3, 1, 1, 0, 5, 7, 1, 0, 6, 9]] + [[kind] + (0..<64).map { $0 &* 7 }]
+        var seeds: [[UInt8]] = []
+        for kind in UInt8(0)..<4 {
+            seeds.append([kind])
+            seeds.append([kind, 30, 4, 0, 0, 0])
+            seeds.append([kind, 3, 1, 1, 0, 5, 7, 1, 0, 6, 9])
+            seeds.append([kind] + (0..<64).map { $0 &* 7 })
         }
+        return seeds
     }
 }
 

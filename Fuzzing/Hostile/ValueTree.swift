@@ -2,7 +2,7 @@ import NIOCore
 
 /// A value of any type taken apart, as its `Codable` writes it: what can be damaged in one place and put together again, so
 /// that every field of every message is reached without naming any.
-indirect enum ValueTree {
+indirect enum ValueTree: Sendable {
     case null
     case flag(Bool)
     case integer(Int64)
@@ -14,7 +14,7 @@ indirect enum ValueTree {
     case list([ValueTree])
     case object([Field])
 
-    struct Field {
+    struct Field: Sendable {
         var key: String
         var value: ValueTree
     }
