@@ -59,7 +59,7 @@ extension HostileCluster {
         change { _ = try? $0.submit(request, token: submission.token, as: id) }
     }
 
-    /// What honest nodes, an honest disk and an empty cache make of it.
+    /// What nodes that are mostly honest, an honest disk and an empty cache make of it.
     mutating func work(rounds: Int) {
         for _ in 0..<rounds {
             while !searches.isEmpty { searched(isHonest: true) }
@@ -67,10 +67,16 @@ extension HostileCluster {
             let taken = running
             running = []
             guard !taken.isEmpty else { continue }
-            let richness = input.byte()
-            for (request, node) in taken {
-                let result = result(of: request, richness: richness)
-                guard let payload = try? WireCoder.encode(result) else { continue }
+            let (richness, damaged) = (input.byte(), Int(input.byte() & 31))
+            for (place, attempt) in taken.enumerated() {
+                let (request, node) = attempt
+                let honest = result(of: request, richness: richness)
+                // One of them now and then, so that every step of a job meets hostile values.
+                let given = place == damaged ? input.hostile(honest) : honest
+                guard let given, let payload = try? WireCoder.encode(given) else {
+                    running.append(attempt)
+                    continue
+                }
                 answer([.init(request, .done(payload), .milliseconds(20), sequence: next(node))], from: node)
             }
             now += .milliseconds(30)

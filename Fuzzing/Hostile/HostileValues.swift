@@ -7,7 +7,7 @@ extension FuzzInput {
             1 << 62, .max, .max - 1, .min, .min + 1, .max / 2, .min / 2, 86_400, 86_401, 1 << 40, -2, -64,
         ]
         let choice = Int(byte())
-        if choice < choices.count { return choices[choice] }
+        if choice < 224 { return choices[choice % choices.count] }
         return choice & 1 == 0 ? Int64(choice) : integer()
     }
 
@@ -16,7 +16,7 @@ extension FuzzInput {
             0, 1, 2, 1 << 31, 1 << 32, 1 << 53, 1 << 62, 1 << 63, .max, .max - 1, UInt64(Int64.max),
         ]
         let choice = Int(byte())
-        if choice < choices.count { return choices[choice] }
+        if choice < 224 { return choices[choice % choices.count] }
         return choice & 1 == 0 ? UInt64(choice) : integer()
     }
 
@@ -28,7 +28,7 @@ extension FuzzInput {
             .leastNormalMagnitude, -1e-300, 9.3e18, -9.3e18, 2_147_483_647, 2_147_483_648, 4_294_967_296, 1e-45,
         ]
         let choice = Int(byte())
-        if choice < choices.count { return choices[choice] }
+        if choice < 224 { return choices[choice % choices.count] }
         return choice & 1 == 0 ? Double(choice) : Double(bitPattern: integer())
     }
 
