@@ -9,7 +9,8 @@ extension SectorRun: ValidatedMessage {
         try InvalidMessage.unless(
             node.utf8.count <= ScanTask.labelLimit, "a node's name of \(node.utf8.count) bytes")
         try InvalidMessage.unless(
-            (.zero...SectorRun.longestDuration).contains(duration), "a sector takes 0 seconds or more, and less than 300 years")
+            (.zero...SectorRun.longestDuration).contains(duration),
+            "a sector takes 0 seconds or more, and less than 300 years")
         try InvalidMessage.unless((0...PixelRect.limit).contains(sources), "\(sources) sources in one sector")
     }
 
