@@ -152,35 +152,55 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make fuzz` only: what takes bytes from anybody, with libFuzzer's counters, and the targets that throw bytes at it.
-// The rest of `Transport` stays away, and with it a TLS library that would have to be built with the sanitizer.
-if Context.environment["SKYNET_FUZZ"] != nil {
+// `make fuzz` only, with libFuzzer's counters, and the targets that throw input at it. SKYNET_FUZZ=bytes: what takes bytes from
+// anybody. The rest of `Transport` stays away, and with it a TLS library that would have to be built with Address Sanitizer.
+// SKYNET_FUZZ=values: all of it, for decoded values that no honest peer would send.
+if let fuzz = Context.environment["SKYNET_FUZZ"] {
+    let counted: [SwiftSetting] = strict + [.unsafeFlags(["-sanitize=fuzzer"])]
+    let driver = Target.executableTarget(
+        name: "Fuzz", dependencies: ["Transport", .product(name: "NIOCore", package: "swift-nio")], path: "Fuzzing",
+        swiftSettings: strict, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
     package.products = []
-    package.targets = [
-        .target(
-            name: "Transport",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            sources: [
-                "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/BeaconFault.swift",
-                "Discovery/BeaconFilter.swift", "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
-                "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
-                "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
-                "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
-                "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Concurrency/BriefLock.swift",
-            ],
-            swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer"])]
-        ),
-        .executableTarget(
-            name: "Fuzz",
-            dependencies: ["Transport", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Fuzzing",
-            exclude: ["Corpus", "build.sh", "corpus.sh", "fuzz.sh"],
-            swiftSettings: strict,
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
-        ),
-    ]
+    if fuzz == "values" {
+        driver.sources = ["Driver", "Hostile"]
+        driver.dependencies += [
+            "SkyCore", "SkyNode", .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        ]
+        package.targets =
+            package.targets.compactMap { target in
+                guard target.type != .test else { return nil }
+                guard target.type != .system else { return target }
+                // As a library: the program's own entry point would stand beside the driver's.
+                let part =
+                    target.name != "SkyNode"
+                    ? target
+                    : Target.target(
+                        name: "SkyNode", dependencies: target.dependencies, exclude: ["SkyNodeMain.swift"])
+                part.swiftSettings = counted
+                return part
+            } + [driver]
+    } else {
+        driver.sources = ["Driver", "Bytes"]
+        package.targets = [
+            .target(
+                name: "Transport",
+                dependencies: [
+                    .product(name: "NIOCore", package: "swift-nio"),
+                    .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                    .product(name: "DequeModule", package: "swift-collections"),
+                ],
+                sources: [
+                    "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/BeaconFault.swift",
+                    "Discovery/BeaconFilter.swift", "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
+                    "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
+                    "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
+                    "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
+                    "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Concurrency/BriefLock.swift",
+                ],
+                swiftSettings: counted
+            ),
+            driver,
+        ]
+    }
 }

@@ -138,7 +138,7 @@ package actor PixelStore {
 
 extension PixelRect {
     /// Whether a peer's rectangle is one of a sector: tiles of a larger one would only drive others out.
-    fileprivate var isSmall: Bool {
+    var isSmall: Bool {
         let (places, sizes) = (0..<Int(Int32.max), 1...8 * PixelTiles.side)
         return places.contains(x) && places.contains(y) && sizes.contains(width) && sizes.contains(height)
     }

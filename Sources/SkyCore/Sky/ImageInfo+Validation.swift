@@ -22,8 +22,10 @@ extension ImageInfo {
                 && others.allSatisfy { $0.utf8.count <= ImageInfo.imageLimit.bytes },
             "a file of more than \(ImageInfo.imageLimit.count) images")
         for content in [content, noiseContent, maskContent] { try content?.validate() }
+        // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
         try SkyError.unless(
-            (holder?.name.utf8.count ?? 0) <= ImageInfo.imageLimit.bytes, "a node whose name has more than 1000 bytes")
+            (holder?.name.utf8.count ?? 0) <= ScanTask.labelLimit,
+            "a node whose name has more than \(ScanTask.labelLimit) bytes")
     }
 }
 

@@ -19,7 +19,8 @@ struct MembershipLine: Encodable {
     /// - Parameter page: says what time it is there, and how long that node has run.
     init(_ event: String, _ member: Member, at milliseconds: UInt64? = nil, _ page: MembershipPage) {
         time = MembershipLine.text(Double(milliseconds ?? page.time) / 1000)
-        since = MembershipLine.text(Double(page.time) / 1000 - (page.uptime - member.since).inSeconds)
+        // Each by itself: their difference may be longer than any duration, as whoever is asked may say anything.
+        since = MembershipLine.text(Double(page.time) / 1000 - page.uptime.inSeconds + member.since.inSeconds)
         self.event = event
         name = PrintableText.of(member.name)
         id = member.node.description

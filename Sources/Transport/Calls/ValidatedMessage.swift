@@ -10,6 +10,12 @@ public protocol ValidatedMessage {
     func validate() throws(InvalidMessage)
 }
 
+extension Array: ValidatedMessage where Element: ValidatedMessage {
+    public func validate() throws(InvalidMessage) {
+        for element in self { try element.validate() }
+    }
+}
+
 /// What is wrong with the values of a message that could be decoded.
 public struct InvalidMessage: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which value, and what it has to be.

@@ -127,4 +127,27 @@ import Transport
         let error = #expect(throws: SkyError.self) { try SectorGrid(info: info, configuration: configuration) }
         #expect(error?.message.contains("33554432 sectors") == true)
     }
+
+    @Test func `runs of sectors whose times and sources add up to more than can be counted`() {
+        let honest = SectorRun(sector: 0, node: "anna", duration: .seconds(1), sources: 7)
+        #expect(throws: Never.self) { try [honest, honest].validate() }
+        for change: (inout SectorRun) -> Void in [
+            { $0.duration = endless }, { $0.duration = .seconds(-1) }, { $0.sources = .max }, { $0.sources = -1 },
+            { $0.sector = -1 }, { $0.sector = .max }, { $0.node = String(repeating: "n", count: 1000) },
+        ] {
+            var run = honest
+            change(&run)
+            // As whoever asks for them checks what it gets: by what a value of its type can say of itself.
+            let answer: any ValidatedMessage = [honest, run]
+            #expect(throws: InvalidMessage.self, "\(run)") { try answer.validate() }
+        }
+    }
+
+    @Test func `a header names no node that the tasks after it could not name`() {
+        var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        info.holder = PixelHolder(node: .random(), name: String(repeating: "n", count: 300))
+        #expect(throws: SkyError.self) { try info.validate() }
+        info.holder?.name = "anna"
+        #expect(throws: Never.self) { try info.validate() }
+    }
 }

@@ -1,0 +1,7 @@
+extension Fuzz {
+    /// What takes bytes from anybody.
+    static let targets: [any FuzzTarget.Type] = [
+        FrameTarget.self, HandshakeTarget.self, DecodingTarget.self, EncodingTarget.self, CallPathTarget.self,
+        BeaconTarget.self,
+    ]
+}

@@ -1,0 +1,37 @@
+@testable import SkyCore
+@testable import Transport
+
+/// A coordinator among nodes that say anything, submitters that ask for anything, a disk that comes and goes, and a journal that
+/// somebody else has written: as `Coordinator` drives `CoordinatorCore`, with the same doors before it.
+enum CoordinatorTarget: FuzzTarget {
+    static let name = "coordinator"
+    static let limit = RunLimit.brief
+
+    static func run(_ input: FuzzInput) {
+        var cluster = HostileCluster(input)
+        // Enough for a job to come to its end in between.
+        for _ in 0..<64 where !cluster.input.isEmpty { cluster.step() }
+        cluster.look()
+        cluster.fetchResults()
+        cluster.checkSizes()
+    }
+
+    /// Each kind of job, from its submission through some rounds of honest work to its results; and the same with what a node says
+    /// of one of its tasks damaged.
+    static func seeds() -> [[UInt8]] {
+        let kinds: [UInt8] = [0, 2, 3, 7, 11, 15, 19, 35, 99, 131, 195, 227]
+        var seeds: [[UInt8]] = [(0..<64).map { $0 }, (0..<200).map { $0 &* 7 }]
+        for kind in kinds {
+            let submission: [UInt8] = [0, kind, 0, 0, 0, 0]
+            seeds.append(submission + work(9) + [HostileCluster.lookStep])
+            for rounds in 0..<8 {
+                let round = UInt8(rounds)
+                let damage: [UInt8] = [4, 0, 0, 2, 1, round, 17 &* round, 3, 5, 9, 0, 0]
+                seeds.append(submission + work(rounds) + damage + work(6))
+            }
+        }
+        return seeds
+    }
+
+    private static func work(_ rounds: Int) -> [UInt8] { [UInt8](repeating: HostileCluster.workStep, count: rounds) }
+}

@@ -1,0 +1,98 @@
+import NIOCore
+
+@testable import SkyCore
+@testable import Transport
+
+/// A coordinator and all that happens to it, as the bytes of a run say.
+struct HostileCluster {
+    var input: FuzzInput
+    var core: CoordinatorCore
+    var calls: NodeCalls
+    var now: Duration = .zero
+    var wall: UInt64 = 1_800_000_000_000
+    /// Attempts that nodes have, and may answer.
+    var running: [(request: RunRequest, node: NodeID)] = []
+    var searches: [(job: JobID, tasks: Range<Int>, plan: any JobPlan)] = []
+    var unstored: [JournalEntry] = []
+    var journal = KeptJournal()
+    var sequences: [NodeID: UInt64] = [:]
+    var submitted = 0
+
+    static let own = NodeID(rawValue: 1)
+    static let nodes: [NodeID] = [own, NodeID(rawValue: 2), NodeID(rawValue: 3), NodeID(rawValue: .max)]
+    static let names = ["anna", "berta", "carla", "dora"]
+    static let coordinator = CoordinatorID(rawValue: 5)
+    private static let runningLimit = 128
+
+    init(_ input: FuzzInput) {
+        self.input = input
+        let life = CoordinatorLife(HostileCluster.coordinator, generation: 2)
+        core = CoordinatorCore(life: life, secret: [1, 2, 3], node: HostileCluster.own, name: "anna")
+        calls = NodeCalls(life: life)
+        join()
+    }
+
+    /// Two nodes with some slots, as at the start of most coordinators.
+    mutating func join() {
+        for (node, name) in zip(HostileCluster.nodes.prefix(2), HostileCluster.names) {
+            change { $0.joined(node, name: name, isDraining: false) }
+            change { $0.leased(Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3), on: node) }
+        }
+    }
+
+    mutating func node() -> NodeID { input.choice(of: HostileCluster.nodes) }
+
+    mutating func job() -> JobID {
+        guard !core.order.isEmpty, let choice = input.peek, choice < 240 else {
+            return JobID(rawValue: input.hostileUnsigned())
+        }
+        return input.choice(of: core.order)
+    }
+
+    /// As `Coordinator` does it.
+    mutating func change(_ body: (inout CoordinatorCore) -> Void) {
+        for output in core.at(now, wall: wall, body) { follow(output) }
+    }
+
+    private mutating func follow(_ output: CoordinatorCore.Output) {
+        switch output {
+        case .reserve(let node, _):
+            _ = calls.follow(output)
+            guard let request = calls.nextReservation(for: node) else { return }
+            require((try? request.validate()) != nil, "what is wanted of a node may be wanted: \(request)")
+        case .assign(_, let node), .stop(_, let node), .acknowledge(let node):
+            _ = calls.follow(output)
+            while let assignment = calls.nextAssignment(for: node, core) { send(assignment, to: node) }
+        case .store(let entry): unstored.append(entry)
+        case .lookUp(let job, let tasks, let plan): searches.append((job, tasks, plan))
+        case .told: break
+        }
+    }
+
+    private mutating func send(_ assignment: Assignment, to node: NodeID) {
+        do {
+            try assignment.validate()
+        } catch {
+            fatalError("does not hold: a node takes what a coordinator sends: \(error)")
+        }
+        for request in assignment.attempts { running.append((request, node)) }
+        running.removeFirst(max(0, running.count - HostileCluster.runningLimit))
+        let stopped = Set(assignment.stop)
+        guard !stopped.isEmpty else { return }
+        let ended = running.filter { $0.node == node && stopped.contains($0.request.attempt) }
+        running.removeAll { $0.node == node && stopped.contains($0.request.attempt) }
+        // They are heard of later.
+        for end in ended where input.bool() { running.append(end) }
+    }
+
+    /// What does not end must not grow.
+    func checkSizes() {
+        require(core.jobs.count <= submitted, "as many jobs as were submitted")
+        require(core.order.count == core.jobs.count, "each job in its place")
+        require(core.activeCount >= 0 && core.activeCount <= core.jobs.count, "jobs that go on: \(core.activeCount)")
+        require(core.outbox.isEmpty, "all is said")
+        require(
+            core.nodes.deliveries.count <= KnownNodes.goneLimit + HostileCluster.nodes.count, "few nodes are remembered"
+        )
+    }
+}

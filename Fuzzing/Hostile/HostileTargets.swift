@@ -1,0 +1,7 @@
+extension Fuzz {
+    /// What works with values that were decoded.
+    static let targets: [any FuzzTarget.Type] = [
+        CoordinatorTarget.self, WorkBookTarget.self, PixelTarget.self, BodyTarget.self, JournalTarget.self,
+        AnswerTarget.self,
+    ]
+}
