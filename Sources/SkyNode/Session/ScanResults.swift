@@ -29,9 +29,14 @@ struct ScanResults {
     /// The catalogue with what its file held, where no node had to read it through.
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        if catalogue.info.content?.hexadecimal == nil {
-            // A file that is gone by now has none.
-            catalogue.info.content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+        if let scanned = catalogue.info.content, scanned.hexadecimal == nil {
+            // A file that is gone by now, or another, has none.
+            let content = try? await NIOThreadPool.singleton.runIfActive { () -> FileContent? in
+                guard try FileContent(of: path, sampled: true) == scanned else { return nil }
+                let whole = try FileContent(of: path)
+                return (whole.size, whole.modified) == (scanned.size, scanned.modified) ? whole : nil
+            }
+            if let content { catalogue.info.content = content }
         }
         return catalogue
     }
