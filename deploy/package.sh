@@ -39,11 +39,8 @@ for shell in bash:skynode zsh:_skynode fish:skynode.fish; do
     $here/skynode --generate-completion-script "${shell%%:*}" >$here/completions/"${shell#*:}"
 done
 date=$(dpkg-parsechangelog -l deploy/debian/changelog -S Timestamp)
-swift package generate-manual --date "$(date -u -d "@$date" +%F)" >$stage/manual.log 2>&1 || {
-    tail -n 5 $stage/manual.log >&2
+$here/skynode --experimental-dump-help | deploy/manual.py --date "$(date -u -d "@$date" +%F)" >$here/skynode.1 ||
     fail "the manual cannot be made"
-}
-cp .build/plugins/GenerateManual/outputs/SkyNode/skynode.1 $here/
 
 (cd $here && dpkg-buildpackage -b -us -uc >../build.log 2>&1) || {
     tail -n 20 $stage/build.log >&2

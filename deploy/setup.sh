@@ -26,7 +26,7 @@ if [ "${1-}" = --lab ]; then
     [ "$(id -u)" = 0 ] || exit 0
     packages="iproute2 nftables procps util-linux"
 fi
-[ "${1-}" = --package ] && packages="$packages debhelper dpkg-dev fakeroot lintian"
+[ "${1-}" = --package ] && packages="$packages debhelper dpkg-dev fakeroot lintian python3"
 [ "${1-}" = --machines ] && packages="debootstrap systemd-container iproute2 nftables util-linux procps"
 missing=""
 for package in $packages; do

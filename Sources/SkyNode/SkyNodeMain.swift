@@ -13,7 +13,11 @@ enum SkyNodeMain {
         setenv("LIBDISPATCH_LOG", "NO", 0)
         // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
         signal(SIGPIPE, SIG_IGN)
+        Console.openMissingStreams()
         do {
+            if let complaint = CommandPath(Array(CommandLine.arguments.dropFirst())).complaint {
+                throw CommandFailure(.usage, complaint)
+            }
             var command = try SkyNodeCommand.parseAsRoot()
             // The one that lives for months.
             if command is ServeCommand { spare() }
@@ -23,9 +27,9 @@ enum SkyNodeMain {
                 try command.run()
             }
         } catch {
-            exit(report(error))
+            exit(Console.closeOutput(report(error)))
         }
-        exit(ExitStatus.done.rawValue)
+        exit(Console.closeOutput(ExitStatus.done.rawValue))
     }
 
     /// Has this process take less while it has nothing to do; a command that computes is faster without.
@@ -64,16 +68,14 @@ enum SkyNodeMain {
         }
     }
 
-    /// The first line of the parser's message, with where to read on.
+    /// What is wrong with the command line, in one line with where to read on.
     private static func usageMessage(_ error: any Error) -> String {
-        let message = SkyNodeCommand.message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
-        let arguments = CommandLine.arguments.dropFirst()
-        let commands = SkyNodeCommand.configuration.subcommands.map { $0._commandName }
-        guard let first = arguments.first, !first.hasPrefix("-") else { return "\(message); see skynode --help" }
-        if !commands.contains(first) {
-            let known = SkyNodeCommand.visibleCommands.joined(separator: ", ")
-            return "unknown command \"\(PrintableText.of(first))\"; there are: \(known)"
+        let words = UsageWords(error, of: SkyNodeCommand.self)
+        if let first = CommandLine.arguments.dropFirst().first, first.hasPrefix("-"),
+            let option = CommandPath.nearestOption(first)
+        {
+            return "\(words.message); did you mean \(option)?"
         }
-        return "\(PrintableText.of(message)); see skynode \(first) --help"
+        return words.line
     }
 }

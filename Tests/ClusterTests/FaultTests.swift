@@ -17,8 +17,9 @@ import Testing
             #expect(status == 1)
             let end = try #require(lines.last)
             #expect(end.completed == 39 && end.failed == 1)
-            // A crash that takes long has a twin by then, and of two that fail one is tried again.
-            #expect(end.retried == 3 || Skynode.isSanitized && end.retried.map { (1...2).contains($0) } == true)
+            // Four tries in all, as the reason says. A crash that takes long, as on a busy machine, has a second attempt
+            // beside it by then, and of two that fail together one is tried again.
+            #expect(end.retried.map { (1...3).contains($0) } == true, "\(end.retried ?? -1)")
             #expect(lines.filter { $0.event == "retrying" }.allSatisfy { $0.task == "task 7" })
             let failed = lines.filter { $0.event == "failed" }
             #expect(failed.map(\.task) == ["task 7"])
@@ -50,7 +51,7 @@ import Testing
             let node = cluster.addresses[0]
             var lines: [JobLines] = []
             let restarts = try await cluster.supervising(2...4, slots: 2, options: ["--allow-crash"]) {
-                while try await Skynode.run("nodes", "--node", node).output.count < 5 {}
+                try await RunningCluster.untilKnown(4, at: node)
                 let (status, told) = try await simulate(
                     node, "--tasks", "60", "--duration", "100ms", "--poison", "7:node", "--avoid-node", "node1")
                 #expect(status == 1)
@@ -70,10 +71,11 @@ import Testing
             let (status, lines) = try await simulate(cluster.addresses[0], "--tasks", "60", "--duration", "100ms")
             let end = try #require(lines.last)
             #expect(status == 0 && end.completed == 60)
-            // What three nodes and a tenth do in 60 tasks of a tenth of a second, and one task of the slow node.
-            let alone = 60 * 0.1 / 3.1
-            print("slow node: \(end.seconds ?? 0) s, \(alone) s without waiting for it")
-            #expect((end.seconds ?? 99) < alone + 1)
+            // What three nodes and a tenth do in 60 tasks of a tenth of a second, and one task of the slow node. Not
+            // expected to the second: the machine may be busy with other things.
+            print("slow node: \(end.seconds ?? 0) s, \(60 * 0.1 / 3.1 + 1) s where nothing else runs")
+            // A quarter of them would be 15, each of a second; its share is two.
+            #expect(end.nodes?["node4"] ?? 0 <= 5, "\(end.nodes ?? [:])")
         }
     }
 
@@ -94,10 +96,12 @@ import Testing
             cluster.nodes[2].send(SIGCONT)
             let end = try #require(ended.output.last.flatMap { JobLines($0) })
             #expect(ended.status == 0 && end.completed == 60)
-            // At worst two nodes do it all.
-            let alone = 60 * 0.2 / 4
-            print("frozen node: \(end.seconds ?? 0) s, \(alone) s without it")
-            #expect((end.seconds ?? 99) < alone + 2.7 + 0.2)
+            // At worst two nodes do it all. Not expected to the second: the machine may be busy with other things.
+            print("frozen node: \(end.seconds ?? 0) s, \(60 * 0.2 / 4 + 2.9) s where nothing else runs")
+            let others = (end.nodes?["node1"] ?? 0) + (end.nodes?["node2"] ?? 0)
+            #expect(
+                others >= 60 - 10, "it ended while the node was frozen, which had done ten at most: \(end.nodes ?? [:])"
+            )
         }
     }
 
@@ -256,36 +260,10 @@ private struct JobLines: Decodable {
     var failed: Int?
     var retried: Int?
     var seconds: Double?
+    var nodes: [String: Int]?
 
     init?(_ line: String) {
         guard let lines = try? JSONDecoder().decode(JobLines.self, from: Data(line.utf8)) else { return nil }
         self = lines
     }
-}
-
-/// A file system of a few megabytes, in memory.
-private final class SmallDisk: Sendable {
-    let path: String
-    private let folder: ScratchFolder
-
-    init(megabytes: Int) throws {
-        folder = try ScratchFolder()
-        path = folder.path
-        guard mount("none", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { throw CocoaError(.fileWriteUnknown) }
-    }
-
-    deinit { umount2(path, Int32(MNT_DETACH)) }
-
-    /// Leaves hardly anything, or so many megabytes.
-    func fill(leaving megabytes: Int = 0) throws {
-        let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        defer {
-            if megabytes > 0 { ftruncate(file, lseek(file, 0, SEEK_END) - off_t(megabytes << 20)) }
-            close(file)
-        }
-        let block = [UInt8](repeating: 1, count: 64 * 1024)
-        while write(file, block, block.count) > 0 {}
-    }
-
-    func empty() { unlink(path + "/filler") }
 }

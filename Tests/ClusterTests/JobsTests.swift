@@ -61,12 +61,63 @@ struct JobsTests {
         }
     }
 
+    @Test func `the jobs of all nodes are listed, each with its node, and all nodes are drained`() async throws {
+        try await RunningCluster.with(3, slots: 1) { cluster in
+            var submitted: [String: String] = [:]
+            for number in 0..<2 {
+                let ended = try await Skynode.run(
+                    "simulate", "--node", cluster.addresses[number], "--tasks", "1", "--duration", "1ms", "--detach")
+                submitted[try #require(ended.output.last)] = "node\(number + 1)"
+            }
+            let asked = cluster.addresses[2]
+            #expect(try await jobs(asked).isEmpty, "it has none of its own")
+            let all = try await Skynode.run("jobs", "--all", "--node", asked, "--format", "json")
+            #expect(all.status == 0 && all.output.count == 2, "\(all.errors)")
+            for (job, node) in submitted {
+                #expect(
+                    all.output.contains {
+                        $0.contains("\"job\":\"\(job)\"") && $0.contains("\"coordinator\":\"\(node)\"")
+                    })
+            }
+            let table = try await Skynode.run("jobs", "--all", "--node", asked)
+            #expect(table.output.first?.contains("NODE") == true && table.output.count == 3, "\(table.output)")
+
+            for (word, state) in [("drain", "draining"), ("resume", "alive")] {
+                let done = try await Skynode.run("nodes", word, "--all", "--node", asked)
+                let past = word == "drain" ? "drained" : "resumed"
+                #expect(done.status == 0 && done.output == (1...3).map { "node\($0): \(past)" }, "\(done.output)")
+                let nodes = try await Skynode.run("nodes", "--node", cluster.addresses[0], "--format", "json")
+                #expect(nodes.output.count { $0.contains("\"state\":\"\(state)\"") } == 3, "\(nodes.output)")
+            }
+
+            // One that does not answer is named, and holds nobody up for long.
+            cluster.nodes[1].send(SIGSTOP)
+            let partial = try await Skynode.run("jobs", "--all", "--node", asked, "--format", "json")
+            cluster.nodes[1].send(SIGCONT)
+            // Where it has been found lost meanwhile, it is none of the cluster.
+            if partial.status != 0 {
+                #expect(
+                    partial.status == 1 && partial.errors.last?.contains("not listed: node2 (") == true,
+                    "\(partial.errors)")
+            }
+            #expect(partial.output.contains { $0.contains("\"coordinator\":\"node1\"") })
+        }
+    }
+
     @Test func `a node that is drained gets nothing new until it is resumed`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let node = cluster.addresses[0]
             #expect(try await Skynode.run("nodes", "drain", "node2", "--node", node).status == 0)
             let alone = try await Skynode.run("simulate", "--node", node, "--tasks", "12", "--duration", "20ms")
             #expect(alone.output.count == 2 && alone.output.last?.contains("node1") == true, "\(alone.output)")
+            let waiting = try await Skynode.run(
+                "simulate", "--node", node, "--tasks", "3", "--duration", "60s", "--use-node", "node1", "--detach")
+            #expect(try await Skynode.run("nodes", "drain", "node1", "--node", node).status == 0)
+            let why = try await Skynode.run("jobs", "why", try #require(waiting.output.last), "--node", node)
+            let takers = why.output.first { $0.contains("take new work") }
+            #expect(takers?.hasSuffix(" 0") == true, "the coordinator's own node is drained too: \(why.output)")
+            #expect(try await Skynode.run("jobs", "cancel", waiting.output[0], "--node", node).status == 0)
+            #expect(try await Skynode.run("nodes", "resume", "node1", "--node", node).status == 0)
             #expect(try await Skynode.run("nodes", "resume", "node2", "--node", node).status == 0)
             let both = try await Skynode.run("simulate", "--node", node, "--tasks", "40", "--duration", "50ms")
             #expect(both.output.count == 3, "\(both.output)")
@@ -77,47 +128,51 @@ struct JobsTests {
 
     @Test func `a job is resumed where its coordinator was killed, and only what is missing is done`() async throws {
         let folder = try ScratchFolder()
-        let port = Int.random(in: 20_000...30_000)
-        func start(_ number: Int) throws -> RunningProcess {
-            try RunningProcess(
+        /// Starts a node, on a port that is free; returns with its address once it listens.
+        func start(_ number: Int, _ options: String...) async throws -> (process: RunningProcess, address: String) {
+            let process = try RunningProcess(
                 Skynode.path,
                 [
-                    "serve", "--name", "node\(number)", "--listen", "127.0.0.1:\(port + number)", "--slots", "2",
-                    "--data", folder.file("data\(number)"), "--no-multicast", "--join",
-                    "127.0.0.1:\(port + 3 - number)",
-                ])
+                    "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "2", "--data",
+                    folder.file("data\(number)"), "--no-multicast",
+                ] + options)
+            var lines = process.lines.makeAsyncIterator()
+            return (process, try #require(await lines.next()?.split(separator: " ").last.map(String.init)))
         }
-        let node = "127.0.0.1:\(port + 1)"
-        var nodes = [try start(1), try start(2)]
-        defer { for process in nodes { process.send(SIGKILL) } }
-        var submitted = try await Skynode.run("jobs", "--node", node)
-        while submitted.status != 0 { submitted = try await Skynode.run("jobs", "--node", node) }
-        submitted = try await Skynode.run(
-            "simulate", "--node", node, "--tasks", "100", "--duration", "50ms", "--detach")
+        let other = try await start(2)
+        var node = try await start(1, "--join", other.address)
+        defer { for process in [node.process, other.process] { process.send(SIGKILL) } }
+        try await RunningCluster.untilKnown(2, at: node.address)
+        let submitted = try await Skynode.run(
+            "simulate", "--node", node.address, "--tasks", "100", "--duration", "50ms", "--detach")
         let job = try #require(submitted.output.last)
         var completed = 0
         for _ in 1...3 {
-            let before = completed
-            // Where asking takes long they may all be done before the last kill.
-            while completed < min(before + 10, 100) { completed = try await jobs(node)[job]?["completed"] as? Int ?? 0 }
-            nodes[0].send(SIGKILL)
-            _ = await nodes[0].end()
-            nodes[0] = try start(1)
-            var list = try await jobs(node)
-            while list.isEmpty { list = try await jobs(node) }
-            let resumed = list[job]?["completed"] as? Int ?? 0
+            let watch = try RunningProcess(
+                Skynode.path, ["jobs", "watch", job, "--node", node.address, "--format", "json"])
+            // A history begins with the node's life: these are completed since.
+            var since = 0
+            for await line in watch.lines where EventLine(line)?.event == "completed" {
+                since += 1
+                if since == 10 { break }
+            }
+            completed = try await jobs(node.address)[job]?["completed"] as? Int ?? 0
+            #expect(completed >= since)
+            node.process.send(SIGKILL)
+            _ = await node.process.end()
+            watch.send(SIGKILL)
+            _ = await watch.end()
+            node = try await start(1, "--join", other.address)
+            let resumed = try await jobs(node.address)[job]?["completed"] as? Int ?? 0
             #expect(resumed >= completed, "what was told is stored")
-            completed = resumed
         }
-        let end = try await Skynode.run("jobs", "watch", job, "--node", node, "--format", "json")
+        let end = try await Skynode.run("jobs", "watch", job, "--node", node.address, "--format", "json")
         #expect(end.status == 0 && end.output.last?.contains("\"completed\":100") == true, "\(end.output.last ?? "")")
         #expect(end.output.count { $0.contains("\"event\":\"completed\"") } <= 100)
-        nodes[0].send(SIGKILL)
-        _ = await nodes[0].end()
-        nodes[0] = try start(1)
-        var list = try await jobs(node)
-        while list.isEmpty { list = try await jobs(node) }
-        let shares = list[job]?["nodes"] as? [String: Int] ?? [:]
+        node.process.send(SIGKILL)
+        _ = await node.process.end()
+        node = try await start(1, "--join", other.address)
+        let shares = try await jobs(node.address)[job]?["nodes"] as? [String: Int] ?? [:]
         #expect(shares.values.reduce(0, +) == 100, "who did what is still known: \(shares)")
     }
 
@@ -125,13 +180,14 @@ struct JobsTests {
         async throws
     {
         let folder = try ScratchFolder()
-        let node = "127.0.0.1:\(Int.random(in: 20_000...30_000))"
+        // Any free port at first, and then the same again: that is where the command looks for it.
+        var node = "127.0.0.1:0"
         func start() async throws -> RunningProcess {
             let process = try RunningProcess(
                 Skynode.path,
                 ["serve", "--listen", node, "--slots", "2", "--data", folder.file("data"), "--no-multicast"])
             var lines = process.lines.makeAsyncIterator()
-            _ = await lines.next()
+            node = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
             return process
         }
         func follow(_ options: String...) throws -> RunningProcess {

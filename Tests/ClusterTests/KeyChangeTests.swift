@@ -8,8 +8,7 @@ import Testing
         let folder = try ScratchFolder()
         let (old, new) = (folder.file("old.key"), folder.file("new.key"))
         for key in [old, new] { #expect(try await Skynode.run("key", "new", "--output", key).status == 0) }
-        let multicast =
-            "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
+        let multicast = RunningCluster.group()
         var nodes: [RunningProcess] = []
         var addresses: [String] = []
         func start(_ index: Int, _ keys: [String]) async throws {
@@ -22,10 +21,7 @@ import Testing
             }
         }
         func untilAllKnow(_ keys: [String]) async throws {
-            for address in addresses {
-                while try await Skynode.run(["nodes", "--node", address, "--format", "json"] + keys).output.count != 3 {
-                }
-            }
+            for address in addresses { try await RunningCluster.untilKnown(3, at: address, keys) }
         }
         do {
             var keys = ["--cluster-key", old]

@@ -4,11 +4,7 @@ import Testing
 
 /// `skynode key`, and the options that take a key.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct KeyTests {
-    /// Runs a line of the shell, with `skynode` in it as `$0`.
-    private func shell(_ line: String) async throws -> Ended {
-        let process = try RunningProcess("/bin/sh", ["-c", line, Skynode.path])
-        return await process.end()
-    }
+    private func shell(_ line: String) async throws -> Ended { try await Skynode.shell(line) }
 
     private func mode(_ path: String) throws -> mode_t {
         var status = stat()
@@ -140,6 +136,64 @@ import Testing
         _ = try await Skynode.run("key", "new", "-o", file)
         chmod(file, 0o644)
         expectRefusal(try await Skynode.run(command + given), saying: "run: chmod 600 \(file)")
+    }
+
+    @Test func `nobody is advised to close a file that is no key`() async throws {
+        let folder = try ScratchFolder()
+        let file = folder.file("readable")
+        try Data("root:x:0:0:root:/root:/bin/bash\n".utf8).write(to: URL(fileURLWithPath: file))
+        chmod(file, 0o644)
+        for command in [["key", "show", file], ["nodes", "--cluster-key", file]] {
+            let ended = try await Skynode.run(command)
+            expectRefusal(ended, saying: "\(file): not a cluster key")
+            #expect(!ended.errors.joined().contains("chmod"), "\(ended.errors)")
+        }
+    }
+
+    @Test(
+        .enabled(
+            if: Lab.obstacle == nil, "the node of this machine has a fixed port; that needs a network of one's own"))
+    func `a command without the key of this machine's node stops, unless it is to work alone`() async throws {
+        let folder = try ScratchFolder()
+        let (key, image) = (folder.file("key"), folder.file("sky.fits"))
+        _ = try await Skynode.run("key", "new", "-o", key)
+        _ = try await Skynode.run("key", "new", "-o", key + "2")
+        _ = try await Skynode.run("synthesize", image, "--width", "64", "--height", "64")
+        /// Runs a command beside a node with a key, in a network namespace of their own.
+        func beside(_ command: String) async throws -> Ended {
+            try await shell(
+                """
+                exec unshare --net sh -c 'ip link set lo up; "$0" serve --cluster-key \(key) --http none --no-multicast \
+                --data \(folder.file("data")) > \(folder.file("line")) & node=$!; \
+                while ! grep -q listening \(folder.file("line")); do sleep 0.05; done; \
+                "$0" \(command); status=$?; kill -KILL $node; exit $status' "$0"
+                """)
+        }
+        let scan = "scan \(image) -o \(folder.file("out")) --no-picture --no-multicast"
+        for options in ["", " --cluster-key \(key)2"] {
+            let ended = try await beside(scan + options)
+            #expect(ended.status == 3, "\(ended.errors)")
+            let words = ended.errors.filter { $0.hasPrefix("skynode: ") }
+            #expect(words.count == 1 && words[0].contains("--cluster-key") && words[0].contains("--alone"), "\(words)")
+            #expect(access(folder.file("out"), F_OK) == -1)
+        }
+        let asked = try await beside("nodes --no-multicast")
+        #expect(asked.status == 3 && !asked.errors.joined().contains("no node found"), "\(asked.errors)")
+        let alone = try await beside(scan + " --alone")
+        #expect(alone.status == 0 && !alone.errors.contains { $0.hasPrefix("note: ") }, "\(alone.errors)")
+        let found = try await beside(scan + " --cluster-key \(key)")
+        #expect(found.status == 0, "\(found.errors)")
+    }
+
+    @Test(.enabled(if: Lab.obstacle == nil, "a node may run on this machine"))
+    func `a scan that finds no node says that it works alone`() async throws {
+        let folder = try ScratchFolder()
+        let ended = try await shell(
+            "exec unshare --net sh -c 'ip link set lo up; \"$0\" simulate --tasks 1 --duration 1ms --no-multicast' \"$0\""
+        )
+        #expect(ended.status == 0)
+        #expect(ended.errors == ["note: no node found; working on this machine only"])
+        withExtendedLifetime(folder) {}
     }
 
     @Test func `options that contradict each other are refused`() async throws {

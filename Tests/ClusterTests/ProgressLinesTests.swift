@@ -51,6 +51,26 @@ import Testing
         #expect(rate.tasksPerSecond == nil)
     }
 
+    @Test func `a job that is paused says why, and promises no time`() {
+        var status = status(nodes: [NodeShare(name: "anna", completed: 6, running: 2)])
+        status.paused = "there is no room\non the disk"
+        let lines = ProgressLines(columns: 100).lines(status)
+        #expect(lines[1].hasSuffix("]  paused") && lines[2].hasPrefix("  paused: there is no room"))
+        #expect(lines.count == 4 && !lines.joined().contains("tasks/s") && !lines.joined().contains("left"))
+        let line = ProgressLines().plainLine(status)
+        #expect(line.contains("   paused: there is no room") && !line.contains("tasks/s") && !line.contains("\n"))
+    }
+
+    @Test func `of many jobs a pause is told once, and its end when all go on`() {
+        var news = PauseNews()
+        #expect(news.note(nil, of: "a") == nil)
+        #expect(news.note("no room", of: "a") == "paused: no room")
+        #expect(news.note("no room", of: "b") == nil && news.note("no room", of: "a") == nil)
+        #expect(news.note("disk fails", of: "b") == "paused: disk fails")
+        #expect(news.note(nil, of: "a") == nil, "the other is paused still")
+        #expect(news.note(nil, of: "b") == "The job goes on." && news.note(nil, of: "b") == nil)
+    }
+
     @Test func `a line for a log says how long it will take`() {
         #expect(ProgressLines().plainLine(status()).hasSuffix("2.0 tasks/s   about 15 s left"))
     }

@@ -81,6 +81,35 @@ struct ConfiguredArgumentsTests {
         #expect(try await complaint([], file: "stop-grace: 2d\n").hasPrefix("FILE:1: "))
     }
 
+    @Test func `all that is wrong is told at once, each with the place where it was said`() async throws {
+        let file = """
+            lissten: here
+            slots: 0
+            join: one:7420
+            stop-grace: 10
+            keep-jobs: 0
+            keep-days: 40000
+            log-level: loud
+            cluster-key: /none/such.key
+            interface: [eth99]
+            advertise: nowhere
+            """
+        let (source, path) = try source([], ["SKYNODE_SLOT": "3", "SKYNODE_DATA_LIMIT": "20 gigs"], file: file)
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        let problems = try await source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
+        let beginnings = [
+            "FILE:1: there is no key `lissten`", "FILE:3: `join` takes a list", "there is no variable SKYNODE_SLOT",
+            "SKYNODE_DATA_LIMIT: The value '20 gigs' is invalid", "FILE:4: The value '10' is invalid for '--stop-grace",
+            "FILE:7: The value 'loud'", "FILE:5: --keep-jobs", "FILE:6: --keep-days", "FILE:2: --slots 0",
+            "FILE:8: --cluster-key: /none/such.key: no such file", "FILE:9: --interface eth99",
+            "FILE:10: --advertise nowhere",
+        ]
+        for beginning in beginnings {
+            #expect(problems.count { $0.hasPrefix(beginning) } == 1, "\(beginning)")
+        }
+        #expect(problems.count == beginnings.count, "\(problems.joined(separator: "\n"))")
+    }
+
     @Test func `a misspelt variable is an error`() async throws {
         #expect(
             try await complaint([], ["SKYNODE_SLOT": "3"])

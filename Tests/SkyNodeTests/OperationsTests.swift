@@ -11,7 +11,7 @@ struct OperationsTests {
     /// What is logged at notice and above, up to the first part that changes.
     private func logged() throws -> Set<String> {
         var found: Set<String> = []
-        let line = /logger\.(?:notice|warning|error|critical)\(\s*"((?:[^"\\]|\\\([^)]*\))*)"/
+        let line = /(?:logger\.(?:notice|warning|error|critical)|\bwarn)\(\s*"((?:[^"\\]|\\\([^)]*\))*)"/
         let files = FileManager.default.enumerator(
             at: root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {

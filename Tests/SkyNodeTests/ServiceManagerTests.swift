@@ -59,6 +59,11 @@ struct ServiceManagerTests {
         }
     }
 
+    @Test func `a signal that comes twice at once is one, and a person who presses twice is heard`() {
+        #expect(NodeService.isEcho(after: .milliseconds(5)))
+        #expect(!NodeService.isEcho(after: .milliseconds(200)))
+    }
+
     @Test func `the watchdog is meant for one process`() {
         func watchdog(_ settings: [String: String]) -> Duration? {
             ServiceManager(environment: settings.merging(["NOTIFY_SOCKET": "/x"]) { $1 }, process: 7)?.watchdog

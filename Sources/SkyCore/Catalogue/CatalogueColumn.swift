@@ -1,3 +1,5 @@
+import Transport
+
 /// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
 ///
 /// `all` is the only list of columns; every format writes these, in this order. Of several apertures each has columns of its
@@ -43,8 +45,13 @@ struct CatalogueColumn: Sendable {
 
     /// Every column, in SExtractor's names and units (its manual, "Measurements").
     static func all(apertures: Int, withFile: Bool) -> [CatalogueColumn] {
-        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [file] : [])
+        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [numberInFile, file] : [])
     }
+
+    /// Leads from a catalogue of several images to that of one.
+    private static let numberInFile = CatalogueColumn(
+        "NUMBER_IN_FILE", "", .integer, "Running number among the sources of its image", ucd: "meta.id"
+    ) { Double($0.numberInImage) }
 
     /// The image's name, which is no number.
     private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.id;meta.file")
@@ -194,8 +201,15 @@ struct CatalogueColumn: Sendable {
     /// Appends the value of `row` as text, in quotes where a comma or the like is in it; nothing where there is none.
     func append(_ row: CatalogueRow, to bytes: inout [UInt8]) {
         if form == .text {
-            let text = text(row)
-            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 < 0x20 }) else {
+            var text = text(row)
+            // Nearly all names are of plain characters.
+            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || !(0x20..<0x7F).contains($0) }) else {
+                bytes += text.utf8
+                return
+            }
+            // CSV has no escapes, and is looked at in terminals.
+            text = PrintableText.whole(text)
+            guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C }) else {
                 bytes += text.utf8
                 return
             }

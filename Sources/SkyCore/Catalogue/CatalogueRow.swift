@@ -4,6 +4,8 @@ import Glibc
 struct CatalogueRow {
     /// Place in the catalogue, from 1 (`NUMBER`).
     let number: Int
+    /// Place among the sources of its image, from 1.
+    let numberInImage: Int
     let source: Source
     /// Magnitude of one unit of flux.
     let zeroPoint: Double

@@ -1,3 +1,5 @@
+import Transport
+
 extension CatalogueTable {
     /// The catalogue as a region file for DS9, flagged sources in orange (DS9 reference manual, "Regions"): of one image the
     /// Kron ellipses in image coordinates, of several circles in the sky, without sources that have no place there.
@@ -7,7 +9,7 @@ extension CatalogueTable {
         var bytes = Array(
             """
             # Region file format: DS9 version 4.1
-            # \(String(names.map { $0.isNewline ? "?" : $0 })): \(count) sources
+            # \(PrintableText.whole(names)): \(count) sources
             global color=cyan width=1 select=1 highlite=1 edit=1 move=1 delete=1 include=1 source=1
             \(namesImages ? "icrs" : "image")
 

@@ -1,3 +1,5 @@
+import Transport
+
 /// The formats that are a line a source.
 extension CatalogueTable {
     /// Comma-separated values with a line of SExtractor's column names (RFC 4180, but lines end in a line feed). A value that
@@ -75,9 +77,11 @@ extension CatalogueTable {
             case "\"", "\\": result += "\\\(scalar)"
             case "\n": result += "\\n"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
-                let code = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+            case _ where !PrintableText.holds(scalar):
+                for unit in String(scalar).utf16 {
+                    let code = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+                }
             default: result.unicodeScalars.append(scalar)
             }
         }

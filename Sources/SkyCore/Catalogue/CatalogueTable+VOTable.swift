@@ -1,3 +1,5 @@
+import Transport
+
 extension CatalogueTable {
     /// A VOTable 1.4 with its rows in TABLEDATA (IVOA recommendation of 2019, which has the schema of 1.3). A value that does not exist is NaN, or 0 in
     /// a column of integers.
@@ -53,7 +55,8 @@ extension CatalogueTable {
         value.isEmpty ? "" : " \(name)=\"\(escaped(value))\""
     }
 
-    /// Without the characters that have a meaning in XML, and without those that XML 1.0 does not allow at all.
+    /// Without the characters that have a meaning in XML, without those that XML 1.0 does not allow at all, and without those that
+    /// are not shown.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -63,7 +66,7 @@ extension CatalogueTable {
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
-            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "?"
+            case _ where !PrintableText.holds(scalar) || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "?"
             default: result.unicodeScalars.append(scalar)
             }
         }

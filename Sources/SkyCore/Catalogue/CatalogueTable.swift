@@ -74,10 +74,11 @@ public struct CatalogueTable: Sendable {
         var rows: [CatalogueRow] = []
         rows.reserveCapacity(sections.reduce(0) { $0 + $1.sources.count })
         for section in sections {
-            for source in section.sources {
+            for (index, source) in section.sources.enumerated() {
                 rows.append(
                     CatalogueRow(
-                        number: rows.count + 1, source: source, zeroPoint: configuration.zeroPoint,
+                        number: rows.count + 1, numberInImage: index + 1, source: source,
+                        zeroPoint: configuration.zeroPoint,
                         image: section.image))
             }
         }

@@ -296,7 +296,8 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func why(_ job: JobID) throws -> JobExplanation {
-        guard let explanation = core.explain(job, now: now) else { throw unknown(job) }
+        let drained = actorSystem.ownMember.isDraining ? actorSystem.node : nil
+        guard let explanation = core.explain(job, now: now, drained: drained) else { throw unknown(job) }
         return explanation
     }
 
@@ -724,6 +725,7 @@ package distributed actor Coordinator: ClusterActor {
             retries: record.told.report?.retries ?? record.told.retries,
             nodes: record.told.report?.nodes ?? core.shares(of: record.id),
             elapsed: record.report?.duration ?? (now - record.submittedAt),
-            cached: record.told.report?.cached ?? record.told.cached)
+            cached: record.told.report?.cached ?? record.told.cached,
+            paused: record.told.report == nil ? core.pauseReason : nil)
     }
 }

@@ -5,7 +5,9 @@ extension CoordinatorCore {
     static let tasksExplained = 20
 
     /// What a job waits for; `nil` for one that is not known.
-    func explain(_ job: JobID, now: Duration) -> JobExplanation? {
+    ///
+    /// - Parameter drained: the node of this coordinator, where it is drained: membership tells of the others only.
+    func explain(_ job: JobID, now: Duration, drained: NodeID? = nil) -> JobExplanation? {
         guard let record = jobs[job] else { return nil }
         if let report = record.told.report {
             let reason = report.reason.map { ": \($0)" } ?? ""
@@ -13,7 +15,8 @@ extension CoordinatorCore {
                 reasons: ["it waits for nothing, it has ended: \(report.state.rawValue)\(reason)"], requirements: [],
                 tasks: [])
         }
-        guard let waiting = scheduler.waiting(of: job, now: now, limit: CoordinatorCore.tasksExplained) else {
+        let limit = CoordinatorCore.tasksExplained
+        guard let waiting = scheduler.waiting(of: job, now: now, limit: limit, drained: drained) else {
             return JobExplanation(reasons: ["it has ended, which is not stored yet"], requirements: [], tasks: [])
         }
         return JobExplanation(

@@ -84,6 +84,8 @@ struct CoordinatorCore {
     private(set) var taskCounts = TaskCounts()
     /// As the scheduler was told.
     private var isSuspended = false
+    /// Bytes of a result that means nothing to its plan.
+    private static let meaninglessLimit = 64
     /// Jobs that may go on at one time. Each takes some kilobytes of memory, and a place in the journal.
     static let activeLimit = 100_000
 
@@ -315,10 +317,18 @@ extension CoordinatorCore {
             if jobs[attempt.job]?.plan.needsResults == true {
                 uncommitted.value =
                     scheduler.measuresAlike(node) ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
-                guard uncommitted.value != nil else {
+                guard let value = uncommitted.value else {
                     return handle(
                         .failed(attempt, on: node, .unavailable("\(node) runs a version whose results cannot be used here")))
                 }
+                // Of a task that is done already it does not matter what another attempt says.
+                guard jobs[attempt.job]?.plan.accepts(attempt.task.index, value) != false else {
+                    return handle(
+                        .failed(attempt, on: node, .unavailable("\(node) answered another question than it was asked")))
+                }
+            } else if payload.readableBytes > CoordinatorCore.meaninglessLimit {
+                // It is stored all the same.
+                uncommitted.payload = ByteBuffer()
             }
             jobs[attempt.job]?.uncommitted[attempt] = uncommitted
             handle(.succeeded(attempt, on: node, took: result.duration))
@@ -404,8 +414,7 @@ extension CoordinatorCore {
             job: job, task: task, node: name, duration: result.duration, payload: result.payload)
         jobs[job]?.decided.complete(by: name)
         if isCached { taskCounts.cached += 1 } else { taskCounts.completed += 1 }
-        // Only what answers the question may answer it again.
-        if !isCached, let value = result.value, jobs[job]?.plan.accepts(task.index, value) == true {
+        if !isCached, result.value != nil {
             stored.cacheKey = jobs[job]?.plan.cacheKey(task.index)
         }
         store(.result(stored))

@@ -30,8 +30,10 @@ package struct NodeReport: Codable, Sendable {
                 group.addTask { [member] in
                     let address = ActorAddress(node: member.node, name: ScanActor.wellKnownName)
                     let scan = try? ScanActor.resolve(id: address, using: system)
+                    // Nonsense counts as no answer.
+                    let status = try? await withDeadline(patience) { try await scan?.status() }
                     return NodeReport(
-                        member: member, status: try? await withDeadline(patience) { try await scan?.status() },
+                        member: member, status: status?.isSane == true ? status : nil,
                         isAnswering: member.node == system.node, age: system.now - member.since,
                         roundTrip: system.roundTrip(to: member.node),
                         clockOffset: system.clockOffset(of: member.node), speed: speeds[member.node])

@@ -86,10 +86,13 @@ package struct JobStatus: Codable, Sendable {
     package var elapsed: Duration
     /// Those of the completed tasks that were answered by earlier results.
     package var cached: Int?
+    /// Why the job cannot go on at present, as where results cannot be stored; `nil` where it can, and from nodes of
+    /// versions that do not tell.
+    package var paused: String?
 
     package init(
         scheduled: Int, running: Int, completed: Int, failed: Int, retries: Int, nodes: [NodeShare],
-        elapsed: Duration, cached: Int? = nil
+        elapsed: Duration, cached: Int? = nil, paused: String? = nil
     ) {
         self.scheduled = scheduled
         self.running = running
@@ -99,6 +102,7 @@ package struct JobStatus: Codable, Sendable {
         self.nodes = nodes
         self.elapsed = elapsed
         self.cached = cached
+        self.paused = paused
     }
 }
 

@@ -191,12 +191,14 @@ struct SkyPlan: JobPlan {
     func accepts(_ task: Int, _ result: TaskResult) -> Bool {
         guard let role = role(task) else { return false }
         switch (phase, role, result) {
-        case (.inspecting, .header, .inspected), (.extracting, .picture, .preview):
-            return true
+        case (.inspecting, .header, .inspected(let info)):
+            return (try? info.validate()) != nil
+        case (.extracting, .picture, .preview(let preview)):
+            return info.map { preview.isSound(of: $0) } ?? false
         case (.gauging, .seeing, .seeing(let widths)):
             return widths.isSound
         case (.measuring, .background(let index), .background(let tile)):
-            return tile.sector == sectors[index].index && (tile.brightPixels ?? 0) >= 0
+            return tile.isSound(of: sectors[index], mesh: request.configuration.meshSize)
         case (.extracting, .sector(let index), .extracted(let result)):
             // A node of an earlier version knows of no artificial stars, and would say that they are not found.
             return result.sector == sectors[index].index && isSound(result, of: sectors[index])
@@ -212,6 +214,8 @@ struct SkyPlan: JobPlan {
     /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
     private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
         guard let info, (0...result.sources.count).contains(result.truncatedSources),
+            result.sources.count <= sector?.core.area ?? info.width * info.height,
+            result.sources.allSatisfy(\.hasPlace), result.injected?.allSatisfy(\.hasPlace) ?? true,
             (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
             result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
         else { return false }
@@ -225,6 +229,7 @@ struct SkyPlan: JobPlan {
         return areParts
             && fragments.allSatisfy { fragment in
                 info.contains(fragment.outline) && fragment.outline.intersects(sector.core)
+                    && fragment.sources.count <= fragment.outline.area && fragment.sources.allSatisfy(\.hasPlace)
                     && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
                     && (fragment.profiles == nil) == (result.cleaning == nil)
             }
@@ -335,6 +340,8 @@ struct SkyPlan: JobPlan {
         // sector less is a gap that can be named.
         switch role(task) {
         case .header, .background, .seeing, nil: break
+        // What is done is of an image that is not there any more.
+        case _ where isBadInput && FileContent.saysChanged(reason): break
         case .sector:
             failedSectors += 1
             return sectorSettled()

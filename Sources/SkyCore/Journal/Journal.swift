@@ -37,7 +37,7 @@ package final class Journal: Sendable {
     /// Held as long as the journal is open.
     private let folder: JournalFolder?
     /// The file that was opened, by device and inode.
-    private let file: FileIdentity?
+    private let file: FileInode?
     let ballast: JournalBallast?
     /// When it was last noted how long this life has run.
     private let ranNoted = NIOLockedValueBox<Duration?>(nil)
@@ -67,7 +67,7 @@ package final class Journal: Sendable {
             let (queue, beginning) = try Journal.begin(path, configuration, ballast)
             (life, wasClosed) = (beginning.life, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
-            file = path.flatMap(FileIdentity.init)
+            file = path.flatMap(FileInode.init)
             self.ballast = ballast
             self.queue = queue
             ballast?.take()
@@ -136,7 +136,7 @@ package final class Journal: Sendable {
     }
 
     /// Bytes of the file that is written to first.
-    private var logSize: Int { path.map { FileIdentity.size(of: $0 + "-wal") } ?? 0 }
+    private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
 
     private func store(_ entries: [JournalEntry], ran: Duration?) async throws(JournalError) -> Appended {
         let noted = ranNoted.withLockedValue { $0 }
@@ -222,7 +222,7 @@ package final class Journal: Sendable {
 
     /// A file that is deleted while it is open can be written to, and all of it is gone at the end.
     private func checkFile() throws(JournalError) {
-        guard let path, let file, FileIdentity(path) != file else { return }
+        guard let path, let file, FileInode(path) != file else { return }
         throw JournalError(
             .gone, "\(path) was deleted or replaced while it is in use; start the node again, or put the file back")
     }

@@ -25,9 +25,14 @@ package struct MembershipNews {
     /// How often a node's loss is told in `window`: one that is started again and again would fill the log.
     static let told = 5
     static let window = Duration.seconds(3600)
+    /// Losses told in `window` under all names together: as many nodes as a cluster has, once. Whoever has the key may make up names.
+    static let lossLimit = 1024
 
     private var names: [NodeID: String] = [:]
     private var losses: [String: Losses] = [:]
+    /// Losses told since `windowStart`.
+    private var lossesTold = 0
+    private var windowStart = Duration.zero
 
     package init() {}
 
@@ -62,7 +67,9 @@ package struct MembershipNews {
         record.missing += 1
         record.count += 1
         losses[name] = record
-        if record.count > MembershipNews.told { return nil }
+        if now - windowStart >= MembershipNews.window { (lossesTold, windowStart) = (0, now) }
+        lossesTold += 1
+        if record.count > MembershipNews.told || lossesTold > MembershipNews.lossLimit { return nil }
         return record.count == MembershipNews.told ? .restless(name) : .lost(name)
     }
 

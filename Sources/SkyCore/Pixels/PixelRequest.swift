@@ -31,6 +31,32 @@ package struct PixelRequest: Hashable, Codable, Sendable {
     package var part: Part
     /// Whom to ask; `nil` where the one who is asked has the file itself.
     package var holder: PixelHolder?
+
+    /// What is wrong with it as something that a peer sent; `nil` where nothing is. Asked before anything is done for it.
+    package var objection: String? {
+        if let objection = file.objection { return objection }
+        if let holder, !Hello.isValidName(holder.name) {
+            return "a node's name is 1 to \(Hello.nameLimit) printable bytes"
+        }
+        guard case .tile(let tile) = part else { return nil }
+        let places = 0..<PixelTiles.countLimit
+        return places.contains(tile.column) && places.contains(tile.row) ? nil : "no image has such a tile"
+    }
+}
+
+extension PixelFile {
+    /// Longest path, as `FITSSniff` has it.
+    private static let pathLimit = 1000
+    /// More HDUs than any file has.
+    private static let hduLimit = 10_000
+
+    fileprivate var objection: String? {
+        guard path.hasPrefix("/"), path.utf8.count <= PixelFile.pathLimit, !path.utf8.contains(0) else {
+            return "a path is absolute and has at most \(PixelFile.pathLimit) bytes, none of them zero"
+        }
+        if let hdu, !(0..<PixelFile.hduLimit).contains(hdu) { return "no file has such an HDU" }
+        return content.objection
+    }
 }
 
 /// What comes of it.

@@ -117,6 +117,10 @@ package actor PixelStore {
         guard let holder = request.holder else { return .unavailable("\(name): nobody is known to have it") }
         // After a restart it is another node by the same name.
         let members = system.members
+        let isOwn = holder.node == system.node || holder.name == system.name
+        if isOwn, !members.contains(where: { $0.node == holder.node || $0.name == holder.name }) {
+            return .unavailable("\(name): it was looked at on this node, and cannot be read here any more")
+        }
         guard let node = (members.first { $0.node == holder.node } ?? members.first { $0.name == holder.name })?.node
         else {
             return .unavailable("\(name): not on this node, and node \(holder.name), which has it, is not there")

@@ -18,6 +18,8 @@ struct PixelTiles: Hashable, Sendable {
     /// Pixels along a tile's side: a quarter of a megapixel is some hundred kilobytes, enough to make the asking
     /// cheap and little beyond what a sector needs.
     static let side = 512
+    /// More tiles than the longest row of pixels has, which cfitsio counts in 32 bits.
+    static let countLimit = Int(Int32.max) / side + 1
 
     init(width: Int, height: Int) {
         (self.width, self.height) = (width, height)

@@ -102,7 +102,7 @@ public struct ScanReport: Sendable {
         let names = SectorMap.nodes(of: runs)
         let all = names + (runs.contains { $0.node.isEmpty } ? [""] : [])
         guard !all.isEmpty else { return "<p>No sector is done.</p>\n" }
-        var text = "<table>\n<tr><th>node</th><th>sectors</th><th>sources</th><th>mean time</th></tr>\n"
+        var text = "<table>\n<tr><th>node</th><th>sectors</th><th>detections</th><th>mean time</th></tr>\n"
         for name in all {
             let own = runs.filter { $0.node == name }
             let mean = own.reduce(Duration.zero) { $0 + $1.duration } / max(1, own.count)
@@ -114,7 +114,13 @@ public struct ScanReport: Sendable {
             text += "<td class=\"number\">\(own.reduce(0) { $0 + $1.sources })</td>"
             text += "<td class=\"number\">\(name.isEmpty ? "" : DecimalText.fixed(time, 3) + " s")</td></tr>\n"
         }
-        return text + "</table>\n"
+        text += "</table>\n"
+        let detections = runs.reduce(0) { $0 + $1.sources }
+        guard detections > catalogue.sources.count else { return text }
+        return text
+            + "<p>The \(detections) detections are more than the \(catalogue.sources.count) sources: they are counted "
+            + "before what two sectors saw at their common edge is taken once, and before what CLEAN finds to be no more "
+            + "than a bright neighbour's light is left out.</p>\n"
     }
 
     private func rows(_ lines: [(String, String)]) -> String {

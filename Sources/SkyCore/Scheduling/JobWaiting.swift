@@ -49,8 +49,10 @@ struct JobWaiting {
 extension JobScheduler {
     /// What a job waits for; `nil` once it has ended.
     ///
-    /// - Parameter limit: how many tasks under way are named.
-    func waiting(of job: JobID, now: Duration, limit: Int) -> JobWaiting? {
+    /// - Parameters:
+    ///   - limit: how many tasks under way are named.
+    ///   - drained: a node that takes no new work, though nobody has told the scheduler.
+    func waiting(of job: JobID, now: Duration, limit: Int, drained: NodeID? = nil) -> JobWaiting? {
         guard let record = jobs[job] else { return nil }
         var waiting = JobWaiting()
         waiting.ready = record.ready
@@ -66,7 +68,7 @@ extension JobScheduler {
         if record.options.needsAlike == true, !nodes.allSatisfy(\.measuresAlike) {
             require(.alike) { $0.measuresAlike }
         }
-        require(.notDraining) { !$0.isDraining }
+        require(.notDraining) { !$0.isDraining && $0.id != drained }
         require(.lendsSlots) { $0.slots > 0 }
         waiting.slots = nodes.reduce(0) { $0 + $1.slots }
         waiting.takenByOthers = nodes.reduce(0) { sum, node in sum + node.running.keys.count { $0.job != job } }

@@ -1,8 +1,9 @@
 import Glibc
+import Transport
 
 /// A cheap look at a file before any FITS library sees it: most wrong files are wrong in their first bytes.
 ///
-/// Uses libc alone, so that the daemon and the command line may call it too; neither runs cfitsio.
+/// Reads by libc alone, so that the daemon and the command line may call it too; neither runs cfitsio.
 package enum FITSSniff {
     /// A FITS file is made of blocks of this many bytes (FITS Standard 4.0, section 3.1).
     private static let blockSize = 2880
@@ -99,8 +100,6 @@ package enum FITSSniff {
         return kinds.first { start.starts(with: $0.0) }?.1 ?? ""
     }
 
-    /// A path as it may stand in a one-line message: control characters become `?`.
-    package static func quoted(_ path: String) -> String {
-        String(String.UnicodeScalarView(path.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
-    }
+    /// A path as it may stand in a one-line message.
+    package static func quoted(_ path: String) -> String { PrintableText.whole(path) }
 }

@@ -11,55 +11,77 @@ public struct FileContent: Hashable, Codable, Sendable {
     public var modified: Int
     /// Whether only its beginning, its end and some blocks in between were digested; `nil` as `false`.
     public var isSample: Bool?
+    /// Which file it was where it was looked at; `nil` where an earlier version looked.
+    public var identity: FileIdentity?
 
     /// Blocks of a sample, and the bytes of each: the headers and something of every image.
     private static let sampleBlocks = 16
     private static let blockSize = 64 << 10
+    /// SHA-256.
+    private static let digestLength = 32
 
-    /// Reads the file through, or some blocks of it, which takes no time.
+    init(digest: [UInt8], size: Int, modified: Int, isSample: Bool? = nil, identity: FileIdentity? = nil) {
+        (self.digest, self.size, self.modified) = (digest, size, modified)
+        (self.isSample, self.identity) = (isSample, identity)
+    }
+
+    /// Reads the file through, or some blocks of it, which takes no time. Reads no more than the file had at the beginning.
     ///
-    /// - Throws: `SkyError` where it cannot be read.
-    package init(of path: String, sampled: Bool = false) throws(SkyError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileContent.failure(path) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileContent.failure(path) }
-        (size, modified) = FileContent.stamp(status)
-        isSample = sampled ? true : nil
+    /// - Parameter limit: how long it may take; `nil` where the caller is limited otherwise.
+    /// - Throws: `SkyError` of kind `unavailable` where it cannot be read, of kind `badInput` where it changes meanwhile.
+    package init(of path: String, sampled: Bool = false, within limit: Duration? = nil) throws(SkyError) {
+        let file = try RegularFile(path)
+        let stamp = try file.stamp()
         var hash = SHA256()
-        guard !sampled else {
-            digest = try FileContent.sample(descriptor, size: size, of: path, &hash)
-            return
+        if sampled {
+            try FileContent.sample(file, size: stamp.size, &hash)
+        } else {
+            let end = limit.map { ContinuousClock.now + $0 }
+            try FileContent.digest(file, size: stamp.size, before: end, of: path, &hash)
         }
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        // Opened anew, as the next who looks at it will do.
+        guard try FileStamp(of: path) == stamp else { throw FileContent.changed(path) }
+        self.init(
+            digest: Array(hash.finalize()), size: stamp.size, modified: stamp.modified, isSample: sampled ? true : nil,
+            identity: stamp.identity)
+    }
+
+    private static func digest(
+        _ file: borrowing RegularFile, size: Int, before end: ContinuousClock.Instant?, of path: String,
+        _ hash: inout SHA256
+    ) throws(SkyError) {
+        posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
-        while true {
-            let count = read(descriptor, buffer.baseAddress, buffer.count)
-            if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw FileContent.failure(path)
+        var left = size
+        while left > 0 {
+            if let end, ContinuousClock.now >= end {
+                throw SkyError(.unavailable, "\(FITSSniff.quoted(path)): it takes too long to read")
             }
+            let count = read(file.descriptor, buffer.baseAddress, min(buffer.count, left))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw file.failure() }
+            // Shorter than it was a moment ago.
+            guard count > 0 else { throw changed(path) }
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            left -= count
         }
-        digest = Array(hash.finalize())
     }
 
     private static func sample(
-        _ descriptor: Int32, size: Int, of path: String, _ hash: inout SHA256
-    ) throws(SkyError) -> [UInt8] {
+        _ file: borrowing RegularFile, size: Int, _ hash: inout SHA256
+    ) throws(SkyError) {
         hash.update(data: Array("sample of \(size) bytes\n".utf8))
         var block = [UInt8](repeating: 0, count: blockSize)
         // The last one ends with the file.
         let last = max(0, size - blockSize)
         for index in 0..<sampleBlocks {
-            let count = pread(descriptor, &block, blockSize, last * index / (sampleBlocks - 1))
-            guard count >= 0 else { throw failure(path) }
+            let (numerator, isLarge) = last.multipliedReportingOverflow(by: index)
+            let offset = isLarge ? last / (sampleBlocks - 1) * index : numerator / (sampleBlocks - 1)
+            let count = pread(file.descriptor, &block, blockSize, offset)
+            guard count >= 0 else { throw file.failure() }
             hash.update(data: block[..<count])
         }
-        return Array(hash.finalize())
     }
 
     /// SHA-256 of the whole file in hexadecimal; `nil` where only a sample is known.
@@ -67,15 +89,29 @@ public struct FileContent: Hashable, Codable, Sendable {
         isSample == true ? nil : digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Size and time of modification.
-    static func stamp(_ status: stat) -> (size: Int, modified: Int) {
-        (Int(status.st_size), status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec)
+    /// Whether both were seen of one file that nobody touched in between, as far as their numbers tell.
+    package func isOfSameFile(as other: FileContent) -> Bool {
+        guard (size, modified) == (other.size, other.modified) else { return false }
+        guard let identity, let theirs = other.identity, identity.place == theirs.place else { return true }
+        return identity == theirs
     }
 
-    /// Whether a file with this size and time may be taken for the same without reading it.
-    func resembles(_ status: stat) -> Bool { FileContent.stamp(status) == (size, modified) }
-
-    private static func failure(_ path: String) -> SkyError {
-        SkyError(.unavailable, "\(FITSSniff.quoted(path)): \(String(cString: strerror(errno)))")
+    /// What is wrong with it as something that a peer said; `nil` where nothing is.
+    var objection: String? {
+        if digest.count != FileContent.digestLength { return "a digest has \(FileContent.digestLength) bytes" }
+        if size < 0 { return "a file has no negative size" }
+        return nil
     }
+
+    /// For whoever changed it: a catalogue of two images in one is worse than none.
+    static func changed(_ path: String) -> SkyError {
+        SkyError(
+            .badInput,
+            "\(FITSSniff.quoted(path)): \(changedWords); scan it again when nobody writes to it any more")
+    }
+
+    private static let changedWords = "it changed while it was scanned"
+
+    /// Whether a task failed for that. A job learns of it by these words, which nodes of earlier versions do not use.
+    static func saysChanged(_ reason: String) -> Bool { reason.contains(changedWords) }
 }

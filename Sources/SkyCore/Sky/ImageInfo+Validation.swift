@@ -45,10 +45,23 @@ extension ImagePreview {
     /// Sides that a picture may be asked to have, in pixels.
     static let sides = 16...largestSide
 
-    /// Whether the grey values are as many as they should be.
-    var isSound: Bool {
-        let sides = 1...ImagePreview.largestSide
-        return sides.contains(width) && sides.contains(height) && pixels.count == width * height
-            && (1...Int(Int32.max)).contains(binning)
+    /// Whether it can be the picture of an image.
+    func isSound(of info: ImageInfo) -> Bool {
+        guard (1...max(info.width, info.height)).contains(binning) else { return false }
+        return width == (info.width - 1) / binning + 1 && height == (info.height - 1) / binning + 1
+            && width <= ImagePreview.largestSide && height <= ImagePreview.largestSide
+            && pixels.count == width * height
+    }
+}
+
+extension BackgroundTile {
+    /// Whether it can be the background of a sector.
+    func isSound(of sector: Sector, mesh: Int) -> Bool {
+        let core = sector.core
+        return self.sector == sector.index && column == core.x / mesh && row == core.y / mesh
+            && columns == (core.width - 1) / mesh + 1 && rows == (core.height - 1) / mesh + 1
+            && levels.count == columns * rows && sigmas.count == levels.count
+            && variances.map { $0.count == levels.count } ?? true
+            && (0...core.area).contains(brightPixels ?? 0)
     }
 }

@@ -37,7 +37,6 @@ extension SectorUnion {
 
 extension FileContent {
     func validate() throws(SkyError) {
-        // SHA-256.
-        try SkyError.unless(digest.count == 32 && size >= 0, "what a file holds is a digest of 32 bytes and a size")
+        if let objection { throw SkyError(.badInput, objection) }
     }
 }

@@ -30,7 +30,7 @@ extension SkyEngine {
                     path: image.path, companions: image.companions, injection: image.injection, union: union,
                     background: background,
                     configuration: configuration))
-        case .pixels(let request): .pixels(try part(request))
+        case .pixels(let request): .pixels(try serve(request))
         case .compare(let new, let old, let work): .compared(try compare(new, old, work))
         case .preview(let image, let maximumSide):
             .preview(try preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))

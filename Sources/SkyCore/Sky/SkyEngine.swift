@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import Transport
 
@@ -16,11 +15,7 @@ package final class SkyEngine {
     private struct FileKey: Equatable {
         var path: String
         var hdu: Int?
-        var device: UInt
-        var inode: UInt
-        var size: Int
-        var seconds: Int
-        var nanoseconds: Int
+        var stamp: FileStamp
     }
 
     /// The image, and in a comparison the one that it is compared with; the noise and the mask of each.
@@ -36,8 +31,8 @@ package final class SkyEngine {
     private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
     /// `nil` where nothing is.
     private let supply: (any PixelSupply)?
-    /// Files that were read through because they looked different.
-    private var checked: [(path: String, content: FileContent)] = []
+    /// Whether files are still what they were.
+    private var watch = FileWatch()
     /// The stars that were injected last, which the next task needs too.
     private var light: InjectedLight?
 
@@ -57,14 +52,22 @@ package final class SkyEngine {
     package func inspect(
         path: String, hdu: Int?, companions: Companions? = nil, withContent: Bool = false
     ) throws(SkyError) -> ImageInfo {
+        let paths = [path] + [companions?.noise?.path, companions?.mask?.path].compactMap(\.self)
+        var before: [String: FileStamp] = [:]
+        if memory == nil {
+            // Of a file that cannot be opened, whoever reads its header says what is wrong.
+            for path in paths { before[path] = try? FileStamp(of: path) }
+        }
         let (image, noise, mask) = try image(path, hdu, companions).images
         var info = image.info
         (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
         if memory == nil {
-            let content = { (path: String) throws(SkyError) in try FileContent(of: path, sampled: !withContent) }
-            info.content = try content(path)
-            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try content(image.path) }
-            info.maskContent = try companions?.mask.map { image throws(SkyError) in try content(image.path) }
+            let held = { [self] (path: String) throws(SkyError) in
+                try content(of: path, since: before[path], sampled: !withContent)
+            }
+            info.content = try held(path)
+            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try held(image.path) }
+            info.maskContent = try companions?.mask.map { image throws(SkyError) in try held(image.path) }
         }
         info.header = image.header
         if hdu == nil {
@@ -75,32 +78,95 @@ package final class SkyEngine {
         return info
     }
 
+    /// What a file holds, whose header was read since `before`.
+    private func content(
+        of path: String, since before: FileStamp?, sampled: Bool
+    ) throws(SkyError) -> FileContent {
+        let content = try FileContent(of: path, sampled: sampled)
+        // The header may be another image's than the pixels otherwise.
+        guard let before, before.identity == content.identity, before.resembles(content) else {
+            throw FileContent.changed(path)
+        }
+        watch.saw(content, of: path, looking: before)
+        return content
+    }
+
     /// Works on a file that holds what it did when it was first looked at, perhaps on another machine, and that nobody changes
-    /// meanwhile. Only one that looks different, by size or time, is read through, and only once.
+    /// meanwhile. Only one that looks different is read through, and only once.
     ///
-    /// - Parameter holder: A node that has the right one, if it is not here.
-    /// - Throws: `SkyError` of kind `unavailable` where it holds something else: another node may have the right one.
+    /// - Parameters:
+    ///   - holder: A node that has the right one, if it is not here.
+    ///   - work: What is done with it.
+    /// - Throws: `SkyError` of kind `badInput` where the file has changed since it was looked at, which no other try mends; of
+    ///   kind `unavailable` where it is another one here, and another node may have the right one.
     package func with<Result>(
         _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
     ) throws -> Result {
-        var before = stat()
         let elsewhere = supply == nil ? nil : holder
-        guard stat(path, &before) == 0, elsewhere == nil || access(path, R_OK) == 0 else {
+        guard let before = try? FileStamp(of: path) else {
             // Without another node, whoever opens it says what is wrong.
             return try with(content, of: path, on: elsewhere, work)
         }
-        do {
-            try check(content, of: path, before)
+        let verdict: FileWatch.Verdict
+        do throws(SkyError) {
+            verdict = try self.verdict(on: content, of: path, before, for: .ownTask)
         } catch {
-            guard elsewhere != nil, error.kind == .unavailable else { throw error }
-            return try with(content, of: path, on: elsewhere, work)
+            // It cannot be read through here.
+            guard elsewhere != nil else { throw error }
+            verdict = .other
         }
-        let result = try work()
-        var after = stat()
-        guard stat(path, &after) == 0, FileContent.stamp(after) == FileContent.stamp(before),
-            (after.st_dev, after.st_ino) == (before.st_dev, before.st_ino)
-        else { throw SkyError(.failed, "\(FITSSniff.quoted(path)): it changed while it was read") }
+        switch verdict {
+        case .right: break
+        case .changed: throw FileContent.changed(path)
+        case .other:
+            if elsewhere != nil { return try with(content, of: path, on: elsewhere, work) }
+            throw SkyError(
+                .unavailable,
+                "\(FITSSniff.quoted(path)): it is not the file that was looked at first; do nodes have different files "
+                    + "under this name?")
+        }
+        let result: Result
+        do {
+            result = try work()
+        } catch {
+            // A file that somebody writes to looks damaged.
+            try checkUntouched(content, of: path, since: before)
+            throw error
+        }
+        try checkUntouched(content, of: path, since: before)
         return result
+    }
+
+    /// Reads a part of a file for another node. Who does not know what the file holds does not learn whether there is one: for
+    /// a missing file, another one and one that cannot be read the words are the same.
+    func serve(_ request: PixelRequest) throws(SkyError) -> ByteBuffer {
+        if let objection = request.objection { throw SkyError(.badInput, objection) }
+        let (file, stamp) = (request.file, try? FileStamp(of: request.file.path))
+        let absent = SkyError(
+            .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
+        guard let stamp else { throw absent }
+        switch try? verdict(on: file.content, of: file.path, stamp, for: .others) {
+        case .right: break
+        // Whoever knows its numbers has looked at it.
+        case .changed where file.content.identity?.inode == stamp.identity.inode: throw FileContent.changed(file.path)
+        case .changed, .other, nil: throw absent
+        }
+        let found = Result { () throws(SkyError) in try part(request) }
+        try checkUntouched(file.content, of: file.path, since: stamp)
+        return try found.get()
+    }
+
+    /// Throws where a file was touched since it was the right one: what was read may be of either.
+    private func checkUntouched(_ content: FileContent, of path: String, since before: FileStamp) throws(SkyError) {
+        let name = FITSSniff.quoted(path)
+        guard let now = try? FileStamp(of: path) else {
+            throw SkyError(.unavailable, "\(name): it was taken away while it was read")
+        }
+        guard now != before else { return }
+        if try verdict(on: content, of: path, now, for: .ownTask) == .right {
+            throw SkyError(.failed, "\(name): it was touched while it was read")
+        }
+        throw FileContent.changed(path)
     }
 
     private func with<Result>(
@@ -111,27 +177,22 @@ package final class SkyEngine {
         return try work()
     }
 
-    private func check(_ content: FileContent, of path: String, _ status: stat) throws(SkyError) {
-        guard !content.resembles(status) else { return }
-        let stamp = FileContent.stamp(status)
+    /// For how long a file is read through on another node's behalf, which waits for a minute.
+    private static let servingLimit = Duration.seconds(40)
+
+    private func verdict(
+        on content: FileContent, of path: String, _ now: FileStamp, for use: FileWatch.Use
+    ) throws(SkyError) -> FileWatch.Verdict {
         let isSample = content.isSample ?? false
-        var known = checked.first {
-            $0.path == path && ($0.content.size, $0.content.modified) == stamp
-                && ($0.content.isSample ?? false) == isSample
-        }?.content
-        if known == nil {
-            let found = try FileContent(of: path, sampled: isSample)
-            checked.removeAll { $0.path == path }
-            checked.append((path, found))
-            // As many as a worker may have to do with at a time.
-            if checked.count > 16 { checked.removeFirst() }
-            known = found
+        let limit = use == .others ? SkyEngine.servingLimit : nil
+        return try watch.verdict(on: content, of: path, looking: now, for: use) { () throws(SkyError) in
+            do throws(SkyError) {
+                return try FileContent(of: path, sampled: isSample, within: limit)
+            } catch {
+                if error.kind == .badInput { return nil }
+                throw error
+            }
         }
-        guard known?.digest != content.digest else { return }
-        throw SkyError(
-            .unavailable,
-            "\(FITSSniff.quoted(path)): it is not the file that was looked at first; did it change, or do nodes have "
-                + "different files under this name?")
     }
 
     /// The background meshes of a sector's core.
@@ -262,14 +323,11 @@ package final class SkyEngine {
                 try RemoteImage(file, holder: elsewhere.holder, supply: supply)
             }
         }
-        var status = stat()
-        guard stat(path, &status) == 0 else {
+        guard let stamp = try? FileStamp(of: path) else {
             cached[place] = nil
             return try FITSImage(path: path, hdu: hdu)
         }
-        let key = FileKey(
-            path: path, hdu: hdu, device: UInt(status.st_dev), inode: UInt(status.st_ino), size: Int(status.st_size),
-            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+        let key = FileKey(path: path, hdu: hdu, stamp: stamp)
         return try opened(.file(key), at: place) { () throws(SkyError) in try FITSImage(path: path, hdu: hdu) }
     }
 

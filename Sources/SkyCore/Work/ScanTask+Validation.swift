@@ -37,7 +37,8 @@ extension ScanTask.Work: ValidatedMessage {
             try new.validate()
             try old.validate()
             try work.validate()
-        case .pixels: break
+        case .pixels(let request):
+            if let objection = request.objection { throw InvalidMessage(objection) }
         case .preview(let image, let side):
             try image.validate()
             try InvalidMessage.unless(ImagePreview.sides.contains(side), "a picture of \(side) pixels")

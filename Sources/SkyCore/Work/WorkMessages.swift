@@ -71,3 +71,18 @@ package struct NodeStatus: Codable, Sendable {
     /// Processes that want to run, averaged over a minute (getloadavg); `nil` where the system does not tell.
     package var load: Double?
 }
+
+extension NodeStatus {
+    /// Slots of any machine, many times over.
+    private static let slotLimit = 1 << 20
+    /// Longer than any machine runs.
+    private static let longestUptime = Duration.seconds(100 * 365 * 86_400)
+
+    /// Whether it can be meant: what a member says of itself is shown, summed up and drawn.
+    var isSane: Bool {
+        let (slots, counts) = (0...NodeStatus.slotLimit, 0...Int(Int32.max) * 1000)
+        return Hello.isValidName(name) && Hello.isValidName(version) && slots.contains(self.slots)
+            && slots.contains(running) && counts.contains(completed) && counts.contains(failed)
+            && (.zero...NodeStatus.longestUptime).contains(uptime) && load.map { $0.isFinite && $0 >= 0 } != false
+    }
+}

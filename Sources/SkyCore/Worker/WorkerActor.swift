@@ -76,11 +76,9 @@ private final class EngineBox: @unchecked Sendable {
             // All of an image for a small picture is not worth its way: a node that has the file draws it.
             image.holder = nil
             return try with(image.contents[...]) { try engine.perform(work) }
-        case .pixels(let request):
-            return try engine.with(request.file.content, of: request.file.path) { try engine.perform(work) }
         case .compare(let new, let old, _):
             return try with((new.reference.contents + old.reference.contents)[...]) { try engine.perform(work) }
-        case .simulate, .inspect: return try engine.perform(work)
+        case .simulate, .inspect, .pixels: return try engine.perform(work)
         }
     }
 

@@ -54,17 +54,45 @@ struct JobArgument: ParsableArguments {
 }
 
 struct JobsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all jobs, the oldest first.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List all jobs of a node, the oldest first.",
+        discussion: """
+            With --all it lists those of every node of the cluster, names the nodes that do not answer, and the exit code is \
+            1 where there are such.
+            """)
+
+    @Flag(help: "The jobs of every node of the cluster; each line names the node that has the job.")
+    var all = false
 
     @OptionGroup var options: NodeOptions
 
     func run() async throws {
         try await options.with { coordinator in
-            let jobs = try await coordinator.list()
-            switch options.format {
-            case .text: for line in JobTable(jobs).lines { Console.output(line) }
-            case .json: for job in jobs { Console.output(try JSONLine.encode(JobLine(job))) }
+            guard all else { return try print(try await coordinator.list().map { (nil, $0) }) }
+            let answers = try await WholeCluster(coordinator: coordinator).ask { try await $0.list() }
+            var jobs: [(node: String?, job: JobListing)] = []
+            var silent: [String] = []
+            for answer in answers {
+                let name = PrintableText.of(answer.member.name)
+                switch answer.result {
+                case .success(let found): jobs += found.map { (name, $0) }
+                case .failure(let silence): silent.append("\(name) (\(silence.reason))")
+                }
             }
+            try print(jobs.sorted { $0.job.submitted < $1.job.submitted })
+            guard silent.isEmpty else {
+                throw CommandFailure(
+                    .partlyFailed, "the jobs of these nodes are not listed: \(silent.joined(separator: ", "))")
+            }
+        }
+    }
+
+    private func print(_ jobs: [(node: String?, job: JobListing)]) throws {
+        switch options.format {
+        case .text:
+            for line in JobTable(jobs, namesNodes: all).lines { Console.output(line) }
+            for line in JobTable.pauses(jobs) { Console.error("skynode: \(line)") }
+        case .json: for (node, job) in jobs { Console.output(try JSONLine.encode(JobLine(job, coordinator: node))) }
         }
     }
 }
@@ -197,8 +225,10 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let runs = preview == nil ? [] : try await results.runs()
             var files = try output.write(
                 preview: place.isFile ? nil : preview, runs: runs, facts: [])
+            let table = CatalogueTable([output.section], configuration: request.configuration)
+            if case .standardOutput(let format) = place { return Console.output(bytes: try table.bytes(format)) }
             if case .file(let path, let format) = place {
-                try CatalogueTable([output.section], configuration: request.configuration).write(format, to: path)
+                try table.write(format, to: path)
                 files.append(path)
             }
             for file in files { Console.output("wrote \(PrintableText.of(file))") }

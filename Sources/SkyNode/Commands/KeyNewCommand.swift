@@ -14,7 +14,7 @@ struct KeyNewCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("File to write instead; it must not exist.", valueName: "file"))
+        help: ArgumentHelp("File to write instead; it must not exist.", valueName: "file"), completion: .file())
     var output: String?
 
     func run() throws {

@@ -9,7 +9,7 @@ struct KeyShowCommand: ParsableCommand {
         discussion: "Two machines are of one cluster if their keys have the same fingerprint.",
         aliases: ["show-id"])
 
-    @Argument(help: ArgumentHelp("The key file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The key file.", valueName: "file"), completion: .file())
     var file: String
 
     func run() throws {

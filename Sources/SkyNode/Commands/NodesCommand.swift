@@ -13,19 +13,67 @@ struct NodesCommand: AsyncParsableCommand {
 /// Which node is meant, and which is asked.
 struct NodeArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The node's name or id.", valueName: "name"))
-    var name: String
+    var name: String?
+
+    @Flag(help: "Every node of the cluster.")
+    var all = false
 
     @OptionGroup var options: NodeOptions
 
-    func drain(_ isDraining: Bool) async throws {
-        try await options.with { try await $0.drain(DrainRequest(node: name, isDraining: isDraining)) }
+    func validate() throws {
+        guard (name == nil) == all else {
+            throw ValidationError(all ? "give a name or --all, not both" : "name a node, or --all for every one")
+        }
     }
+
+    func drain(_ isDraining: Bool) async throws {
+        try await options.with { coordinator in
+            guard let name else { return try await drainAll(isDraining, coordinator) }
+            try await coordinator.drain(DrainRequest(node: name, isDraining: isDraining))
+        }
+    }
+
+    private func drainAll(_ isDraining: Bool, _ coordinator: Coordinator) async throws {
+        let answers = try await WholeCluster(coordinator: coordinator).forEach { report in
+            // By id: names need not differ.
+            try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
+        }
+        var isComplete = true
+        for answer in answers {
+            let line = DrainLine(answer, isDraining: isDraining)
+            if line.reason != nil { isComplete = false }
+            Console.output(options.format == .json ? try JSONLine.encode(line) : line.text)
+        }
+        if !isComplete { throw CommandFailure(.partlyFailed) }
+    }
+}
+
+/// What became of one node of many that were to be drained or resumed.
+struct DrainLine: Encodable {
+    var name: String
+    var id: String
+    /// drained, resumed or unchanged.
+    var state: String
+    /// Why it is unchanged.
+    var reason: String?
+
+    init(_ answer: WholeCluster.Answer<Void>, isDraining: Bool) {
+        name = PrintableText.of(answer.member.name)
+        id = answer.member.node.description
+        switch answer.result {
+        case .success: state = isDraining ? "drained" : "resumed"
+        case .failure(let silence): (state, reason) = ("unchanged", silence.reason)
+        }
+    }
+
+    var text: String { "\(name): \(state)" + (reason.map { " (\($0))" } ?? "") }
 }
 
 struct NodesDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.")
+        abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.",
+        discussion: "With --all it prints what became of each node, and the exit code is 1 where one did not answer.")
 
     @OptionGroup var node: NodeArgument
 
@@ -34,7 +82,8 @@ struct NodesDrainCommand: AsyncParsableCommand {
 
 struct NodesResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Give a node that was drained work again.")
+        commandName: "resume", abstract: "Give a node that was drained work again.",
+        discussion: "With --all it prints what became of each node, and the exit code is 1 where one did not answer.")
 
     @OptionGroup var node: NodeArgument
 
@@ -84,7 +133,7 @@ struct NodesListCommand: AsyncParsableCommand {
     private func follow(_ coordinator: Coordinator) async throws {
         var known = MembershipLines()
         var next: UInt64?
-        while !Task.isCancelled {
+        while !Task.isCancelled, !Console.isOutputLost {
             let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(10)))
             next = page.next
             for line in known.lines(page) {
@@ -96,7 +145,7 @@ struct NodesListCommand: AsyncParsableCommand {
     /// The table, drawn again every second and with every change.
     private func picture(_ coordinator: Coordinator) async throws {
         var next: UInt64?
-        while !Task.isCancelled {
+        while !Task.isCancelled, !Console.isOutputLost {
             let lines = NodeTable(try await coordinator.nodes()).lines
             Console.screen(lines)
             let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(1)))

@@ -8,14 +8,17 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan", abstract: "Find the sources of FITS images, over all nodes of the cluster.",
         discussion: """
             Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions), NAME.png (the image with its sources \
-            marked), NAME.sectors.png (who scanned what) and NAME.html (all of it on a page) for every image into the output folder, and of several images merged.csv and so on with the \
-            sources of all. Every node opens the image by its path, so that \
-            with several machines it must lie on a folder they share.
+            marked), NAME.sectors.png (who scanned what) and NAME.html (all of it on a page) for every image into the \
+            output folder, and of several images merged.csv and so on: the sources of all, one image after the other.
+
+            A node that has the image under the same path, as on a shared folder, reads it there; the others get the \
+            pixels that they need from one that has it.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "FITS images: plain, gzipped or tile-compressed; folders of them; patterns in quotes.", valueName: "image"))
+            "FITS images: plain, gzipped or tile-compressed; folders of them; patterns in quotes.", valueName: "image"),
+        completion: .file(extensions: ["fits", "fit", "fts", "gz", "fz"]))
     var images: [String] = []
 
     @OptionGroup var output: OutputOptions
@@ -31,12 +34,13 @@ struct ScanCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Compare each image with this one, of the same part of the sky: what appeared, vanished, changed or moved. Writes "
                 + "NAME.changes.csv and NAME.changes.html.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var reference: String?
 
     @Option(
         help: ArgumentHelp(
-            "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"))
+            "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"),
+        completion: .file(extensions: ["csv"]))
     var truth: String?
 
     @Flag(name: .customLong("no-picture"), help: "Write no pictures and no report.")
@@ -50,7 +54,10 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(help: "Scan again what was scanned before with the same parameters.")
     var noCache = false
 
-    @Flag(help: "Write the sectors that are done of a scan that is cancelled or given up.")
+    @Flag(
+        help: ArgumentHelp(
+            "Write the sectors that are done of a scan that is cancelled or given up, and of several images those that are "
+                + "done as merged.partial.csv and so on."))
     var keepPartial = false
 
     @Flag(name: .shortAndLong, help: "Tell every completed task.")
@@ -67,7 +74,7 @@ struct ScanCommand: AsyncParsableCommand {
     @OptionGroup var cluster: ClusterOptions
 
     func run() async throws {
-        let plan = try ScanPlan(self)
+        let plan = try ScanPlan(self) { if cluster.format == .text { Console.error("skynode: \($0)") } }
         for refusal in plan.refusals { Console.error("skynode: \(PrintableText.of(refusal))") }
         if detach {
             plan.removeOutputFolderIfUnused()
@@ -77,7 +84,8 @@ struct ScanCommand: AsyncParsableCommand {
         }
         let (format, isVerbose, keepPartial, draws) = (cluster.format, verbose, keepPartial, !noPicture)
         do {
-            let status = try await Interrupts.during { interrupts in
+            let time = keepPartial ? ScanCommand.timeForResults : .zero
+            let status = try await Interrupts.during(timeForResults: time) { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
                     let display = ProgressDisplay(isQuiet: format == .json)
                     defer { display.finish() }
@@ -93,6 +101,20 @@ struct ScanCommand: AsyncParsableCommand {
         } catch {
             plan.removeOutputFolderIfUnused()
             throw error
+        }
+    }
+
+    /// To fetch and write what is done of a scan that is cancelled.
+    private static let timeForResults = Duration.seconds(60)
+
+    /// - Throws: `CommandFailure` where something else than one catalogue would go there.
+    func checkStandardOutput(_ place: OutputPlace) throws {
+        if cluster.format == .json {
+            throw CommandFailure(
+                .usage, "--output - and --format json contradict each other: both are for standard output")
+        }
+        if [.fits, .ldac].contains(place.formats.first), Console.outputIsTerminal {
+            throw CommandFailure(.usage, "a FITS table is nothing for a terminal; let standard output go to a file")
         }
     }
 }

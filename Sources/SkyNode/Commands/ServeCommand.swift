@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Configuration in YAML. Default: the file that \(ConfigurationKey.fileVariable) names, or none.",
-            valueName: "file"))
+            valueName: "file"), completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
     @Flag(name: .customLong("check-config"), help: "Say what is wrong with the configuration, and start nothing.")
@@ -54,7 +54,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Folder for jobs and their results. Default: \(Defaults.dataHome)/NAME.", valueName: "folder"))
+            "Folder for jobs and their results. Default: /var/lib/skynode/NAME for root, ~/.local/state/skynode/NAME for "
+                + "other users, and what systemd names (StateDirectory=) for a service.", valueName: "folder"),
+        completion: .directory)
     var data: String?
 
     @Option(
@@ -118,7 +120,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
             A file with the bearer token that HTTP requests must show, but for /healthz and /readyz. Without one, reading is \
             free and nothing can be changed.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var httpToken: String?
 
     @Option(
@@ -213,8 +215,40 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Looks at what only shows when all is put together.
     func check() throws {
-        _ = try changeable()
-        _ = try httpServer()
+        do {
+            _ = try changeable()
+            _ = try httpServer()
+        } catch let error as SecurityError {
+            throw named(error)
+        }
+    }
+
+    /// All that `check` would stop at, one after the other, and what else is known before a start.
+    func problems() -> [String] {
+        let checks: [() throws -> Void] = [
+            { _ = try self.changeable() },
+            { try self.network.security.checkReach(try self.address(), option: "--listen") },
+            { try self.checkName() }, { _ = try self.advertised() }, { _ = try self.network.seeds() },
+            { _ = try self.network.multicastSettings() }, { try self.network.checkInterfaces() },
+            { _ = try self.network.security.transportSecurity() },
+            { _ = try SlotsArgument.check(self.slots ?? Defaults.slots) }, { _ = try self.limits() },
+            { _ = try self.httpServer() },
+        ]
+        var problems = numberProblems
+        for check in checks {
+            do {
+                try check()
+            } catch let failure as CommandFailure {
+                problems.append(failure.message ?? "")
+            } catch let error as SecurityError {
+                problems.append(named(error).message ?? "")
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        // Several of them stop at the same thing.
+        var told: Set<String> = []
+        return problems.filter { told.insert($0).inserted }
     }
 
     /// `nil` for none.
@@ -259,10 +293,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func settings(_ logger: Logger) throws -> NodeSettings {
         let address = try address()
         try network.security.checkReach(address, option: "--listen")
-        let name = name ?? Defaults.name
-        guard Hello.isValidName(name) else {
-            throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
-        }
+        let name = try checkName()
         var cluster = ClusterSettings(name: name)
         cluster.version = SkyNetVersion.current
         cluster.listen = address
@@ -275,26 +306,48 @@ struct ServeCommand: AsyncParsableCommand {
         var settings = NodeSettings(
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
-        guard stopGrace.duration <= ServeCommand.longestGrace else {
-            throw CommandFailure(.usage, "--stop-grace takes a day at most")
-        }
-        guard (1...1_000_000).contains(keepJobs) else {
-            throw CommandFailure(.usage, "--keep-jobs takes a number from 1 to 1000000")
-        }
-        guard (1...36_500).contains(keepDays) else {
-            throw CommandFailure(.usage, "--keep-days takes a number from 1 to 36500")
-        }
+        if let problem = numberProblems.first { throw CommandFailure(.usage, problem) }
         settings.retention.count = keepJobs
         settings.retention.age = .seconds(keepDays * 86_400)
         settings.slowness = min(max(1, slowness), 1_000_000)
         if let pixelCache { settings.pixelCache = pixelCache.count }
-        if let workerMemory {
-            guard workerMemory.bytes >= ProcessLimits.leastAddressSpace else {
-                throw CommandFailure(.usage, "--worker-memory: a worker process needs at least 512M")
-            }
-            settings.workerMemory = workerMemory.bytes
-        }
+        if let workerMemory { settings.workerMemory = workerMemory.bytes }
         return settings
+    }
+
+    private func advertised() throws -> NodeAddress? {
+        try advertise.map { try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true) }
+    }
+
+    @discardableResult
+    private func checkName() throws -> String {
+        let name = name ?? Defaults.name
+        guard Hello.isValidName(name) else {
+            throw CommandFailure(.usage, "--name: a name has 1 to \(Hello.nameLimit) bytes and no control characters")
+        }
+        return name
+    }
+
+    /// What is wrong with numbers.
+    private var numberProblems: [String] {
+        let checks = [
+            (stopGrace.duration <= ServeCommand.longestGrace, "--stop-grace takes a day at most"),
+            ((1...1_000_000).contains(keepJobs), "--keep-jobs takes a number from 1 to 1000000"),
+            ((1...36_500).contains(keepDays), "--keep-days takes a number from 1 to 36500"),
+            (
+                workerMemory.map { $0.bytes >= ProcessLimits.leastAddressSpace } ?? true,
+                "--worker-memory: a worker process needs at least 512M"
+            ),
+        ]
+        return checks.filter { !$0.0 }.map(\.1)
+    }
+
+    /// A complaint about a file of keys with the option that names it.
+    private func named(_ error: SecurityError) -> CommandFailure {
+        let files =
+            network.security.files + [("--http-token", httpToken)].compactMap { name, path in path.map { (name, $0) } }
+        let option = files.first { error.description.hasPrefix(PrintableText.of($0.1)) }?.0
+        return CommandFailure(.usage, (option.map { "\($0): " } ?? "") + error.description)
     }
 
     private func limits() throws(CommandFailure) -> JournalLimits {

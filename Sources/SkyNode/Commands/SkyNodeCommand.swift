@@ -7,9 +7,9 @@ struct SkyNodeCommand: AsyncParsableCommand {
         commandName: "skynode",
         abstract: "Scan astronomical images over every idle machine of a network.",
         discussion: """
-            Start `skynode serve` on each machine; the nodes find one another. `skynode scan night/*.fits` then \
-            spreads the images over all of them and writes one catalogue an image. With no node running, the \
-            commands work alone.
+            Start `skynode serve --listen 0.0.0.0:7420 --cluster-key FILE` on each machine, with a copy of the same key \
+            (made by `skynode key new`); the nodes find one another. `skynode scan night/*.fits` then spreads the images \
+            over all of them and writes one catalogue per image. With no node running, the commands work alone.
 
             Exit codes: 0 done; 1 done, but some tasks failed; 2 wrong usage or bad input; 3 no cluster reached; \
             130 cancelled.
@@ -20,8 +20,4 @@ struct SkyNodeCommand: AsyncParsableCommand {
             NodesCommand.self, DoctorCommand.self, KeyCommand.self, VersionCommand.self, WorkerCommand.self,
             ReleaseCommand.self,
         ])
-
-    static var visibleCommands: [String] {
-        configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
-    }
 }

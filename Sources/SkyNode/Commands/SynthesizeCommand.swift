@@ -13,7 +13,7 @@ struct SynthesizeCommand: AsyncParsableCommand {
             seed give the same bytes.
             """)
 
-    @Argument(help: ArgumentHelp("File to write.", valueName: "file"))
+    @Argument(help: ArgumentHelp("File to write.", valueName: "file"), completion: .file())
     var file: String
 
     @OptionGroup(title: "Frame") var frame: FrameOptions

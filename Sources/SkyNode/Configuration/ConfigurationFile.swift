@@ -11,7 +11,7 @@ struct ConfigurationFile {
     }
 
     let path: String
-    /// Line of each key, from 1.
+    /// Line of each key that has a value of its kind, from 1.
     private(set) var lines: [String: Int] = [:]
     private(set) var faults: [Fault] = []
 
@@ -74,9 +74,10 @@ struct ConfigurationFile {
                     ))
                 continue
             }
-            lines[name] = line
             if let wrong = ConfigurationFile.problem(key, value) {
                 faults.append(Fault(line: value.mark?.line ?? line, text: "`\(name)` \(wrong)"))
+            } else {
+                lines[name] = line
             }
         }
     }

@@ -20,9 +20,7 @@ struct ConfigurationSource {
         do {
             command = try ServeCommand.parse(configured.arguments)
         } catch {
-            let message =
-                ServeCommand.message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
-            throw CommandFailure(.usage, configured.attributed(PrintableText.of(message)))
+            throw CommandFailure(.usage, configured.attributed(UsageWords(error, of: ServeCommand.self).message))
         }
         do {
             try command.check()
@@ -32,16 +30,46 @@ struct ConfigurationSource {
         return (command, configured)
     }
 
-    /// Says everything that is wrong with the file, a line each.
+    /// Everything that is wrong with the configuration, each with where that was said; the file first, then what is made of
+    /// all.
+    ///
+    /// - Throws: `CommandFailure` where the file cannot be read.
+    func problems() async throws -> [String] {
+        let file = try path.map { try ConfigurationFile(path: $0) }
+        var problems = file?.complaints ?? []
+        problems += ConfiguredArguments.problems(environment)
+        // What a misspelt key or variable says is passed over here; it has been told.
+        let known = environment.filter { name, _ in
+            ConfiguredArguments.problems([name: environment[name] ?? ""]).isEmpty
+        }
+        let readable = file.flatMap { $0.lines.isEmpty ? nil : $0 }
+        let configured = try await ConfiguredArguments(given: arguments, environment: known, file: readable)
+        // Values one by one: the parser stops at the first that it cannot read.
+        var sound: [String] = []
+        for group in configured.groups {
+            do {
+                _ = try ServeCommand.parse(group)
+                sound += group
+            } catch {
+                problems.append(configured.attributed(UsageWords(error, of: ServeCommand.self).message))
+            }
+        }
+        if let command = try? ServeCommand.parse(sound) {
+            problems += command.problems().map(configured.attributed)
+        }
+        var told: Set<String> = []
+        return problems.filter { told.insert($0).inserted }
+    }
+
+    /// Says everything that is wrong with the configuration, a line each, and how many things that are.
     ///
     /// - Returns: the file's path.
-    /// - Throws: `CommandFailure` for the last thing.
+    /// - Throws: `CommandFailure` for the last line.
     func check() async throws -> String? {
-        if let file = try path.map({ try ConfigurationFile(path: $0) }) {
-            for complaint in file.complaints.dropLast() { Console.error("skynode: \(complaint)") }
-            if let last = file.complaints.last { throw CommandFailure(.usage, last) }
-        }
-        _ = try await read()
-        return path
+        let problems = try await problems()
+        guard let last = problems.last else { return path }
+        guard problems.count > 1 else { throw CommandFailure(.usage, last) }
+        for problem in problems { Console.error("skynode: \(problem)") }
+        throw CommandFailure(.usage, "\(problems.count) problems")
     }
 }

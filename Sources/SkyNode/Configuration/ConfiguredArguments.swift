@@ -24,7 +24,7 @@ struct ConfiguredArguments {
             guard let name = parts.first.map(String.init), ConfigurationKey.named(name) != nil else { continue }
             values[name, default: []].append(argument)
         }
-        try ConfiguredArguments.check(environment)
+        if let problem = ConfiguredArguments.problems(environment).first { throw CommandFailure(.usage, problem) }
         // An empty variable is none, as everywhere.
         let variables = environment.filter { !$0.value.isEmpty }
         let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables))
@@ -64,22 +64,33 @@ struct ConfiguredArguments {
         }
     }
 
-    /// A misspelt variable would be passed over in silence.
-    private static func check(_ environment: [String: String]) throws {
+    /// What is wrong with the variables: a misspelt one would be passed over in silence.
+    static func problems(_ environment: [String: String]) -> [String] {
         let known = Set(ConfigurationKey.all.map(\.variable)).union([ConfigurationKey.fileVariable])
+        var problems: [String] = []
         for name in environment.keys.sorted() where name.hasPrefix("SKYNODE_") && !known.contains(name) {
             let word = name.dropFirst("SKYNODE_".count).lowercased().replacing("_", with: "-")
             let advice = ConfigurationKey.nearest(to: word).map { "did you mean \($0.variable)?" }
-            throw CommandFailure(
-                .usage,
+            problems.append(
                 "there is no variable \(PrintableText.of(name)); \(advice ?? "skynode serve --list-keys tells them all")"
             )
         }
         for key in ConfigurationKey.all where key.kind == .flag {
             guard let value = environment[key.variable], !value.isEmpty else { continue }
             guard !["true", "false", "yes", "no", "1", "0"].contains(value.lowercased()) else { continue }
-            throw CommandFailure(.usage, "\(key.variable)=\(PrintableText.of(value)): takes true or false")
+            problems.append("\(key.variable)=\(PrintableText.of(value)): takes true or false")
         }
+        return problems
+    }
+
+    /// The arguments, each option with its value.
+    var groups: [[String]] {
+        var groups: [[String]] = []
+        for argument in arguments {
+            if argument.hasPrefix("-") || groups.isEmpty { groups.append([]) }
+            groups[groups.count - 1].append(argument)
+        }
+        return groups
     }
 
     /// A complaint about an option with the place where that was said.

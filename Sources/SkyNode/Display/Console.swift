@@ -1,20 +1,69 @@
 import Glibc
+import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
 /// The two streams of a command: results to standard output, words for people to standard error.
+///
+/// What cannot be written to standard output is said once, on standard error, and gives the command exit code 2. Nothing is
+/// written after it: what has been written is the beginning of the output, without a hole.
 enum Console {
+    /// Why nothing can be written to standard output any more.
+    private enum Loss {
+        /// Whoever read it has gone away, which is no failure: `skynode nodes | head -1`.
+        case readerGone
+        /// As on a full disk.
+        case failed
+    }
+
+    private static let loss = NIOLockedValueBox<Loss?>(nil)
+
+    /// Whether there is somebody to write to; what is only written for a reader can end without one.
+    static var isOutputLost: Bool { loss.withLockedValue { $0 != nil } }
+
     static func output(_ line: String) {
-        write(line + "\n", to: STDOUT_FILENO)
+        output(bytes: Array((line + "\n").utf8))
+    }
+
+    /// Whole files, such as a catalogue.
+    static func output(bytes: [UInt8]) {
+        // Held while it is written, so that lines of several tasks do not mix and only one of them fails.
+        loss.withLockedValue { loss in
+            guard loss == nil, let code = write(bytes, to: STDOUT_FILENO) else { return }
+            loss = note(code)
+        }
+    }
+
+    /// Closes standard output, because some file systems say only then that the disk is full (close(2)), and gives the
+    /// exit code that goes with it.
+    static func closeOutput(_ status: Int32) -> Int32 {
+        loss.withLockedValue { loss in
+            if loss == nil, close(STDOUT_FILENO) != 0, errno != EINTR { loss = note(errno) }
+            return loss == .failed ? max(status, ExitStatus.usage.rawValue) : status
+        }
+    }
+
+    /// Without standard streams the next files and sockets that are opened would get their numbers, and the output.
+    static func openMissingStreams() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest that is free, which is this one. Writing to it fails, as it would have.
+            _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    private static func note(_ code: Int32) -> Loss {
+        guard code != EPIPE else { return .readerGone }
+        error("skynode: cannot write to standard output: \(String(cString: strerror(code)))")
+        return .failed
     }
 
     static func error(_ line: String) {
-        write(line + "\n", to: STDERR_FILENO)
+        errorText(line + "\n")
     }
 
     /// Text that may hold several lines or terminal codes.
     static func errorText(_ text: String) {
-        write(text, to: STDERR_FILENO)
+        _ = write(Array(text.utf8), to: STDERR_FILENO)
     }
 
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -32,7 +81,7 @@ enum Console {
     static func screen(_ lines: [String]) {
         let size = terminalSize(of: STDOUT_FILENO)
         let fitting = lines.prefix(max(1, size.rows - 1)).map { $0.prefix(size.columns) + "\u{1B}[K\n" }
-        write("\u{1B}[H" + fitting.joined() + "\u{1B}[J", to: STDOUT_FILENO)
+        output(bytes: Array(("\u{1B}[H" + fitting.joined() + "\u{1B}[J").utf8))
     }
 
     /// The terminal's size, 80 by 24 where it does not say; asked anew each time, since a window is resized at will.
@@ -44,19 +93,20 @@ enum Console {
         return (Int(size.ws_col), max(2, Int(size.ws_row)))
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    /// - Returns: why not all of it was written; `nil` where it was.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
-                bytes = bytes.dropFirst(count)
+                rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
                 var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&poller, 1, 1000)
             } else if errno != EINTR {
-                // The reader is gone; a broken pipe is no failure of the command.
-                return
+                return count < 0 ? errno : EIO
             }
         }
+        return nil
     }
 }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
@@ -9,6 +10,15 @@ struct EventPrinter: Sendable {
     let display: ProgressDisplay
     /// What the job is about, where there are several: the image's path.
     var subject: String?
+    /// What programs were last told of a pause; shared by all copies.
+    private let pause = NIOLockedValueBox<String?>(nil)
+
+    init(format: OutputFormat, isVerbose: Bool, display: ProgressDisplay, subject: String? = nil) {
+        self.format = format
+        self.isVerbose = isVerbose
+        self.display = display
+        self.subject = subject
+    }
 
     func tell(_ batch: EventBatch) {
         for event in batch.events {
@@ -18,7 +28,19 @@ struct EventPrinter: Sendable {
                 display.say(line)
             }
         }
+        tellPause(batch.status)
         display.show(batch.status, of: subject)
+    }
+
+    /// A pause is no event of the job: it is not stored, and nobody who follows later hears of it.
+    private func tellPause(_ status: JobStatus) {
+        guard format == .json else { return }
+        let isNews = pause.withLockedValue { pause in
+            defer { pause = status.paused }
+            return pause != status.paused
+        }
+        guard isNews, let line = try? JSONLine.encode(PauseLine(status, subject: subject)) else { return }
+        Console.output(line)
     }
 
     /// Which image it is about, where there are several.
@@ -107,5 +129,22 @@ struct EventLine: Encodable {
             // Two nodes may share a name; their work is added up here and told apart in `skynode nodes`.
             nodes = Dictionary(report.nodes.map { ($0.name, $0.completed) }, uniquingKeysWith: +)
         }
+    }
+}
+
+/// That a job cannot go on, or can again, as a program reads it.
+struct PauseLine: Encodable {
+    /// paused or resumed.
+    var event: String
+    var seconds: Double
+    var subject: String?
+    /// Why; only of paused.
+    var reason: String?
+
+    init(_ status: JobStatus, subject: String?) {
+        event = status.paused == nil ? "resumed" : "paused"
+        seconds = status.elapsed.inSeconds
+        self.subject = subject
+        reason = status.paused
     }
 }

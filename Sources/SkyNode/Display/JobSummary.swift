@@ -35,7 +35,11 @@ struct JobSummary {
     static func facts(_ report: JobReport) -> [(name: String, value: String)] {
         var facts = [
             ("time", "\(DurationText.fixed(report.duration.inSeconds, 2)) s"),
-            ("tasks", "\(report.completed) completed, \(report.retries) retried, \(report.failed) failed"),
+            (
+                "tasks",
+                "\(report.completed) completed, \(report.retries) retried, \(report.failed) failed (each sector is one, "
+                    + "and so are the header, each sector's background and the picture)"
+            ),
         ]
         if report.state != .done || report.failed > 0 {
             facts.append(("gaps", report.reason ?? "the catalogue has gaps: tasks failed"))

@@ -8,8 +8,26 @@ struct JobTable {
 
     private static let head = ["JOB", "STATE", "DONE", "FAILED", "RUNNING", "PRIORITY", "SUBMITTED", "TIME", "WHAT"]
 
-    init(_ jobs: [JobListing]) {
-        lines = TextTable(head: JobTable.head, rows: jobs.map(JobTable.row)).lines
+    /// - Parameter namesNodes: whether each line says which node has the job.
+    init(_ jobs: [(node: String?, job: JobListing)], namesNodes: Bool) {
+        func line(_ cells: [String], _ node: String) -> [String] {
+            // What a job does is of any length, and last.
+            namesNodes ? cells.dropLast() + [node] + cells.suffix(1) : cells
+        }
+        lines =
+            TextTable(
+                head: line(JobTable.head, "NODE"), rows: jobs.map { line(JobTable.row($0.job), $0.node ?? "") }
+            ).lines
+    }
+
+    /// Why jobs cannot go on, once for each node.
+    static func pauses(_ jobs: [(node: String?, job: JobListing)]) -> [String] {
+        var told: Set<String> = []
+        return jobs.compactMap { node, job in
+            guard job.state == nil, let reason = job.reason else { return nil }
+            let line = "\(node.map { "jobs of \($0) are" } ?? "jobs are") paused: \(PrintableText.of(reason))"
+            return told.insert(line).inserted ? line : nil
+        }
     }
 
     private static func row(_ job: JobListing) -> [String] {
@@ -81,8 +99,11 @@ struct JobLine: Encodable {
     var nodes: [String: Int]
     var cached: Int?
     var failures: [String: String]?
+    /// The node that has the job, where several were asked.
+    var coordinator: String?
 
-    init(_ job: JobListing, _ details: JobDetails? = nil) {
+    init(_ job: JobListing, _ details: JobDetails? = nil, coordinator: String? = nil) {
+        self.coordinator = coordinator
         self.job = "\(job.id)"
         what = job.title
         state = JobTable.state(job)

@@ -9,6 +9,7 @@ final class ProgressDisplay: Sendable {
         /// Of each job that is shown.
         var rates: [String: ProgressRate] = [:]
         var lastDrawn: ContinuousClock.Instant?
+        var pauses = PauseNews()
         var isFinished = false
     }
 
@@ -32,6 +33,11 @@ final class ProgressDisplay: Sendable {
         guard !isQuiet else { return }
         state.withLockedValue { state in
             guard !state.isFinished else { return }
+            if let line = state.pauses.note(status.paused, of: subject ?? "") {
+                erase(&state)
+                Console.error(line)
+                state.lastDrawn = nil
+            }
             let now = ContinuousClock.now
             let interval = isLive ? ProgressDisplay.liveInterval : ProgressDisplay.plainInterval
             if let last = state.lastDrawn, last.duration(to: now) < interval { return }

@@ -19,11 +19,17 @@ struct ProgressLines {
         status.failed = report.failed.asCount
         let finished = status.completed + status.failed
         let rate = self.rate ?? mean(status)
-        var lines = [
+        let counts =
             "scheduled \(status.scheduled)   running \(status.running)   completed \(status.completed)   "
-                + "failed \(status.failed)   retried \(status.retries)   \(DurationText.fixed(rate, 1)) tasks/s",
-            bar(done: finished, of: status.scheduled) + "  " + remaining(status, rate: rate),
-        ]
+            + "failed \(status.failed)   retried \(status.retries)"
+        let bar = bar(done: finished, of: status.scheduled)
+        // A rate and a time left would promise what is not happening.
+        var lines =
+            if let reason = status.paused {
+                [counts, bar + "  paused", "  paused: " + PrintableText.of(reason)]
+            } else {
+                [counts + "   \(DurationText.fixed(rate, 1)) tasks/s", bar + "  " + remaining(status, rate: rate)]
+            }
         let width = status.nodes.prefix(nodeLimit).map { $0.name.count }.max() ?? 0
         for share in status.nodes.prefix(nodeLimit) {
             let name = PrintableText.of(share.name)
@@ -40,7 +46,9 @@ struct ProgressLines {
 
     /// One line for a log.
     func plainLine(_ report: JobStatus) -> String {
-        lines(report)[0] + "   " + remaining(report, rate: rate ?? mean(report))
+        let end =
+            report.paused.map { "paused: " + PrintableText.of($0) } ?? remaining(report, rate: rate ?? mean(report))
+        return lines(report)[0] + "   " + end
     }
 
     private func mean(_ status: JobStatus) -> Double {

@@ -15,6 +15,9 @@ struct ClusterOptions: ParsableArguments {
             "Run a node with this many slots inside this command, beside those it finds.", valueName: "n"))
     var slots: Int?
 
+    @Flag(help: "Use this machine only, whatever nodes there are.")
+    var alone = false
+
     @Option(
         name: .customLong("reconnect-for"),
         help: ArgumentHelp(
@@ -32,6 +35,11 @@ struct ClusterOptions: ParsableArguments {
         if let slots { _ = try SlotsArgument.check(slots) }
         if node != nil, slots != nil {
             throw CommandFailure(.usage, "--node and --slots contradict each other: one uses a node that runs")
+        }
+        if alone, node != nil || !network.join.isEmpty {
+            throw CommandFailure(
+                .usage, "--alone and \(node != nil ? "--node" : "--join") contradict each other: one names another node"
+            )
         }
         _ = try network.multicastSettings()
         _ = try network.seeds()

@@ -11,20 +11,20 @@ struct CompanionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Weights of the pixels: inverse variances up to a factor; pixels of no weight are left out. " + places,
-            valueName: "file|hdu:n"))
+            valueName: "file|hdu:n"), completion: .file())
     var weight: String?
 
     @Option(
         help: ArgumentHelp(
             "Noise of the pixels (1 sigma), in units of the image, where it is not the same everywhere.",
-            valueName: "file|hdu:n"))
+            valueName: "file|hdu:n"), completion: .file())
     var rms: String?
 
-    @Option(help: ArgumentHelp("Its square, up to a factor.", valueName: "file|hdu:n"))
+    @Option(help: ArgumentHelp("Its square, up to a factor.", valueName: "file|hdu:n"), completion: .file())
     var variance: String?
 
     @Option(
-        help: ArgumentHelp("Pixels that are not 0 there are left out.", valueName: "file|hdu:n"))
+        help: ArgumentHelp("Pixels that are not 0 there are left out.", valueName: "file|hdu:n"), completion: .file())
     var mask: String?
 
     /// What belongs to an image; `nil` for nothing.

@@ -131,12 +131,15 @@ struct DetectionOptions: ParsableArguments {
 struct FilterArgument: ExpressibleByArgument {
     let filter: DetectionFilter
 
+    private static let filters = [DetectionFilter.none, .pyramid, .seeing]
+
     init?(argument: String) {
-        guard let filter = [DetectionFilter.none, .pyramid, .seeing].first(where: { $0.name == argument }) else {
-            return nil
-        }
+        guard let filter = FilterArgument.filters.first(where: { $0.name == argument }) else { return nil }
         self.filter = filter
     }
+
+    static var allValueStrings: [String] { filters.map(\.name) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 /// A number, or `off`.
@@ -147,6 +150,8 @@ struct CleanArgument: ExpressibleByArgument {
         guard argument == "off" || Double(argument) != nil else { return nil }
         parameter = Double(argument)
     }
+
+    static var defaultCompletionKind: CompletionKind { .list(["off"]) }
 }
 
 /// Numbers with commas in between.
@@ -168,4 +173,6 @@ struct SectorSizeArgument: ExpressibleByArgument {
         guard argument == "full" || Int(argument) != nil else { return nil }
         size = Int(argument)
     }
+
+    static var defaultCompletionKind: CompletionKind { .list(["full"]) }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A duration on the command line.
+/// A duration on the command line, with its unit: whether 10 means seconds or minutes nobody can tell.
 struct DurationArgument: ExpressibleByArgument {
     var duration: Duration
 
@@ -9,7 +9,9 @@ struct DurationArgument: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        guard let duration = DurationText.parse(argument) else { return nil }
+        guard argument == "0" || argument.last?.isLetter == true, let duration = DurationText.parse(argument) else {
+            return nil
+        }
         self.duration = duration
     }
 

@@ -13,4 +13,5 @@ struct NamedArgument<Value: RawRepresentable<String> & CaseIterable & Sendable>:
 
     var defaultValueDescription: String { value.rawValue }
     static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Transport
 
 /// How a node finds others; the same for a daemon and for a node inside a command.
@@ -6,7 +7,7 @@ struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Interface to find others on, by name or IPv4 address. Repeatable. Default: what fits --listen.",
-            valueName: "name-or-address"))
+            valueName: "name-or-address"), completion: .shellCommand("ls /sys/class/net"))
     var interface: [String] = []
 
     @Option(help: ArgumentHelp("IPv4 multicast group and UDP port.", valueName: "group:port"))
@@ -41,6 +42,15 @@ struct NetworkOptions: ParsableArguments {
         }
         settings.interfaces = interface
         return settings
+    }
+
+    /// As a start does, which also looks for addresses.
+    func checkInterfaces() throws {
+        for name in interface where if_nametoindex(name) == 0 {
+            var address = in_addr()
+            if inet_pton(AF_INET, name, &address) == 1 { continue }
+            throw CommandFailure(.usage, "--interface \(PrintableText.of(name)): there is no such interface here")
+        }
     }
 
     func seeds() throws -> [NodeAddress] {

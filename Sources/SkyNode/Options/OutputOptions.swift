@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import SkyCore
+import Transport
 
 /// Where a scan's results go, and in which formats.
 struct OutputOptions: ParsableArguments {
@@ -7,36 +9,63 @@ struct OutputOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Folder to write to, made if missing; or, with a catalogue's ending (\(OutputOptions.endings)), the one "
-                + "catalogue to write, of all images.",
-            valueName: "folder|file"))
+                + "catalogue to write, of all images; or - for that catalogue on standard output.",
+            valueName: "folder|file|-"), completion: .file())
     var output = "."
 
     @Option(
         name: .customLong("format-catalogue"),
         help: ArgumentHelp(
-            "Formats of the catalogues, with commas in between: \(OutputOptions.names). Default: csv,fits,reg.",
-            valueName: "format,..."))
+            "Formats of the catalogues, with commas in between: \(FormatsArgument.names). Default: csv,fits,reg; csv on "
+                + "standard output.",
+            valueName: "format,..."), completion: .list(CatalogueFormat.allCases.map(\.rawValue)))
     var formats: FormatsArgument?
 
-    private static let names = CatalogueFormat.allCases.map(\.rawValue).joined(separator: ", ")
-    private static let endings = ".fits, .ldac, .csv, .ecsv, .vot, .ndjson, .reg"
+    private static let endings =
+        ".fits, .fit, .fts, .ldac, .cat (as .ldac), .csv, .ecsv, .vot, .votable, .xml, .ndjson, .jsonl, .reg"
 
-    /// - Throws: `CommandFailure` where the two do not go together.
+    /// - Throws: `CommandFailure` where the two do not go together, or the name is neither a catalogue's nor a folder's.
     func place() throws -> OutputPlace {
-        guard let format = CatalogueFormat(path: output), !output.hasSuffix("/") else {
-            return .folder(output, formats?.formats ?? [.csv, .fits, .regions])
+        if output == "-" { return .standardOutput(try single() ?? .csv) }
+        let folder = OutputPlace.folder(output, formats?.formats ?? [.csv, .fits, .regions])
+        guard !output.hasSuffix("/"), let ending = OutputOptions.ending(output) else { return folder }
+        guard let format = CatalogueFormat(path: output) ?? (ending.lowercased() == "cat" ? .ldac : nil) else {
+            if OutputOptions.isFolder(output) { return folder }
+            throw CommandFailure(
+                .usage,
+                "--output \(PrintableText.of(output)): no catalogue ends with .\(PrintableText.of(ending)); they end with "
+                    + "\(OutputOptions.endings). For a folder of that name, write \(PrintableText.of(output))/")
         }
-        guard let formats = formats?.formats else { return .file(output, format) }
+        return .file(output, try single() ?? format)
+    }
+
+    /// The one format where one is given.
+    private func single() throws -> CatalogueFormat? {
+        guard let formats = formats?.formats else { return nil }
         guard formats.count == 1 else {
-            throw CommandFailure(.usage, "--output names one file: it takes one format")
+            throw CommandFailure(.usage, "--output \(PrintableText.of(output)) is one catalogue: it takes one format")
         }
-        return .file(output, formats[0])
+        return formats[0]
+    }
+
+    /// What a file's name ends with; `nil` for a name without a dot, or with one in front only.
+    private static func ending(_ path: String) -> String? {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), !name[..<dot].allSatisfy({ $0 == "." }) else { return nil }
+        return String(name[name.index(after: dot)...])
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }
 
 /// Names of formats with commas in between.
 struct FormatsArgument: ExpressibleByArgument {
     let formats: [CatalogueFormat]
+
+    static let names = CatalogueFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
     init?(argument: String) {
         let names = argument.split(separator: ",", omittingEmptySubsequences: false)

@@ -9,26 +9,31 @@ struct SecurityOptions: ParsableArguments {
         name: .customLong("cluster-key"),
         help: ArgumentHelp(
             "The cluster's key, the same file on every machine; only who has it takes part. Made by skynode key new. "
-                + "Default: the file that \(SecurityOptions.variable) names.", valueName: "file"))
+                + "Default: the file that \(SecurityOptions.variable) names.", valueName: "file"), completion: .file())
     var clusterKey: String?
 
     @Option(
         name: .customLong("accept-key"),
         help: ArgumentHelp(
-            "While keys are changed: another key whose owners are accepted too. Repeatable.", valueName: "file"))
+            "While keys are changed: another key whose owners are accepted too. Repeatable.", valueName: "file"),
+        completion: .file())
     var acceptedKeys: [String] = []
 
     @Option(
         name: .customLong("tls-certificate"),
-        help: ArgumentHelp("Instead of a cluster key: this node's certificate of an own PKI, PEM.", valueName: "file"))
+        help: ArgumentHelp("Instead of a cluster key: this node's certificate of an own PKI, PEM.", valueName: "file"),
+        completion: .file())
     var certificate: String?
 
-    @Option(name: .customLong("tls-private-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
+    @Option(
+        name: .customLong("tls-private-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "file"),
+        completion: .file())
     var privateKey: String?
 
     @Option(
         name: .customLong("tls-trust-roots"),
-        help: ArgumentHelp("The authorities whose certificates are accepted of others, PEM.", valueName: "file"))
+        help: ArgumentHelp("The authorities whose certificates are accepted of others, PEM.", valueName: "file"),
+        completion: .file())
     var trustRoots: String?
 
     @Flag(
@@ -55,6 +60,16 @@ struct SecurityOptions: ParsableArguments {
         guard !hasCertificates, let value = getenv(SecurityOptions.variable) else { return nil }
         let path = String(cString: value)
         return path.isEmpty ? nil : path
+    }
+
+    /// The files that are named, and by which options.
+    var files: [(option: String, path: String)] {
+        let single = [
+            ("--cluster-key", keyFile), ("--tls-certificate", certificate), ("--tls-private-key", privateKey),
+            ("--tls-trust-roots", trustRoots),
+        ]
+        return single.compactMap { option, path in path.map { (option, $0) } }
+            + acceptedKeys.map { ("--accept-key", $0) }
     }
 
     /// In words of `skynode doctor`.
@@ -103,7 +118,7 @@ struct SecurityOptions: ParsableArguments {
             security = .none
         }
         // Files that do not fit together, or are out of date, are told before anything is started.
-        _ = try TLSContexts(security, node: .random(), name: Defaults.name, now: .now)
+        _ = try TLSContexts(security, node: .random(), now: .now)
         return security
     }
 

@@ -74,7 +74,7 @@ struct NodeService: Service {
                 // Some managers send the first one twice, to a job and to its processes.
                 let begun = ContinuousClock.now
                 for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint)
-                where begun.duration(to: .now) > NodeService.echo { return }
+                where !NodeService.isEcho(after: begun.duration(to: .now)) { return }
             }
             await group.next()
             group.cancelAll()
@@ -112,8 +112,10 @@ struct NodeService: Service {
     /// How often a start that takes long tells how far it is, and how much longer it may take each time.
     private static let startInterval = Duration.seconds(1)
     private static let startPatience = Duration.seconds(60)
-    /// A second signal within this time says nothing new.
-    private static let echo = Duration.seconds(1)
+    /// Whether a second signal is the first once more: managers send both within milliseconds, and nobody presses Ctrl-C
+    /// twice as fast as this.
+    static func isEcho(after time: Duration) -> Bool { time < .milliseconds(100) }
+
     /// Of what `systemctl status` shows. To look, all parts of the node wake up.
     private static let statusInterval = Duration.seconds(5)
     private static let idleStatusInterval = Duration.seconds(15)

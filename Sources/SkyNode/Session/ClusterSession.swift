@@ -12,9 +12,13 @@ enum ClusterSession {
     ) async throws -> Result {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
-        if options.slots == nil, options.network.join.isEmpty {
-            if let client = try await connect(node: options.node, options.network, logger) {
-                return try await use(client, patience: options.patience.duration, body)
+        if options.slots == nil, options.network.join.isEmpty, !options.alone {
+            switch try await connect(node: options.node, options.network, logger) {
+            case .found(let client): return try await use(client, patience: options.patience.duration, body)
+            case .none(let stranger):
+                // Success would look as if the cluster had worked.
+                let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
+                Console.error("note: no node found\(because); working on this machine only")
             }
         }
         return try await withEmbeddedNode(options, logger, body)
@@ -28,10 +32,13 @@ enum ClusterSession {
         _ body: (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         let logger = log.logger("skynode", default: .warning)
-        guard let client = try await connect(node: node, network, logger) else {
-            throw CommandFailure(.noCluster, "no node found; start one with skynode serve, or name one with --node")
+        switch try await connect(node: node, network, logger) {
+        case .found(let client): return try await use(client, patience: patience, body)
+        case .none(let stranger):
+            let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
+            throw CommandFailure(
+                .noCluster, "no node found\(because); start one with skynode serve, or name one with --node")
         }
-        return try await use(client, patience: patience, body)
     }
 
     private static func use<Result: Sendable>(
@@ -65,9 +72,17 @@ enum ClusterSession {
         }
     }
 
+    private enum Search {
+        case found(Client)
+        /// - Parameter stranger: what is wrong with whoever answers at the place of this machine's node.
+        case none(stranger: String?)
+    }
+
+    /// - Throws: `CommandFailure` where the node that is meant does not answer, or does not take this command for want of
+    ///   the key.
     private static func connect(
         node: String?, _ network: NetworkOptions, _ logger: Logger
-    ) async throws -> Client? {
+    ) async throws -> Search {
         let multicast = try network.multicastSettings()
         var settings = ClusterSettings(name: "skynode")
         settings.role = .client
@@ -80,7 +95,7 @@ enum ClusterSession {
             let address = try AddressArgument.parse(text, option: "--node", allowsPortZero: false)
             try network.security.checkReach(address, option: "--node")
             do {
-                return Client(system: system, address: address, node: try await system.join(address).node)
+                return .found(Client(system: system, address: address, node: try await system.join(address).node))
             } catch {
                 await system.shutdown()
                 if let failure = error as? HandshakeFailure {
@@ -93,15 +108,18 @@ enum ClusterSession {
                 )
             }
         }
+        var stranger: String?
         do {
-            return Client(
-                system: system, address: Defaults.daemon, node: try await system.join(Defaults.daemon).node)
+            return .found(
+                Client(system: system, address: Defaults.daemon, node: try await system.join(Defaults.daemon).node))
         } catch let failure as HandshakeFailure {
-            // Something is there that does not take us, most likely for want of the key. Working alone without a word
-            // would look like success.
-            logger.warning(
-                "the node of this machine cannot be used",
-                metadata: ["address": "\(Defaults.daemon)", "reason": "\(PrintableText.of(failure.description))"])
+            stranger = PrintableText.of(failure.description)
+            // A node of this machine is there and has a key that this command has not. To work without it would look like
+            // success.
+            if isAboutKeys(failure) {
+                await system.shutdown()
+                throw CommandFailure(.noCluster, refusal(failure, network.security))
+            }
         } catch {
             // Nobody is there.
         }
@@ -110,7 +128,7 @@ enum ClusterSession {
                 if let address = try await NodeFinder.find(
                     multicast, cluster: settings.cluster, security: settings.security)
                 {
-                    return Client(system: system, address: address, node: try await system.join(address).node)
+                    return .found(Client(system: system, address: address, node: try await system.join(address).node))
                 }
             } catch let error as NetworkInterfaceError {
                 await system.shutdown()
@@ -121,7 +139,25 @@ enum ClusterSession {
             }
         }
         await system.shutdown()
-        return nil
+        return .none(stranger: stranger)
+    }
+
+    /// Why this machine's node does not take a command, and what to do.
+    private static func refusal(_ failure: HandshakeFailure, _ security: SecurityOptions) -> String {
+        let node = "the node of this machine (\(Defaults.daemon))"
+        let reason =
+            switch security.protection {
+            case .none, .insecure: "\(node) has a cluster key, and this command has none"
+            case .key, .certificates: "\(node) does not go with this key: \(PrintableText.of(failure.description))"
+            }
+        return "\(reason); name its key with --cluster-key FILE or \(SecurityOptions.variable); scan and simulate work "
+            + "without that node with --alone"
+    }
+
+    /// Whether two sides do not come together because of their keys. Transport tells it in words for people.
+    static func isAboutKeys(_ failure: HandshakeFailure) -> Bool {
+        guard case .broken(let words) = failure else { return false }
+        return ["cluster key", "cluster's key", "certificate"].contains { words.contains($0) }
     }
 
     /// The heart of an error of a failed connection.

@@ -13,6 +13,8 @@ actor CoordinatorReach {
     /// Tries to make it again, for all calls that wait for it; ends by itself, and belongs to this actor.
     private var renewal: Task<Void, any Error>?
     private let redial: Redial?
+    /// Whether it is in another process, where its jobs go on without this one.
+    nonisolated let isElsewhere: Bool
     private let patience: Duration
     private let hasGivenUp = NIOLockedValueBox(false)
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
@@ -33,6 +35,7 @@ actor CoordinatorReach {
         self.coordinator = coordinator
         self.patience = patience
         self.redial = redial
+        isElsewhere = redial != nil
     }
 
     /// From now on, words go through a display.

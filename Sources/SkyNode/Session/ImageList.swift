@@ -3,67 +3,119 @@ import SkyCore
 import Transport
 
 /// The images that a command line means: files, all FITS files of folders, and patterns that no shell has expanded.
-enum ImageList {
-    private static let endings = [".fits", ".fit", ".fts"].flatMap { [$0, $0 + ".gz", $0 + ".fz"] }
-
-    /// In the order given; a folder's and a pattern's in the order of names, and a file that is meant twice only once.
-    ///
-    /// - Throws: `CommandFailure` for a folder or a pattern without images. What is wrong with a file is found later.
-    static func expand(_ arguments: [String]) throws -> [String] {
-        var images: [String] = []
-        var seen: Set<String> = []
-        for argument in arguments {
-            for image in try expand(argument) where seen.insert(resolved(image)).inserted { images.append(image) }
-        }
-        return images
+struct ImageList {
+    struct Image {
+        /// As the user wrote it.
+        var name: String
+        /// Without symbolic links; the name itself where it leads nowhere.
+        var path: String
     }
 
-    private static func resolved(_ path: String) -> String {
-        guard let whole = realpath(path, nil) else { return path }
+    /// In the order given; a folder's and a pattern's in the order of names, and a file that is meant twice only once.
+    private(set) var images: [Image] = []
+    /// Files that are there, but that nobody can be told of.
+    private(set) var refusals: [SkyError] = []
+    private var seen: Set<String> = []
+    /// Folders without symbolic links, so that not every part of a path is looked at for every file in it.
+    private var folders: [String: String] = [:]
+
+    private static let endings = [".fits", ".fit", ".fts"].flatMap { [$0, $0 + ".gz", $0 + ".fz"] }
+
+    /// - Throws: `CommandFailure` for a folder or a pattern without images. What is wrong with a file is found later.
+    init(_ arguments: [String]) throws {
+        for argument in arguments { try add(argument) }
+    }
+
+    private mutating func add(_ argument: String) throws {
+        let unusable = ArgumentBytes.escaped(argument)
+        guard unusable.isEmpty else { return unusable.forEach { refuse($0) } }
+        var status = stat()
+        if stat(argument, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else { return append(argument) }
+            guard addImages(in: argument) else {
+                throw CommandFailure(.usage, "\(PrintableText.of(argument)): a folder without FITS images")
+            }
+            return
+        }
+        guard argument.contains(where: { "*?[".contains($0) }) else { return append(argument) }
+        guard addMatches(argument) else {
+            throw CommandFailure(.usage, "\(PrintableText.of(argument)): no file has such a name")
+        }
+    }
+
+    private mutating func append(_ name: String) {
+        let path = resolved(name)
+        if seen.insert(path).inserted { images.append(Image(name: name, path: path)) }
+    }
+
+    private mutating func refuse(_ escaped: String) {
+        // No path holds a zero.
+        guard seen.insert("\u{0}" + escaped).inserted else { return }
+        refusals.append(
+            SkyError(
+                .badInput,
+                "\(PrintableText.of(escaped)): its name is not UTF-8, and nodes are told of files by names that are; "
+                    + "rename it, for example with convmv"))
+    }
+
+    /// As realpath(3) has it.
+    private mutating func resolved(_ path: String) -> String {
+        var status = stat()
+        // A link leads elsewhere, by whatever way.
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return ImageList.whole(path) ?? path
+        }
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        if folders[folder] == nil { folders[folder] = ImageList.whole(folder) }
+        guard let whole = folders[folder] else { return ImageList.whole(path) ?? path }
+        return (whole == "/" ? "" : whole) + "/" + path[(slash.map { path.index(after: $0) } ?? path.startIndex)...]
+    }
+
+    static func whole(_ path: String) -> String? {
+        guard let whole = realpath(path, nil) else { return nil }
         defer { free(whole) }
         return String(cString: whole)
     }
 
-    private static func expand(_ argument: String) throws -> [String] {
-        var status = stat()
-        if stat(argument, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFDIR else { return [argument] }
-            let found = images(in: argument)
-            guard !found.isEmpty else {
-                throw CommandFailure(.usage, "\(PrintableText.of(argument)): a folder without FITS images")
-            }
-            return found
-        }
-        guard argument.contains(where: { "*?[".contains($0) }) else { return [argument] }
-        let found = matches(argument).filter { !OutputPlace.isCatalogue($0) }
-        guard !found.isEmpty else {
-            throw CommandFailure(.usage, "\(PrintableText.of(argument)): no file has such a name")
-        }
-        return found
-    }
-
     /// Files with a FITS file's ending, without the catalogues that this program writes.
-    private static func images(in folder: String) -> [String] {
-        guard let handle = opendir(folder) else { return [] }
-        defer { closedir(handle) }
-        var names: [String] = []
-        while let entry = readdir(handle) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            let lower = name.lowercased()
-            if !name.hasPrefix("."), endings.contains(where: lower.hasSuffix) { names.append(name) }
-        }
+    ///
+    /// - Returns: whether there are any.
+    private mutating func addImages(in folder: String) -> Bool {
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        return names.sorted().map { prefix + $0 }.filter { !OutputPlace.isCatalogue($0) }
+        var isAny = false
+        for name in FolderNames.of(folder).sorted(by: { $0.text < $1.text }) {
+            let lower = name.text.lowercased()
+            guard !name.text.hasPrefix("."), ImageList.endings.contains(where: lower.hasSuffix) else { continue }
+            if !name.isText {
+                refuse(prefix + name.escaped)
+            } else if OutputPlace.isCatalogue(prefix + name.text) {
+                continue
+            } else {
+                append(prefix + name.text)
+            }
+            isAny = true
+        }
+        return isAny
     }
 
-    private static func matches(_ pattern: String) -> [String] {
+    private mutating func addMatches(_ pattern: String) -> Bool {
         var result = glob_t()
         defer { globfree(&result) }
-        guard glob(pattern, 0, nil, &result) == 0 else { return [] }
-        return (0..<Int(result.gl_pathc)).compactMap { index in
-            result.gl_pathv[index].map { String(cString: $0) }
+        guard glob(pattern, 0, nil, &result) == 0 else { return false }
+        var isAny = false
+        for index in 0..<Int(result.gl_pathc) {
+            guard let pointer = result.gl_pathv[index] else { continue }
+            let name = FolderNames.Name(pointer)
+            if !name.isText {
+                refuse(name.escaped)
+            } else if OutputPlace.isCatalogue(name.text) {
+                continue
+            } else {
+                append(name.text)
+            }
+            isAny = true
         }
+        return isAny
     }
 }

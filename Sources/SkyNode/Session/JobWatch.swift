@@ -13,10 +13,21 @@ struct JobWatch {
         _ submission: Submission, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
-        let started = try await JobHandover.start(submission, at: coordinator)
+        let started = try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
         await observe(started.batch)
-        if let report = started.batch.report { return (started.job, report) }
-        return (started.job, try await report(of: started.job, from: started.batch.next, interrupts, observe))
+        let job = started.job
+        if let report = started.batch.report { return (job, report) }
+        // One of a node inside this command ends with it.
+        guard coordinator.isElsewhere else {
+            return (job, try await report(of: job, from: started.batch.next, interrupts, observe))
+        }
+        return try await interrupts.whileRunning(job) {
+            do {
+                return (job, try await report(of: job, from: started.batch.next, interrupts, observe))
+            } catch  where interrupts.wasInterrupted && !(error is CancellationError) {
+                throw CommandFailure(.cancelled, interrupts.remains.joined(separator: "\n"))
+            }
+        }
     }
 
     /// Follows a job that was submitted before.
@@ -37,7 +48,13 @@ struct JobWatch {
             group.addTask {
                 if let interrupts, await interrupts.first() {
                     coordinator.giveUp()
-                    try? await coordinator.call { try await $0.cancel(job) }
+                    do {
+                        try await coordinator.call { try await $0.cancel(job) }
+                    } catch let error as RemoteError {
+                        interrupts.couldNotCancel(error.message)
+                    } catch {
+                        // Lost with the node; whoever follows the job hears of that.
+                    }
                 }
                 return nil
             }

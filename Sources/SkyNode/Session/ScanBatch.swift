@@ -14,6 +14,7 @@ struct ScanBatch: Sendable {
     var keepsPartial = false
     /// Whether pictures are wanted.
     var draws = true
+    private let tally = BatchTally()
 
     /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
     /// catalogues in memory; on many slots three for two, so that an image can stay on one node.
@@ -37,8 +38,29 @@ struct ScanBatch: Sendable {
         var place: Int
     }
 
+    init(
+        plan: ScanPlan, coordinator: CoordinatorReach, interrupts: Interrupts, display: ProgressDisplay,
+        format: OutputFormat, isVerbose: Bool, keepsPartial: Bool, draws: Bool
+    ) {
+        self.plan = plan
+        self.coordinator = coordinator
+        self.interrupts = interrupts
+        self.display = display
+        self.format = format
+        self.isVerbose = isVerbose
+        self.keepsPartial = keepsPartial
+        self.draws = draws
+    }
+
+    private var isBatch: Bool { plan.items.count > 1 }
+
     /// The worst status of all images.
     func run() async throws -> ExitStatus {
+        let (plan, tally, isBatch) = (plan, tally, isBatch)
+        interrupts.beforeLeaving {
+            plan.removeOutputFolderIfUnused()
+            return isBatch ? tally.words(plan, keepsPartial: false) : nil
+        }
         var reference: EpochComparer.Scanned?
         if let item = plan.reference {
             reference = try await comparer.scanned(item)
@@ -66,9 +88,11 @@ struct ScanBatch: Sendable {
                 }
             }
             var running = min(width, plan.items.count)
+            var isCut = false
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
                 running -= 1
+                if outcome.status == .cancelled { isCut = true }
                 if let section = outcome.section { sections.append(section) }
                 if let one = outcome.compared { compared.append(one) }
                 for item in outcome.others.reversed() {
@@ -79,10 +103,14 @@ struct ScanBatch: Sendable {
                     group.addTask { try await scan(turn.item, place: turn.place, reference) }
                 }
             }
-            if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty {
+            isCut = isCut || !waiting.isEmpty
+            // A catalogue of all images that holds some of them would be taken for whole.
+            if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty, !isCut || keepsPartial
+            {
                 let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
-                worst = ScanBatch.worse(worst, writeMerged(ordered))
+                worst = ScanBatch.worse(worst, writeMerged(ordered, isPartial: isCut))
             }
+            if isCut, isBatch { display.say("skynode: \(tally.words(plan, keepsPartial: keepsPartial))") }
             if !interrupts.wasInterrupted {
                 let ordered = compared.sorted { $0.place < $1.place }.map(\.1)
                 worst = ScanBatch.worse(worst, try await EpochFiles(comparer: comparer, compared: ordered).write())
@@ -98,19 +126,30 @@ struct ScanBatch: Sendable {
         return min(max(slots * 3 / 2, ScanBatch.widths.lowerBound), ScanBatch.widths.upperBound)
     }
 
-    private func writeMerged(_ sections: [CatalogueTable.Section]) -> ExitStatus {
+    private func writeMerged(_ sections: [CatalogueTable.Section], isPartial: Bool) -> ExitStatus {
         let table = CatalogueTable(
             sections, configuration: plan.configuration, namesImages: plan.items.count > 1 || sections.count > 1)
         do {
-            for (path, format) in plan.output.merged(besides: Set(plan.items.map(\.stem))) {
-                try table.write(format, to: path)
-                if self.format == .text { Console.output("wrote \(PrintableText.of(path))") }
+            if case .standardOutput(let format) = plan.output {
+                // What is cut off there looks whole too.
+                if !isPartial { Console.output(bytes: try table.bytes(format)) }
+                return .done
+            }
+            for (path, format) in plan.output.merged(besides: plan.stems, isPartial: isPartial) {
+                try interrupts.whileWriting { () throws(SkyError) in try table.write(format, to: path) }
+                tell("wrote \(PrintableText.of(path))")
             }
             return .done
         } catch {
             display.say("skynode: \(PrintableText.of(error.message))")
             return .usage
         }
+    }
+
+    /// A line of the summary. Where the catalogue goes to standard output, nothing else does.
+    private func tell(_ line: String) {
+        guard format == .text else { return }
+        if plan.output.isStandardOutput { display.say(line) } else { Console.output(line) }
     }
 
     private static func worse(_ left: ExitStatus, _ right: ExitStatus) -> ExitStatus {
@@ -136,7 +175,7 @@ struct ScanBatch: Sendable {
             let keeps = keepsPartial && !shares.list.isEmpty
             if let reason = report.reason {
                 display.say("skynode: \(PrintableText.of(reason))")
-            } else if report.state == .cancelled {
+            } else if report.state == .cancelled, !isBatch {
                 let rest = keeps ? "what is done is kept" : "nothing was written"
                 display.say("skynode: \(PrintableText.of(item.name)): cancelled; \(rest)")
             }
@@ -150,7 +189,7 @@ struct ScanBatch: Sendable {
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
         let others = self.others(of: item, catalogue.info)
-        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: Set(plan.items.map(\.stem))) }
+        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: plan.stems) }
         if let auxiliaries = catalogue.info.auxiliaries, format == .text {
             let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
             display.say("\(PrintableText.of(item.path)): \(names) left out; --hdu scans one all the same")
@@ -163,8 +202,11 @@ struct ScanBatch: Sendable {
         let section = plan.merges || item.hdu != nil ? (place, output.section) : nil
         let files: [String]
         do {
-            files = try output.write(
-                preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
+            files = try interrupts.whileWriting { () throws(SkyError) in
+                try output.write(
+                    preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
+            }
+            tally.count(wholly: report.state == .done)
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
@@ -174,7 +216,7 @@ struct ScanBatch: Sendable {
             display.clear()
             for line in ScanSummary(
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
-            ).lines { Console.output(line) }
+            ).lines { tell(line) }
         }
         var outcome = Outcome(status: status, place: place, section: section, others: others)
         if let reference, report.state == .done, !interrupts.wasInterrupted {
@@ -220,7 +262,7 @@ struct ScanBatch: Sendable {
             )
             return []
         }
-        let stems = Set(plan.items.map(\.stem))
+        let stems = plan.stems
         return images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
     }
 

@@ -45,6 +45,8 @@ struct ScanPlan: Sendable {
     }
 
     let items: [Item]
+    /// Folder and name of each image's results.
+    let stems: Set<String>
     /// The image that these are compared with; `nil` for no comparison.
     let reference: Item?
     /// Why others of the images cannot be scanned.
@@ -63,15 +65,22 @@ struct ScanPlan: Sendable {
     /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
     static let pictureSide = 1600
 
+    /// Files from which on a person would wonder what is going on before the first is scanned.
+    private static let many = 1000
+
+    /// - Parameter say: hears what is being looked at, where that takes long.
     /// - Throws: `SkyError` or `CommandFailure`, one line each; nothing has been written then.
-    init(_ command: ScanCommand) throws {
+    init(_ command: ScanCommand, say: (String) -> Void = { _ in }) throws {
         guard !command.images.isEmpty else {
             throw CommandFailure(.usage, "name at least one FITS image; see skynode scan --help")
         }
         try command.cluster.check()
         configuration = try command.detection.configuration()
         output = try command.output.place()
-        if command.truth != nil, try ImageList.expand(command.images).count > 1 {
+        if output.isStandardOutput { try command.checkStandardOutput(output) }
+        let list = try ImageList(command.images)
+        if list.images.count >= ScanPlan.many { say("looking at \(list.images.count) files") }
+        if command.truth != nil, list.images.count > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
         }
         if command.reference != nil, command.detach {
@@ -97,15 +106,16 @@ struct ScanPlan: Sendable {
         }
         var items: [Item] = []
         var stems: Set<String> = []
-        let images = try ImageList.expand(command.images)
         // A folder holds the weights of its images too.
-        let companions = Set(images.flatMap(command.companions.files))
-        var refusals: [SkyError] = []
-        for image in images {
+        let companions = Set(list.images.flatMap { command.companions.files(of: $0.name) })
+        var refusals = list.refusals
+        for file in list.images {
+            let image = file.name
             var reference: ImageReference
             do {
-                reference = ImageReference(path: try ScanPlan.resolved(image), hdu: configuration.hdu)
-                if images.count > 1, companions.contains(reference.path) { continue }
+                try FITSSniff.check(path: image)
+                reference = ImageReference(path: file.path, hdu: configuration.hdu)
+                if list.images.count > 1, companions.contains(reference.path) { continue }
                 reference.companions = try command.companions.companions(of: image)
             } catch let error as SkyError {
                 refusals.append(error)
@@ -126,11 +136,12 @@ struct ScanPlan: Sendable {
         if items.isEmpty, let error = refusals.first { throw error }
         if items.isEmpty { throw CommandFailure(.usage, "every image is another one's weights or mask") }
         self.items = items
+        self.stems = Set(items.map(\.stem))
         self.refusals = refusals.map(\.message)
         merges = output.isFile || (items.count > 1 && !command.noMerge)
         mergesImagesOfOne = !command.noMerge
         outputExisted = access(output.folder, F_OK) == 0
-        try output.prepare(stems: Set(items.map(\.stem)))
+        try output.prepare(stems: self.stems)
     }
 
     private static func job(
@@ -148,11 +159,10 @@ struct ScanPlan: Sendable {
 
     private static func resolved(_ image: String) throws(SkyError) -> String {
         try FITSSniff.check(path: image, showsStart: true)
-        guard let path = realpath(image, nil) else {
+        guard let path = ImageList.whole(image) else {
             throw SkyError(.badInput, "\(PrintableText.of(image)): \(String(cString: strerror(errno)))")
         }
-        defer { free(path) }
-        return String(cString: path)
+        return path
     }
 
     /// The file's name without folder and without the endings FITS files have.

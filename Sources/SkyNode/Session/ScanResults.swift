@@ -29,14 +29,11 @@ struct ScanResults {
     /// The catalogue with what its file held, where no node had to read it through.
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        if let scanned = catalogue.info.content, scanned.hexadecimal == nil {
-            // A file that is gone by now, or another, has none.
-            let content = try? await NIOThreadPool.singleton.runIfActive { () -> FileContent? in
-                guard try FileContent(of: path, sampled: true) == scanned else { return nil }
-                let whole = try FileContent(of: path)
-                return (whole.size, whole.modified) == (scanned.size, scanned.modified) ? whole : nil
-            }
-            if let content { catalogue.info.content = content }
+        if catalogue.info.content?.hexadecimal == nil {
+            // A file that is gone or another one by now has none.
+            let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+            let scanned = catalogue.info.content
+            catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
         }
         return catalogue
     }

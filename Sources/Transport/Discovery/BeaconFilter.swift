@@ -3,6 +3,8 @@
 package struct BeaconFilter {
     /// Nodes remembered at once, commands that only ask among them.
     package static let nodeLimit = 4096
+    /// Longest time that a beacon counts, in seconds, whatever it says: nodes say 30, and who says more takes up a place for longer.
+    static let validityLimit: UInt16 = 300
 
     private struct Heard {
         var sequence: UInt64
@@ -21,7 +23,7 @@ package struct BeaconFilter {
     /// - Returns: `own`, `stale`, `replayed` or `crowded`; `nil` for a beacon that counts.
     package mutating func fault(_ beacon: Beacon, now: UInt64) -> BeaconFault? {
         guard beacon.node != own else { return .own }
-        let validity = UInt64(beacon.validity) * 1000
+        let validity = UInt64(min(beacon.validity, BeaconFilter.validityLimit)) * 1000
         let age = Int64(truncatingIfNeeded: now &- beacon.sent)
         guard age.magnitude <= validity else { return .stale(milliseconds: age) }
         if let last = heard[beacon.node] {

@@ -1,28 +1,61 @@
-/// What is worth a line about datagrams that were dropped, as a value: each kind of trouble once, and never the
-/// datagram's own text unless it is authentic.
+/// What is worth a line about datagrams that were dropped, as a value: each trouble once a day, and never the datagram's own text
+/// unless it is authentic.
+///
+/// Anybody can make up troubles. Whoever does gets few lines, and neither keeps another source's from being told nor a trouble of
+/// another kind; and after an hour there is room for new ones.
 struct BeaconNews {
-    /// Different troubles told of. Whoever makes up more is not worth more lines.
-    static let limit = 8
+    /// Lines an hour about one source, and of one kind of trouble.
+    static let sourceLimit = 2
+    static let kindLimit = 4
+    /// How long a trouble that was told is not told again.
+    static let memory = Duration.seconds(86_400)
+    private static let hour = Duration.seconds(3600)
 
-    private var told: Set<BeaconFault> = []
-    private var nodes: Set<NodeID> = []
+    private enum Trouble: Hashable {
+        case fault(BeaconFault)
+        case clock(NodeID)
+    }
+
+    /// When each was told: `kindLimit` of six kinds an hour, for a day.
+    private var told: [Trouble: Duration] = [:]
+    /// Lines of this hour.
+    private var bySource: [String: Int] = [:]
+    private var byKind: [String: Int] = [:]
+    private var hourBegan = Duration.zero
     private let own: ClusterMark
 
     init(own: ClusterMark) {
         self.own = own
     }
 
-    /// - Parameter beacon: what was read, where the fault was found in an authentic one.
-    /// - Returns: what to log, the first time.
-    mutating func line(_ fault: BeaconFault, beacon: Beacon?) -> String? {
-        if case .stale(let milliseconds) = fault {
-            guard let beacon, nodes.count < BeaconNews.limit, nodes.insert(beacon.node).inserted else { return nil }
-            let seconds = milliseconds.magnitude / 1000
-            return "the clock of \(beacon.name) is \(seconds) s \(milliseconds > 0 ? "behind" : "ahead of") this "
-                + "node's; its beacons do not count. Do both machines set their clocks by NTP?"
+    /// - Parameters:
+    ///   - beacon: what was read, where the fault was found in one that could be opened.
+    ///   - source: the IP address that it came from.
+    /// - Returns: what to log, if anything.
+    mutating func line(_ fault: BeaconFault, beacon: Beacon?, from source: String, now: Duration) -> String? {
+        guard let (trouble, text) = trouble(fault, beacon) else { return nil }
+        if now - hourBegan >= BeaconNews.hour {
+            (bySource, byKind, hourBegan) = ([:], [:], now)
+            told = told.filter { now - $0.value < BeaconNews.memory }
         }
-        guard let text = text(fault), told.count < BeaconNews.limit, told.insert(fault).inserted else { return nil }
+        guard told[trouble] == nil, bySource[source, default: 0] < BeaconNews.sourceLimit,
+            byKind[fault.label, default: 0] < BeaconNews.kindLimit
+        else { return nil }
+        told[trouble] = now
+        bySource[source, default: 0] += 1
+        byKind[fault.label, default: 0] += 1
         return text
+    }
+
+    private func trouble(_ fault: BeaconFault, _ beacon: Beacon?) -> (Trouble, String)? {
+        guard case .stale(let milliseconds) = fault else { return text(fault).map { (.fault(fault), $0) } }
+        guard let beacon else { return nil }
+        let seconds = milliseconds.magnitude / 1000
+        return (
+            .clock(beacon.node),
+            "the clock of \(beacon.name) is \(seconds) s \(milliseconds > 0 ? "behind" : "ahead of") this "
+                + "node's; its beacons do not count. Do both machines set their clocks by NTP?"
+        )
     }
 
     private func text(_ fault: BeaconFault) -> String? {

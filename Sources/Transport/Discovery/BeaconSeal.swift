@@ -4,11 +4,13 @@ package import NIOCore
 
 /// Seals this cluster's beacons and opens those of others.
 ///
-/// Without a key everybody can seal: then the tag tells damage and nothing more, and a node stays on its own machine.
-/// Under certificates of an own PKI there is no common secret either; a forged beacon makes a node dial in vain.
+/// Without a key everybody can seal: then the tag tells damage and nothing more. So it is under certificates of an own PKI, where
+/// there is no common secret either. What such beacons may bring about is bounded by `UnsealedBeacons`.
 package struct BeaconSeal: Sendable {
     /// What this cluster's beacons carry.
     package let cluster: ClusterMark
+    /// Whether nobody else can seal.
+    var isSecret: Bool { cluster.key != 0 }
     private let key: SymmetricKey
     /// Other keys whose beacons count too, by their number.
     private let others: [UInt64: SymmetricKey]

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
@@ -26,6 +27,7 @@ final class Discovery: Sendable {
         var schedule = BeaconSchedule()
         var filter: BeaconFilter
         var news: BeaconNews
+        var unsealed = UnsealedBeacons()
         var sequence: UInt64 = 0
         var lastAsked: Duration?
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
@@ -39,8 +41,8 @@ final class Discovery: Sendable {
         var rejoining: RepeatedTask?
         /// Paths that there were at the last look.
         var wanted: Set<BeaconPath> = []
-        /// Paths that could not be opened, told once.
-        var failed: Set<BeaconPath> = []
+        /// Paths that cannot be opened.
+        var troubles = PathTroubles()
         var isStopped = false
     }
 
@@ -149,6 +151,7 @@ final class Discovery: Sendable {
             return state.wanted
         }
         for path in before.subtracting(wanted) {
+            state.withLockedValue { $0.troubles.opened(path) }
             system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
             await sockets.close(path)
             system.lost(address: path.address)
@@ -157,10 +160,11 @@ final class Discovery: Sendable {
             do {
                 try await sockets.open(path)
                 system.logger.debug("beacons go by an interface", metadata: ["interface": "\(path)"])
-                state.withLockedValue { _ = $0.failed.remove(path) }
+                state.withLockedValue { $0.troubles.opened(path) }
             } catch {
                 // Tried again at the next look.
-                if state.withLockedValue({ $0.failed.insert(path).inserted }) {
+                let (now, isAbsent) = (system.now, (error as? IOError)?.errnoCode == EADDRNOTAVAIL)
+                if state.withLockedValue({ $0.troubles.failed(path, isAbsent: isAbsent, now: now) }) {
                     system.logger.warning(
                         "cannot send or hear beacons", metadata: ["interface": "\(path)", "error": "\(error)"])
                 }
@@ -253,11 +257,15 @@ final class Discovery: Sendable {
         } catch {
             return dropped(error, beacon: nil, envelope.remoteAddress)
         }
-        if let fault = state.withLockedValue({ $0.filter.fault(beacon, now: WallClock.milliseconds) }) {
-            return dropped(fault, beacon: beacon, envelope.remoteAddress)
+        let (now, source) = (system.now, envelope.remoteAddress)
+        let fault = state.withLockedValue { state -> BeaconFault? in
+            guard seal.isSecret || state.unsealed.admits(source, now: now) else { return .crowded }
+            return state.filter.fault(beacon, now: WallClock.milliseconds)
         }
+        if let fault { return dropped(fault, beacon: beacon, source) }
         system.metrics.heardBeacon(nil)
-        let addresses = beacon.addresses(from: envelope.remoteAddress)
+        let addresses =
+            seal.isSecret ? beacon.addresses(from: source) : [beacon.addressOfSource(source)].compactMap(\.self)
         if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node, at: addresses) }
         switch beacon.kind {
         case .goodbye: return system.heardGoodbye(of: beacon.node)
@@ -265,6 +273,9 @@ final class Discovery: Sendable {
             if isAnswered(beacon) { advance(.solicited) }
             if system.isLinked(beacon.node) { state.withLockedValue { $0.lastAsked = system.now } }
         case .announce: break
+        }
+        guard seal.isSecret || state.withLockedValue({ $0.unsealed.suggests(beacon, from: source, now: now) }) else {
+            return
         }
         system.suggest(addresses, node: beacon.node, by: .beacon)
     }
@@ -276,10 +287,13 @@ final class Discovery: Sendable {
         return state.withLockedValue { $0.schedule.answersNewcomer(members: members) }
     }
 
-    /// Anybody may send to the group: dropped without a word, or with one the first time.
+    /// Anybody may send to the group: dropped without a word, or with one now and then.
     private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
         system.metrics.heardBeacon(fault)
-        guard let line = state.withLockedValue({ $0.news.line(fault, beacon: beacon) }) else { return }
-        system.logger.notice("\(line)", metadata: ["from": "\(source.ipAddress ?? "")"])
+        let (from, now) = (source.ipAddress ?? "", system.now)
+        guard let line = state.withLockedValue({ $0.news.line(fault, beacon: beacon, from: from, now: now) }) else {
+            return
+        }
+        system.logger.notice("\(line)", metadata: ["from": "\(from)"])
     }
 }

@@ -21,7 +21,9 @@ package enum NodeFinder {
         let loop = group.next()
         let sockets = BeaconSockets(settings, loop: loop) { envelope in
             guard let beacon = try? seal.open(envelope.data), beacon.kind != .goodbye,
-                let address = beacon.addresses(from: envelope.remoteAddress).first
+                let address = seal.isSecret
+                    ? beacon.addresses(from: envelope.remoteAddress).first
+                    : beacon.addressOfSource(envelope.remoteAddress)
             else { return }
             continuation.yield(address)
         }

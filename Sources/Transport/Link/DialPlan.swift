@@ -58,6 +58,9 @@ package struct DialPlan {
     /// Dials under way at once of addresses that have failed before: each takes a socket, and forged beacons name many.
     package static let retryLimit = 48
 
+    /// Addresses of this node itself that are remembered.
+    static let ownAddressLimit = 1024
+
     private let own: NodeID
     private var targets: [NodeAddress: Target] = [:]
     /// Addresses that turned out to be this node itself.
@@ -243,6 +246,8 @@ package struct DialPlan {
         guard let target = targets[address] else { return [] }
         switch failure {
         case _ where failure.isOfItself:
+            // A machine has some tens; members may make up any number, and those are looked at again.
+            if itself.count >= DialPlan.ownAddressLimit { itself = [] }
             itself.insert(address)
             targets[address] = nil
             return []

@@ -15,6 +15,7 @@ package final class Link: Sendable {
     package let remoteAddress: NodeAddress?
     /// This side's end of it.
     let localAddress: IPAddress?
+    private let socketAddresses: (peer: SocketAddress, own: SocketAddress)?
     /// Longest arguments or result the other side takes.
     let bodyLimit: Int
     /// Calls of the peer that run here.
@@ -81,6 +82,7 @@ package final class Link: Sendable {
         }
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
         localAddress = channel.localAddress.flatMap(IPAddress.init)
+        socketAddresses = channel.remoteAddress.flatMap { peer in channel.localAddress.map { (peer, $0) } }
         state = BriefLock(
             State(
                 calls: CallTable(limit: min(Int(clamping: peer.limits.calls), FrameLimits.openCalls)),
@@ -106,6 +108,14 @@ package final class Link: Sendable {
 
     func close() {
         channel.close(promise: nil)
+    }
+
+    /// Whose process of this machine has the other end; `nil` for another machine's and for Unix sockets, which have file rights.
+    var peerSocketOwner: SocketOwner.Answer? {
+        guard let (peer, own) = socketAddresses, remoteAddress?.isLoopback == true, IPAddress(peer) != nil else {
+            return nil
+        }
+        return SocketOwner.of(peer: peer, connectedTo: own)
     }
 
     // MARK: - Sending

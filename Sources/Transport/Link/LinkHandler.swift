@@ -393,8 +393,7 @@ final class LinkHandler: ChannelDuplexHandler {
         armDeadline(context)
         if !context.channel.isWritable, link.queuedControlFrames > FrameLimits.controlFrames {
             // A peer that asks and does not read: our memory is not its buffer.
-            system.logger.warning(
-                "closing a link whose peer does not read", metadata: ["peer": "\(peerDescription(context))"])
+            system.warn("closing a link whose peer does not read", of: peerDescription(context))
             context.close(promise: nil)
         } else if link.isEnding, !isClosing, link.isDone {
             isClosing = true

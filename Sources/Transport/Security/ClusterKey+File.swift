@@ -26,7 +26,9 @@ extension ClusterKey {
     ///
     /// - Throws: `SecurityError` for a file that is missing, too long, no key, or open to others.
     public init(contentsOf path: String) throws(SecurityError) {
-        try self.init(pem: try SecretFile.read(path, .secret), from: path)
+        let (text, exposure) = try SecretFile.examine(path, .secret)
+        try self.init(pem: text, from: path)
+        if let exposure { throw exposure }
     }
 
     /// - Parameter path: where the text is from, for error lines.

@@ -11,7 +11,7 @@ struct LoadedCertificates {
     init(_ files: CertificateFiles, now: Date) throws(SecurityError) {
         chain = try LoadedCertificates.certificates(in: files.certificate)
         trustRoots = try LoadedCertificates.certificates(in: files.trustRoots)
-        let text = try SecretFile.read(files.privateKey, .secret)
+        let (text, exposure) = try SecretFile.examine(files.privateKey, .secret)
         do {
             privateKey = try NIOSSLPrivateKey(bytes: Array(text.utf8), format: .pem)
         } catch {
@@ -19,6 +19,7 @@ struct LoadedCertificates {
                 "\(PrintableText.of(files.privateKey)): no private key in PEM form that can be read without a passphrase"
             )
         }
+        if let exposure { throw exposure }
         let shown = PrintableText.of(files.certificate)
         for certificate in chain {
             guard now < certificate.validUntil else {

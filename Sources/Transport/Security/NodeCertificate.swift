@@ -13,6 +13,9 @@ package struct NodeCertificate: Sendable {
     static let lifetime: TimeInterval = 86_400
     /// Renewed at two thirds of its life: eight hours are left for trying again.
     static let renewalAge: TimeInterval = lifetime * 2 / 3
+    /// The same for all nodes: a server shows its certificate to whoever connects, before it knows who that is. What the node is
+    /// called stands in its hello. (Earlier versions want one common name, whatever it is.)
+    static let commonName = "skynode"
 
     package let notBefore: Date
     package let notAfter: Date
@@ -22,9 +25,8 @@ package struct NodeCertificate: Sendable {
 
     /// - Parameters:
     ///   - node: goes into the certificate as a URI, see `PeerIdentity`.
-    ///   - name: the node's name, as common name.
     /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet.
-    package init(issuedBy key: ClusterKey, node: NodeID, name: String, now: Date) throws(SecurityError) {
+    package init(issuedBy key: ClusterKey, node: NodeID, now: Date) throws(SecurityError) {
         guard now < key.certificate.notValidAfter else {
             throw SecurityError(
                 "the cluster key expired on \(DayText.of(key.certificate.notValidAfter)) (or this machine's clock is "
@@ -41,7 +43,7 @@ package struct NodeCertificate: Sendable {
         privateKey = P256.Signing.PrivateKey()
         do {
             certificate = try NodeCertificate.issue(
-                key, Certificate.PublicKey(privateKey.publicKey), PeerIdentity(node: node, name: name),
+                key, Certificate.PublicKey(privateKey.publicKey), PeerIdentity(node: node),
                 notBefore, notAfter)
         } catch {
             throw SecurityError("this node's certificate could not be issued: \(error)")
@@ -55,7 +57,7 @@ package struct NodeCertificate: Sendable {
         try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: notBefore,
             notValidAfter: notAfter, issuer: key.certificate.subject,
-            subject: try DistinguishedName { CommonName(identity.name) }, signatureAlgorithm: .ecdsaWithSHA256,
+            subject: try DistinguishedName { CommonName(commonName) }, signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))

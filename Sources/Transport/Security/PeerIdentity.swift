@@ -1,20 +1,17 @@
 import NIOSSL
-import SwiftASN1
 import X509
 
 /// Who a peer is by its certificate, which the TLS handshake has verified.
 package struct PeerIdentity: Hashable, Sendable {
     package let node: NodeID
-    package let name: String
 
     /// Longest certificate looked into. A node's own has about 600 bytes; those of other authorities a few KiB.
     static let certificateLimit = 16 * 1024
     /// What the node id follows in the certificate's subject alternative name.
     static let uriPrefix = "urn:skynet:node:"
 
-    package init(node: NodeID, name: String) {
+    package init(node: NodeID) {
         self.node = node
-        self.name = name
     }
 
     /// The node id as it stands in the certificate: sixteen hexadecimal digits after the prefix.
@@ -26,7 +23,7 @@ package struct PeerIdentity: Hashable, Sendable {
         self.init(der: bytes)
     }
 
-    /// `nil` for whatever is not a certificate with exactly one node id and one usable name.
+    /// `nil` for whatever is not a certificate with exactly one node id.
     init?(der bytes: [UInt8]) {
         guard bytes.count <= PeerIdentity.certificateLimit, let certificate = try? Certificate(derEncoded: bytes),
             let names = try? certificate.extensions.subjectAlternativeNames
@@ -34,11 +31,8 @@ package struct PeerIdentity: Hashable, Sendable {
         let nodes = names.compactMap { name in
             if case .uniformResourceIdentifier(let uri) = name { PeerIdentity.node(in: uri) } else { nil }
         }
-        let commonNames = certificate.subject.joined().filter { $0.type == .RDNAttributeType.commonName }
-        guard nodes.count == 1, commonNames.count == 1, let name = String(commonNames[0].value),
-            Hello.isValidName(name)
-        else { return nil }
-        self.init(node: nodes[0], name: name)
+        guard nodes.count == 1 else { return nil }
+        self.init(node: nodes[0])
     }
 
     private static func node(in uri: String) -> NodeID? {
@@ -47,7 +41,7 @@ package struct PeerIdentity: Hashable, Sendable {
         else { return nil }
         let node = NodeID(rawValue: number)
         // One spelling only: neither capitals nor a sign.
-        return PeerIdentity(node: node, name: "").uri == uri ? node : nil
+        return PeerIdentity(node: node).uri == uri ? node : nil
     }
 
     /// What is wrong with a hello that says `node` on a connection with this identity; `nil` where nothing is.

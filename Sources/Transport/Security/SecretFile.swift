@@ -25,6 +25,16 @@ package enum SecretFile {
     static func read(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
         -> String
     {
+        let (text, exposure) = try examine(path, kind, credentials: credentials)
+        if let exposure { throw exposure }
+        return text
+    }
+
+    /// The text of the file, and what is wrong with who may read it. Whoever knows what the file should hold looks at the
+    /// text first: to close a file that is no secret, as `/etc/passwd`, would be the wrong advice.
+    static func examine(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
+        -> (text: String, exposure: SecurityError?)
+    {
         let shown = PrintableText.of(path)
         guard !path.isEmpty, !path.utf8.contains(0) else { throw SecurityError("an empty name is no file") }
         // Without O_NONBLOCK a named pipe would keep us waiting for a writer.
@@ -34,14 +44,15 @@ package enum SecretFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SecurityError("\(shown): \(reason(errno))") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw SecurityError("\(shown): not a regular file") }
+        var exposure: SecurityError?
         if kind == .secret {
             let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
-            try checkMode(status, shown, isCredential: isCredential)
+            exposure = SecretFile.exposure(status, shown, isCredential: isCredential)
         }
         guard status.st_size <= limit else {
             throw SecurityError("\(shown): has \(status.st_size) bytes, too long for a file of keys or certificates")
         }
-        return String(decoding: try bytes(descriptor, shown), as: UTF8.self)
+        return (String(decoding: try bytes(descriptor, shown), as: UTF8.self), exposure)
     }
 
     /// Where systemd puts what `LoadCredential=` names.
@@ -51,24 +62,22 @@ package enum SecretFile {
         return folder.hasPrefix("/") ? folder : nil
     }
 
-    private static func checkMode(
-        _ status: stat, _ shown: String, isCredential: Bool
-    ) throws(SecurityError) {
+    /// Who else may do what with a secret, and how that is mended; `nil` for nobody.
+    private static func exposure(_ status: stat, _ shown: String, isCredential: Bool) -> SecurityError? {
         // systemd lets the service's user in by an access control list, whose mask stat shows as the group's rights;
         // the folder around it is closed to everybody else (systemd.exec(5), "Credentials"). What root lets a group read is
         // the administrator's will: that is how a package gives a service its secret, and as PostgreSQL has it too.
         let forbidden: mode_t = isCredential || status.st_uid == 0 ? 0o037 : 0o077
         let others = status.st_mode & forbidden
-        guard others == 0 else {
-            let verb = others & 0o044 != 0 ? "read" : "change"
-            let mend =
-                switch (status.st_uid, status.st_gid) {
-                case (0, 0): "chmod 600 \(shown) (for a service: chgrp skynode \(shown); chmod 640 \(shown))"
-                case (0, _): "chmod 640 \(shown)"
-                default: "chmod 600 \(shown)"
-                }
-            throw SecurityError("\(shown): others can \(verb) this secret; run: \(mend)")
-        }
+        guard others != 0 else { return nil }
+        let verb = others & 0o044 != 0 ? "read" : "change"
+        let mend =
+            switch (status.st_uid, status.st_gid) {
+            case (0, 0): "chmod 600 \(shown) (for a service: chgrp skynode \(shown); chmod 640 \(shown))"
+            case (0, _): "chmod 640 \(shown)"
+            default: "chmod 600 \(shown)"
+            }
+        return SecurityError("\(shown): others can \(verb) this secret; run: \(mend)")
     }
 
     private static func bytes(_ descriptor: Int32, _ shown: String) throws(SecurityError) -> [UInt8] {

@@ -19,12 +19,12 @@ struct TLSContextPair: Sendable {
     static let applicationProtocol = "skynet/2"
 
     /// `nil` where there is no TLS.
-    init?(_ security: TransportSecurity, node: NodeID, name: String, now: Date) throws(SecurityError) {
+    init?(_ security: TransportSecurity, node: NodeID, now: Date) throws(SecurityError) {
         switch security {
         case .none:
             return nil
         case .clusterKey(let key, let others):
-            let own = try NodeCertificate(issuedBy: key, node: node, name: name, now: now)
+            let own = try NodeCertificate(issuedBy: key, node: node, now: now)
             do {
                 try self.init(
                     chain: [NIOSSLCertificate(bytes: own.derBytes(), format: .der)],

@@ -10,7 +10,6 @@ import NIOSSL
 package final class TLSContexts: Sendable {
     private let security: TransportSecurity
     private let node: NodeID
-    private let name: String
     private let current: NIOLockedValueBox<TLSContextPair>
 
     /// How soon a renewal that failed is tried again; also how often the files of an own PKI are read.
@@ -19,13 +18,12 @@ package final class TLSContexts: Sendable {
     /// `nil` where there is no TLS.
     ///
     /// - Throws: `SecurityError` where the key or the files are of no use.
-    package init?(_ security: TransportSecurity, node: NodeID, name: String, now: Date) throws(SecurityError) {
-        guard security.isOn, let pair = try TLSContextPair(security, node: node, name: name, now: now) else {
+    package init?(_ security: TransportSecurity, node: NodeID, now: Date) throws(SecurityError) {
+        guard security.isOn, let pair = try TLSContextPair(security, node: node, now: now) else {
             return nil
         }
         self.security = security
         self.node = node
-        self.name = name
         current = NIOLockedValueBox(pair)
     }
 
@@ -57,7 +55,7 @@ package final class TLSContexts: Sendable {
     /// Replaces the certificate now; see `renewIfDue`.
     package func renew(now: Date) throws(SecurityError) -> Bool {
         do throws(SecurityError) {
-            guard let pair = try TLSContextPair(security, node: node, name: name, now: now) else { return false }
+            guard let pair = try TLSContextPair(security, node: node, now: now) else { return false }
             return current.withLockedValue { old in
                 let isNew = pair.certificateBytes != old.certificateBytes
                 old = pair

@@ -1,4 +1,5 @@
 public import CoreMetrics
+import Glibc
 public import Logging
 public import NIOCore
 import NIOPosix
@@ -30,6 +31,9 @@ public struct ClusterSettings: Sendable {
     public var security = TransportSecurity.none
     /// Whether links to other machines are refused, in both directions, as they are without authentication.
     public var isLoopbackOnly = false
+    /// To which users' processes of this machine there are links over TCP while there is no authentication and `isLoopbackOnly` is
+    /// set: this process's own and root, who can do everything in any case.
+    package var servedUsers: Set<UInt32> = [geteuid(), 0]
     /// Silence after which a link is given up; it is suspected at a little more than half of it. A peer is known to be lost
     /// within three seconds. For idle links of a node that has more than sixteen it grows with their number.
     public var silenceLimit = Duration.seconds(2.7)

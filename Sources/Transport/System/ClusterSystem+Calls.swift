@@ -132,8 +132,7 @@ extension ClusterSystem {
             return refuse(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(self.name)"), on: link)
         }
         guard let method = type(of: actor).methods.method(named: name.method) else {
-            logger.warning(
-                "refused a call of a method that the actor does not have", metadata: ["peer": "\(link.peer.name)"])
+            warn("refused a call of a method that the actor does not have", of: link.peer.name)
             return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"), on: link)
         }
         switch link.inbound.admit(frame.call, remaining: request.remaining, unanswered: unanswered) {

@@ -9,7 +9,7 @@ extension ClusterSystem {
     private static let renewalInterval = TimeAmount.minutes(5)
 
     func startSecurity() throws {
-        guard let tls = try TLSContexts(settings.security, node: node, name: name, now: .now) else { return }
+        guard let tls = try TLSContexts(settings.security, node: node, now: .now) else { return }
         let loop = eventLoopGroup.next()
         let renewal = loop.scheduleRepeatedAsyncTask(
             initialDelay: ClusterSystem.renewalInterval, delay: ClusterSystem.renewalInterval

@@ -40,9 +40,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var isStopping = false
         var pending: PendingConnections
         /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
-        var logged: Set<String> = []
-        /// Since when.
-        var loggedSince = Duration.zero
+        var logged = DailyNews()
+        /// What may be said again and again, but not without end.
+        var logLimit = LogLimit()
     }
 
     private let state: BriefLock<State>
@@ -406,9 +406,23 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return nil
     }
 
+    /// Why a link to a process of this machine is not wanted where nothing else tells who that is: whoever has a link may do what
+    /// this node's user may, whichever side dialled.
+    private func objection(toUserOf link: Link) -> Refusal? {
+        guard settings.isLoopbackOnly, !settings.security.isOn, let owner = link.peerSocketOwner else { return nil }
+        switch owner {
+        case .user(let user) where settings.servedUsers.contains(user): return nil
+        case .unknown: return nil
+        case .user, .nobody:
+            return Refusal(
+                .role, "without a key, \(name) serves its own user only; give both the same key (--cluster-key)")
+        }
+    }
+
     /// A handshake is done. Says why where the link is not wanted after all.
     func established(_ link: Link) -> Refusal? {
         let peer = link.peer
+        if let refusal = objection(toUserOf: link) { return refusal }
         // Asked first: the dialer has a lock of its own.
         let found = found(link, state.withLockedValue { $0.dialer })
         // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
@@ -498,33 +512,41 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     func compared(clockOf link: Link, offset: Duration, within roundTrip: Duration) {
         let gap = offset < .zero ? .zero - offset : offset
-        guard gap > ClusterSystem.clockTolerance + roundTrip, isNews("clock of \(link.peer.node)") else { return }
+        guard gap > ClusterSystem.clockTolerance + roundTrip, isNews("clock", of: link.peer.name) else { return }
         logger.warning(
             "the clock of another node differs from this one's; do both machines set their clocks by NTP?",
             metadata: ["peer": "\(link.peer.name)", "ahead": "\(offset.components.seconds) s"])
     }
 
     func refused(_ reason: String, peer: String) {
-        if isNews(peer + reason) {
+        if isNews(reason, of: peer) {
             logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(reason)"])
         }
     }
 
     func broke(_ reason: String, peer: String) {
-        if isNews(peer + reason) {
+        if isNews(reason, of: peer) {
             logger.warning(
                 "closed a connection that sent something that is not the protocol",
                 metadata: ["peer": "\(peer)", "reason": "\(reason)"])
         }
     }
 
-    /// Whether this has not been logged for a day. Bounded: whoever scans our port must not fill memory or log.
-    private func isNews(_ text: String) -> Bool {
+    /// Whether this has not been logged for a day.
+    private func isNews(_ text: String, of peer: String) -> Bool {
         let now = now
-        return state.withLockedValue { state in
-            if now - state.loggedSince >= .seconds(86_400) { (state.logged, state.loggedSince) = ([], now) }
-            return state.logged.count < 1000 && state.logged.insert(text).inserted
+        return state.withLockedValue { $0.logged.isNews(text, of: peer, now: now) }
+    }
+
+    /// Logs what a peer causes as often as it likes.
+    func warn(_ message: Logger.Message, of peer: String) {
+        let now = now
+        guard let leftOut = state.withLockedValue({ $0.logLimit.line("\(message)", of: peer, now: now) }) else {
+            return
         }
+        var metadata: Logger.Metadata = ["peer": "\(peer)"]
+        if leftOut > 0 { metadata["left out"] = "\(leftOut) more like this" }
+        logger.warning(message, metadata: metadata)
     }
 
     /// Where the other nodes reach the peer of this link.

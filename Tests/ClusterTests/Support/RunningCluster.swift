@@ -15,8 +15,7 @@ final class RunningCluster: Sendable {
         _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil,
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
-        let multicast =
-            "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
+        let multicast = group()
         var nodes: [RunningProcess] = []
         let state = try ScratchFolder()
         do {
@@ -28,13 +27,50 @@ final class RunningCluster: Sendable {
                 addresses.append(address)
             }
             let cluster = RunningCluster(nodes: nodes, addresses: addresses, multicast: multicast)
-            try await cluster.untilComplete()
+            try await untilKnown(count, at: addresses[0])
             try await body(cluster)
         } catch {
             await RunningCluster.stop(nodes)
             throw error
         }
         await RunningCluster.stop(nodes)
+    }
+
+    /// A multicast group that no other test uses; printed, since it may be why a test is red.
+    static func group() -> String {
+        let group = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)):\(Int.random(in: 20_000...60_000))"
+        print("multicast group \(group)")
+        return group
+    }
+
+    /// Waits until a node lists so many nodes, itself among them.
+    static func untilKnown(_ count: Int, at address: String, _ options: [String] = []) async throws {
+        let watch = try RunningProcess(
+            Skynode.path, ["nodes", "--watch", "--node", address, "--format", "json"] + options)
+        let alarm = Task {
+            try await Task.sleep(for: .seconds(60))
+            watch.send(SIGKILL)
+        }
+        var known: Set<String> = []
+        for await line in watch.lines {
+            guard let news = NewsLine(line) else { continue }
+            if ["lost", "left"].contains(news.event) { known.remove(news.id) } else { known.insert(news.id) }
+            if known.count >= count { break }
+        }
+        alarm.cancel()
+        watch.send(SIGKILL)
+        let ended = await watch.end()
+        if known.count < count { Issue.record("\(address) lists \(known.count) of \(count) nodes: \(ended.errors)") }
+    }
+
+    private struct NewsLine: Decodable {
+        var event: String
+        var id: String
+
+        init?(_ line: String) {
+            guard let news = try? JSONDecoder().decode(NewsLine.self, from: Data(line.utf8)) else { return nil }
+            self = news
+        }
     }
 
     static func start(
@@ -98,16 +134,6 @@ final class RunningCluster: Sendable {
         self.nodes = nodes
         self.addresses = addresses
         self.multicast = multicast
-    }
-
-    /// Asks until every node is listed, thirty seconds at most.
-    private func untilComplete() async throws {
-        let limit = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < limit {
-            let list = try await Skynode.run("nodes", "--node", addresses[0], "--format", "json")
-            if list.output.count == nodes.count { return }
-        }
-        Issue.record("the nodes did not find each other")
     }
 
     static func stop(_ nodes: [RunningProcess]) async {

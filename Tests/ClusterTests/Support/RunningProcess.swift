@@ -9,7 +9,7 @@ final class RunningProcess: Sendable {
     private let arguments: [String]
     /// Lines of standard output as they come.
     let lines: AsyncStream<String>
-    private let collected = NIOLockedValueBox<(output: [String], errors: [String])>(([], []))
+    private let collected = NIOLockedValueBox<(output: [String], errors: [String], isEnded: Bool)>(([], [], false))
     private let ended: AsyncStream<Int32>
     /// Where its standard input comes from; -1 for nowhere.
     private let input: Int32
@@ -69,6 +69,7 @@ final class RunningProcess: Sendable {
             }
             lineContinuation.finish()
             errorsRead.wait()
+            collected.withLockedValue { $0.isEnded = true }
             var status: Int32 = 0
             while waitpid(child, &status, 0) == -1, errno == EINTR {}
             let signal = status & 0x7f
@@ -92,6 +93,17 @@ final class RunningProcess: Sendable {
 
     /// Lines of standard error until now.
     var errorsSoFar: [String] { collected.withLockedValue { $0.errors } }
+
+    /// Waits until its standard error is as expected, or at its end.
+    func untilErrors(_ isExpected: ([String]) -> Bool) async throws {
+        while !isExpected(errorsSoFar) {
+            guard !isEnded else { throw SpawnFailure(reason: "it has ended: \(errorsSoFar.suffix(3))") }
+            // Of a thread that reads them; there is no telling which line will be the one.
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private var isEnded: Bool { collected.withLockedValue { $0.isEnded } }
 
     /// Longest time a process under test may take to end once it is waited for.
     static let patience = Duration.seconds(60)

@@ -41,6 +41,13 @@ enum Skynode {
         let process = try RunningProcess(path, arguments)
         return await process.end()
     }
+
+    /// Runs a line of the shell, with `skynode` in it as `"$0"`.
+    static func shell(_ line: String) async throws -> Ended {
+        try Task.checkCancellation()
+        let process = try RunningProcess("/bin/sh", ["-c", line, path])
+        return await process.end()
+    }
 }
 
 /// What a command left.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Transport
 
 @testable import SkyCore
 
@@ -39,10 +40,26 @@ import Testing
     @Test func `of several images every source says from which it is, and numbers go through`() {
         let table = table(section("a.fits", 2), section("b, c.fits", 1))
         let lines = lines(table.csv())
-        #expect(lines[0].hasSuffix(",SECTOR,FILE"))
-        #expect(lines[1].hasSuffix(",a.fits") && lines[3].hasSuffix(",\"b, c.fits\""))
+        #expect(lines[0].hasSuffix(",SECTOR,NUMBER_IN_FILE,FILE"))
+        #expect(lines[1].hasSuffix(",1,a.fits") && lines[2].hasSuffix(",2,a.fits"))
+        #expect(lines[3].hasSuffix(",1,\"b, c.fits\""), "where it is in the catalogue of its own image")
         #expect(lines.dropFirst().map { $0.prefix { $0 != "," } } == ["1", "2", "3"])
         #expect(!self.lines(self.table(section("a.fits", 1)).csv())[0].contains("FILE"))
+    }
+
+    @Test func `no format hands on what a file's name does to a terminal`() {
+        let table = table(section("a\u{1B}[2J\u{9B}\u{202E}b.fits", 1), section("c\u{7}\u{E0041}d, \n.fits", 1))
+        let escaped = ["a\\u001b[2J\\u009b\\u202eb.fits", "c\\u0007\\udb40\\udc41d, \\n.fits"]
+        let replaced = ["a?[2J??b.fits", "c??d, ?.fits"]
+        for (format, bytes, names) in [
+            ("csv", table.csv(), replaced), ("ndjson", table.ndjson(), escaped), ("votable", table.votable(), replaced),
+            ("ecsv", table.ecsv(), escaped + replaced), ("regions", table.regions(), replaced),
+        ] {
+            let text = String(decoding: bytes, as: UTF8.self)
+            for name in names { #expect(text.contains(name), "\(format)") }
+            let hidden = text.unicodeScalars.filter { $0 != "\n" && !PrintableText.holds($0) }
+            #expect(hidden.isEmpty, "\(format)")
+        }
     }
 
     @Test func `what decided the catalogue is in its header`() {

@@ -123,6 +123,16 @@ import Testing
         #expect(plan.failed(3, "overflow", isBadInput: false).abort == nil)
     }
 
+    @Test func `an image that changes while it is scanned ends the job, whichever task finds it`() throws {
+        for task in [1, 3, 4] {
+            var plan = try measured()
+            let reason = FileContent.changed("/data/m13.fits").message
+            #expect(plan.failed(task, reason, isBadInput: true).abort == SkyError(.badInput, reason))
+        }
+        var plan = try measured()
+        #expect(plan.failed(3, "/data/m13.fits: a damaged tile", isBadInput: true).abort == nil)
+    }
+
     @Test func `what is larger than a sector is looked at when all sectors are settled`() throws {
         var plan = try measured()
         let piece = SectorResult.Fragment(

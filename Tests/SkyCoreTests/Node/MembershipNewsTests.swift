@@ -26,6 +26,17 @@ import Transport
         #expect(news.line(.back(member("north", 1)), at: .zero) == nil)
     }
 
+    @Test func `losses of made-up names are not told without end`() {
+        var news = MembershipNews()
+        let lost = (1...10_000).count { number in
+            _ = news.line(.joined(member("made\(number)", UInt64(number))), at: .seconds(1))
+            return news.line(.lost(NodeID(rawValue: UInt64(number))), at: .seconds(1)) != nil
+        }
+        #expect(lost == MembershipNews.lossLimit)
+        _ = news.line(.joined(member("north", 20_000)), at: .seconds(3700))
+        #expect(news.line(.lost(NodeID(rawValue: 20_000)), at: .seconds(3700)) == .lost("north"))
+    }
+
     @Test func `who has left in order is new when it comes again`() {
         var news = MembershipNews()
         _ = news.line(.joined(member("north", 1)), at: .zero)

@@ -19,14 +19,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         var parts: [ByteBuffer] = []
         for var request in requests {
             request.file.path = places[request.file.path] ?? request.file.path
-            do {
-                let part = try engine.with(request.file.content, of: request.file.path) { try engine.part(request) }
-                parts.append(forge(request, part))
-            } catch let error as SkyError {
-                throw error
-            } catch {
-                throw SkyError(.failed, "\(error)")
-            }
+            parts.append(forge(request, try engine.serve(request)))
         }
         return parts
     }

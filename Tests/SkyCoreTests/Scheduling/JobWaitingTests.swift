@@ -22,6 +22,8 @@ import Transport
         #expect(met(story, .allowed) == nil, "this job may use all")
         story.tell(.nodeDraining(west, true))
         #expect(met(story, .notDraining) == 1)
+        let drained = story.scheduler.waiting(of: job, now: story.now, limit: 5, drained: east)
+        #expect(drained?.requirements.first { $0.kind == .notDraining }?.met == 0, "nor the coordinator's own node")
         story.lease(east, 2)
         #expect(met(story, .lendsSlots) == 1 && met(story, .hasRoom) == 0, "both slots are in use")
         #expect(story.scheduler.waiting(of: job, now: story.now, limit: 5)?.ready == 1)

@@ -89,24 +89,4 @@ import Testing
             cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now), accepting: [old]))
         #expect(fault(third.seal(.sample(cluster: third.cluster)), seals[0]) == .foreign(third.cluster))
     }
-
-    @Test func `each trouble is worth one line, and there are not many`() {
-        let own = ClusterMark(name: 1, key: 2)
-        var news = BeaconNews(own: own)
-        let troubles: [(BeaconFault, String?)] = [
-            (.foreign(ClusterMark(name: 9, key: 2)), "another cluster is here"),
-            (.foreign(ClusterMark(name: 1, key: 9)), "nodes with another cluster key are here"),
-            (.foreign(ClusterMark(name: 1, key: 0)), "nodes without a cluster key are here"),
-            (.malformed, nil), (.oversized, nil), (.own, nil), (.replayed, nil),
-        ]
-        for (fault, words) in troubles { #expect(news.line(fault, beacon: nil) == words) }
-        for (fault, _) in troubles { #expect(news.line(fault, beacon: nil) == nil, "told already") }
-        let late = news.line(.stale(milliseconds: 45_600), beacon: .sample())
-        #expect(late?.contains("anna is 45 s behind") == true)
-        #expect(news.line(.stale(milliseconds: 48_000), beacon: .sample()) == nil)
-        let early = news.line(.stale(milliseconds: -60_000), beacon: .sample(node: 2))
-        #expect(early?.contains("60 s ahead") == true)
-        let lines = (0..<1000).compactMap { news.line(.foreign(ClusterMark(name: 100 + $0, key: 0)), beacon: nil) }
-        #expect(lines.count < BeaconNews.limit)
-    }
 }

@@ -75,6 +75,21 @@ import Testing
         #expect(plan.lost(larger, saidGoodbye: true, now: .zero).count == 1)
     }
 
+    @Test func `addresses of its own that a member makes up are remembered up to a number`() {
+        var plan = DialPlan(own: own)
+        func suggest(_ port: Int) -> [DialPlan.Action] {
+            let address = NodeAddress.hostPort(host: "10.0.0.1", port: port)
+            return plan.suggest([address], node: larger, by: .introduction, isLinked: false, now: .zero)
+        }
+        for port in 1...DialPlan.ownAddressLimit + 1 {
+            #expect(suggest(port).count == 1)
+            let address = NodeAddress.hostPort(host: "10.0.0.1", port: port)
+            #expect(plan.failed(address, .refused(Refusal(.itself, "")), now: .zero) == [])
+            #expect(suggest(port) == [], "known to be itself")
+        }
+        #expect(suggest(1).count == 1, "forgotten, and looked at again")
+    }
+
     @Test func `an unreachable suggestion is forgotten after its lifetime`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)

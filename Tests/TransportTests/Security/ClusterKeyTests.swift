@@ -141,7 +141,7 @@ import X509
 
     @Test func `a certificate that is no authority is refused`() throws {
         let key = try ClusterKey.make(now: now)
-        let leaf = try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: now)
+        let leaf = try NodeCertificate(issuedBy: key, node: .random(), now: now)
         let text = try [leaf.certificate.serializeAsPEM().pemString, leaf.privateKey.pemRepresentation]
             .joined(separator: "\n")
         #expect(complaint(text + "\n")?.contains("--tls-certificate") == true)

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import SwiftASN1
 import Testing
 import X509
 
@@ -10,7 +11,7 @@ import X509
 
     @Test func `a certificate lives a day, begins an hour ago, and is renewed at two thirds`() throws {
         let key = try ClusterKey.make(now: now)
-        let own = try NodeCertificate(issuedBy: key, node: .random(), name: "m31", now: now)
+        let own = try NodeCertificate(issuedBy: key, node: .random(), now: now)
         #expect(own.certificate.notValidBefore == now - 3600)
         #expect(own.certificate.notValidAfter == now + 86_400)
         #expect(!own.isRenewalDue(at: now))
@@ -20,25 +21,36 @@ import X509
 
     @Test func `a clock that is set back calls for a new certificate`() throws {
         let key = try ClusterKey.make(now: now)
-        let own = try NodeCertificate(issuedBy: key, node: .random(), name: "m31", now: now)
+        let own = try NodeCertificate(issuedBy: key, node: .random(), now: now)
         #expect(own.isRenewalDue(at: now - 7200))
     }
 
     @Test func `it is signed by the key, for both sides of TLS, and names the node`() throws {
         let key = try ClusterKey.make(now: now)
         let node = NodeID(rawValue: 0xAB)
-        let own = try NodeCertificate(issuedBy: key, node: node, name: "Würzburg 3", now: now)
+        let own = try NodeCertificate(issuedBy: key, node: node, now: now)
         #expect(key.certificate.publicKey.isValidSignature(own.certificate.signature, for: own.certificate))
         #expect(try own.certificate.extensions.extendedKeyUsage == ExtendedKeyUsage([.serverAuth, .clientAuth]))
         #expect(try own.certificate.extensions.basicConstraints == .notCertificateAuthority)
-        #expect(PeerIdentity(der: try own.derBytes()) == PeerIdentity(node: node, name: "Würzburg 3"))
+        #expect(PeerIdentity(der: try own.derBytes()) == PeerIdentity(node: node))
+    }
+
+    @Test func `who connects without a key learns no node's name`() throws {
+        let key = try ClusterKey.make(now: now)
+        let certificates = try (1...2).map {
+            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: $0), now: now).certificate
+        }
+        #expect(certificates[0].subject == certificates[1].subject)
+        // Nodes of the version before this one want exactly one common name that can be shown.
+        let names = certificates[0].subject.joined().filter { $0.type == .RDNAttributeType.commonName }
+        #expect(names.count == 1 && names.first.flatMap { String($0.value) }.map(Hello.isValidName) == true)
     }
 
     @Test func `two certificates of one node share neither key nor number`() throws {
         let key = try ClusterKey.make(now: now)
         let (one, two) = (
-            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), name: "n", now: now),
-            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), name: "n", now: now)
+            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), now: now),
+            try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 1), now: now)
         )
         #expect(one.certificate.serialNumber != two.certificate.serialNumber)
         #expect(one.privateKey.rawRepresentation != two.privateKey.rawRepresentation)
@@ -46,14 +58,14 @@ import X509
 
     @Test func `nothing is issued beyond the time of the key`() throws {
         let key = try ClusterKey.make(now: now)
-        let last = try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: key.validUntil - 60)
+        let last = try NodeCertificate(issuedBy: key, node: .random(), now: key.validUntil - 60)
         #expect(last.certificate.notValidAfter == key.validUntil)
         let late = #expect(throws: SecurityError.self) {
-            try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: key.validUntil)
+            try NodeCertificate(issuedBy: key, node: .random(), now: key.validUntil)
         }
         #expect(late?.description.contains("skynode key new") == true)
         let early = #expect(throws: SecurityError.self) {
-            try NodeCertificate(issuedBy: key, node: .random(), name: "n", now: now - 2 * 86_400)
+            try NodeCertificate(issuedBy: key, node: .random(), now: now - 2 * 86_400)
         }
         #expect(early?.description.contains("set the clock") == true)
     }

@@ -52,12 +52,12 @@ import X509
     }
 
     private func contexts(_ files: CertificateFiles, at now: Date = .now) throws -> TLSContexts {
-        try #require(try TLSContexts(.certificates(files), node: .random(), name: "n", now: now))
+        try #require(try TLSContexts(.certificates(files), node: .random(), now: now))
     }
 
     private func complaint(_ files: CertificateFiles) -> String? {
         do throws(SecurityError) {
-            _ = try TLSContexts(.certificates(files), node: .random(), name: "n", now: .now)
+            _ = try TLSContexts(.certificates(files), node: .random(), now: .now)
             return nil
         } catch { return error.description }
     }
@@ -83,7 +83,7 @@ import X509
         let folder = KeyFolder()
         let server = try contexts(try Authority().files(in: folder))
         let client = try #require(
-            try TLSContexts(.clusterKey(try ClusterKey.make(now: .now)), node: .random(), name: "n", now: .now))
+            try TLSContexts(.clusterKey(try ClusterKey.make(now: .now)), node: .random(), now: .now))
         try await SecureLoopback.run(
             server: SecureLoopback.secure(server, isClient: false),
             client: SecureLoopback.secure(client, isClient: true)
@@ -142,7 +142,7 @@ import X509
     @Test func `a node renews its own certificate at two thirds of its life`() throws {
         let now = Date.now
         let key = try ClusterKey.make(now: now)
-        let contexts = try #require(try TLSContexts(.clusterKey(key), node: .random(), name: "n", now: now))
+        let contexts = try #require(try TLSContexts(.clusterKey(key), node: .random(), now: now))
         #expect(try contexts.renewIfDue(now: now + 15 * 3600) == false)
         #expect(try contexts.renewIfDue(now: now + 16 * 3600))
         #expect(contexts.validUntil > now + 39 * 3600)
@@ -152,7 +152,7 @@ import X509
     }
 
     @Test func `without a key there is no TLS`() throws {
-        #expect(try TLSContexts(.none, node: .random(), name: "n", now: .now) == nil)
+        #expect(try TLSContexts(.none, node: .random(), now: .now) == nil)
         #expect(!TransportSecurity.none.isOn)
     }
 }

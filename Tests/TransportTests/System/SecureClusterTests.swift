@@ -65,7 +65,7 @@ import Testing
         try await TestCluster.run([settings("a", key)]) { systems in
             // Holds the key, but says another node id in its hello than in its certificate.
             let contexts = try #require(
-                try TLSContexts(.clusterKey(key), node: NodeID(rawValue: 1), name: "mallory", now: .now))
+                try TLSContexts(.clusterKey(key), node: NodeID(rawValue: 1), now: .now))
             guard case .hostPort(let host, let port) = systems[0].listeningAddress else { return }
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: host, port: port) { channel in

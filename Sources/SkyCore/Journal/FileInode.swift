@@ -1,7 +1,7 @@
 import Glibc
 
 /// A file, whatever its name: the same as long as nobody puts another one in its place.
-struct FileIdentity: Hashable, Sendable {
+struct FileInode: Hashable, Sendable {
     private var device: UInt
     private var inode: UInt
 

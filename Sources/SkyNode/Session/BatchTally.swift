@@ -1,0 +1,41 @@
+import NIOConcurrencyHelpers
+import SkyCore
+import Transport
+
+/// How many images of a batch have been scanned, for whoever stops it before its end.
+final class BatchTally: Sendable {
+    private let counts = NIOLockedValueBox<(whole: Int, partial: Int)>((0, 0))
+
+    /// Results of one more image are there.
+    func count(wholly: Bool) {
+        counts.withLockedValue { counts in
+            if wholly { counts.whole += 1 } else { counts.partial += 1 }
+        }
+    }
+
+    /// What has been written of a batch that was stopped, and what has not.
+    func words(_ plan: ScanPlan, keepsPartial: Bool) -> String {
+        let (whole, partial) = counts.withLockedValue { $0 }
+        let done = "cancelled: \(whole) of \(plan.items.count) images were scanned"
+        let merged =
+            plan.output.merged(besides: plan.stems, isPartial: true).first
+            .map { PrintableText.of($0.path) } ?? "standard output"
+        if plan.output.isFile {
+            // The one catalogue is all that was wanted.
+            guard keepsPartial, whole + partial > 0, !plan.output.isStandardOutput else {
+                let advice =
+                    plan.output.isStandardOutput ? "" : "; --keep-partial writes those that are done to \(merged)"
+                return "\(done), nothing was written\(advice)"
+            }
+            return "\(done); \(merged) has the sources of those"
+        }
+        guard whole + partial > 0 else { return "\(done), nothing was written" }
+        var words = "\(done), and their files are in \(PrintableText.of(plan.output.folder))"
+        if partial > 0 { words += ", with those of \(partial) scanned in part" }
+        guard plan.merges else { return words }
+        return words
+            + (keepsPartial
+                ? "; \(merged) has the sources of those"
+                : "; no catalogue of all was written (--keep-partial writes one of those that are done, \(merged))")
+    }
+}

@@ -1,0 +1,55 @@
+import Glibc
+
+/// The names in a folder as they are on the disk: bytes, which need not be text.
+enum FolderNames {
+    struct Name {
+        var bytes: [UInt8]
+        /// With a mark in place of what is no UTF-8.
+        var text: String
+        /// Whether the text is the name.
+        var isText: Bool
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+            let valid = String(validating: bytes, as: UTF8.self)
+            isText = valid != nil
+            text = valid ?? String(decoding: bytes, as: UTF8.self)
+        }
+
+        /// The bytes up to the first zero.
+        init(_ pointer: UnsafePointer<CChar>) {
+            self.init(bytes: UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map { UInt8(bitPattern: $0) })
+        }
+
+        /// For a person: bytes that are no text as the shell writes them, `\\xe9`.
+        var escaped: String { FolderNames.escaped(bytes) }
+    }
+
+    /// In no order; none where the folder cannot be read.
+    static func of(_ folder: String) -> [Name] {
+        guard let handle = opendir(folder) else { return [] }
+        defer { closedir(handle) }
+        var names: [Name] = []
+        while let entry = readdir(handle) {
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            names.append(Name(bytes: bytes))
+        }
+        return names
+    }
+
+    static func escaped(_ bytes: [UInt8]) -> String {
+        var text = ""
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // The longest beginning that is text; a character has four bytes at most.
+            let length = (1...min(4, rest.count)).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
+            if let length {
+                text += String(decoding: rest.prefix(length), as: UTF8.self)
+            } else if let byte = rest.first {
+                text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+            rest = rest.dropFirst(length ?? 1)
+        }
+        return text
+    }
+}

@@ -1,0 +1,101 @@
+import SkyCore
+import Transport
+
+/// Every node of a cluster, as seen from the one that a command is linked to.
+///
+/// A command dials the others itself, with the same key: what they answer is theirs, whatever version they are of, and no
+/// node carries the lists of all.
+struct WholeCluster {
+    /// What one node answered.
+    struct Answer<Value: Sendable>: Sendable {
+        var member: Member
+        /// The value, or for people why there is none.
+        var result: Result<Value, Silence>
+    }
+
+    struct Silence: Error {
+        var reason: String
+    }
+
+    let coordinator: Coordinator
+
+    /// Time that a node has to be reached and to answer, and nodes that are asked at once.
+    static let patience = Duration.seconds(5)
+    private static let width = 16
+
+    /// Asks the coordinator of every node; in the order of names.
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable (Coordinator) async throws -> Value
+    ) async throws -> [Answer<Value>] {
+        try await forEach { report in
+            let other = try await reach(report)
+            return try await body(other)
+        }
+    }
+
+    /// Does something for every node.
+    func forEach<Value: Sendable>(
+        _ body: @escaping @Sendable (NodeReport) async throws -> Value
+    ) async throws -> [Answer<Value>] {
+        let reports = try await coordinator.nodes()
+        return await withTaskGroup(of: Answer<Value>.self) { group in
+            var waiting = reports[...]
+            func next() {
+                guard let report = waiting.popFirst() else { return }
+                group.addTask {
+                    Answer(member: report.member, result: await WholeCluster.limited { try await body(report) })
+                }
+            }
+            for _ in 0..<WholeCluster.width { next() }
+            var answers: [Answer<Value>] = []
+            for await answer in group {
+                answers.append(answer)
+                next()
+            }
+            return answers.sorted { ($0.member.name, $0.member.node) < ($1.member.name, $1.member.node) }
+        }
+    }
+
+    /// The coordinator of a node, dialled where there is no link to it.
+    private func reach(_ report: NodeReport) async throws -> Coordinator {
+        if report.isAnswering { return coordinator }
+        let system = coordinator.actorSystem
+        let node = report.member.node
+        if !system.isLinked(node) {
+            guard let address = report.member.address else { throw Silence(reason: "it has told no address") }
+            do {
+                let found = try await system.join(address).node
+                guard found == node else { throw Silence(reason: "at \(address) there is another node") }
+            } catch HandshakeFailure.refused(let refusal) where refusal.reason == .duplicate {
+            } catch HandshakeFailure.refusedByPeer(let refusal) where refusal.reason == .duplicate {
+            }
+        }
+        return try Coordinator.resolve(id: ActorAddress(node: node, name: Coordinator.wellKnownName), using: system)
+    }
+
+    private static func limited<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async -> Result<Value, Silence> {
+        await withTaskGroup(of: Result<Value, Silence>.self) { group in
+            group.addTask {
+                do {
+                    return .success(try await withDeadline(patience) { try await body() })
+                } catch let silence as Silence {
+                    return .failure(silence)
+                } catch let error as RemoteError {
+                    return .failure(Silence(reason: PrintableText.of(error.message)))
+                } catch {
+                    return .failure(Silence(reason: PrintableText.of(ClusterSession.reason(error))))
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return .failure(Silence(reason: "no answer"))
+            }
+            // Whichever is first; there are two.
+            let first = await group.next() ?? .failure(Silence(reason: "no answer"))
+            group.cancelAll()
+            return first
+        }
+    }
+}

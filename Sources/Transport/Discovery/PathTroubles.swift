@@ -1,0 +1,27 @@
+/// Which paths cannot be opened, and what is worth a line about that, as a value: each once, until it has been open.
+struct PathTroubles {
+    /// How long an IPv6 address may be refused without a word. A new one cannot be used before the kernel has asked the network
+    /// whether somebody else has it (RFC 4862, 5.4): a second or two, at every start of a machine.
+    static let patience = Duration.seconds(5)
+
+    private struct Trouble {
+        var began: Duration
+        var isTold = false
+    }
+
+    private var troubles: [BeaconPath: Trouble] = [:]
+
+    /// - Parameter isAbsent: whether the kernel says that there is no such address.
+    /// - Returns: whether to tell of it now.
+    mutating func failed(_ path: BeaconPath, isAbsent: Bool, now: Duration) -> Bool {
+        var trouble = troubles[path] ?? Trouble(began: now)
+        let isTentative = isAbsent && !path.address.isIPv4 && now - trouble.began < PathTroubles.patience
+        let isNews = !trouble.isTold && !isTentative
+        if isNews { trouble.isTold = true }
+        troubles[path] = trouble
+        return isNews
+    }
+
+    /// It is open, or gone.
+    mutating func opened(_ path: BeaconPath) { troubles[path] = nil }
+}

@@ -1,0 +1,19 @@
+/// What is said of each neighbour once a day, as a value. Bounded: whoever scans our port, or makes up reasons, fills neither
+/// memory nor log, and does not keep from being said what concerns another.
+struct DailyNews {
+    static let day = Duration.seconds(86_400)
+    /// Different things said of one neighbour, and neighbours, in a day.
+    static let textLimit = 20
+    static let peerLimit = 1000
+
+    private var said: [String: Set<String>] = [:]
+    private var since = Duration.zero
+
+    mutating func isNews(_ text: String, of peer: String, now: Duration) -> Bool {
+        if now - since >= DailyNews.day { (said, since) = ([:], now) }
+        guard said[peer] != nil || said.count < DailyNews.peerLimit,
+            said[peer, default: []].count < DailyNews.textLimit
+        else { return false }
+        return said[peer, default: []].insert(text).inserted
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Commands that are to stop while their node does not answer, or cannot store anything.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct InterruptTests {
+    /// Ends a command by Ctrl-C; prints how long that took, since no time of a busy machine is sure.
+    private func interrupt(_ process: RunningProcess, _ what: String) async -> Ended {
+        let start = ContinuousClock.now
+        process.send(SIGINT)
+        let ended = await process.end()
+        print("Ctrl-C, \(what): \(start.duration(to: .now))")
+        return ended
+    }
+
+    @Test(arguments: ["simulate --tasks 200 --duration 100ms", "scan"])
+    func `Ctrl-C ends a command whose node is frozen, and says how to cancel its job`(command: String) async throws {
+        let folder = try ScratchFolder()
+        let image = folder.file("sky.fits")
+        let made = try await Skynode.run("synthesize", image, "--width", "1024", "--height", "1024")
+        #expect(made.status == 0)
+        try await RunningCluster.with(1, slots: 1) { cluster in
+            var arguments = command.split(separator: " ").map(String.init)
+            if command == "scan" {
+                arguments += [image, "-o", folder.file("out"), "--sector", "128", "--no-picture", "--no-cache"]
+            }
+            let process = try RunningProcess(
+                Skynode.path, arguments + ["--node", cluster.addresses[0], "--format", "json"])
+            for await line in process.lines where line.contains("\"event\":\"completed\"") { break }
+            let list = try await Skynode.run("jobs", "--node", cluster.addresses[0], "--format", "json")
+            let job = try #require(list.output.last?.firstMatch(of: /"job":"([0-9a-f]+)"/)).1
+            cluster.nodes[0].send(SIGSTOP)
+            let ended = await interrupt(process, "frozen node")
+            cluster.nodes[0].send(SIGCONT)
+            #expect(ended.status == 130, "\(ended.errors)")
+            #expect(ended.errors.contains { $0.contains("skynode jobs cancel \(job)") }, "\(ended.errors)")
+            #expect(access(folder.file("out"), F_OK) == -1, "a folder that got nothing is gone")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
+    func `a command whose node has a full disk says that it is paused, and Ctrl-C ends it`() async throws {
+        let disk = try SmallDisk(megabytes: 8)
+        try await RunningCluster.with(1, slots: 2, options: { _ in ["--data", disk.path + "/data"] }) { cluster in
+            for format in ["text", "json"] {
+                let process = try RunningProcess(
+                    Skynode.path,
+                    [
+                        "simulate", "--tasks", "20000", "--duration", "1ms", "--node", cluster.addresses[0], "--format",
+                        format, "--verbose",
+                    ])
+                try await process.untilErrors { _ in
+                    // Submitted, and at work.
+                    format == "json" || process.errorsSoFar.contains { $0.hasPrefix("Completed: ") }
+                }
+                if format == "json" {
+                    for await line in process.lines where line.contains("\"event\":\"completed\"") { break }
+                }
+                try disk.fill()
+                if format == "json" {
+                    var reason: Substring?
+                    for await line in process.lines {
+                        reason = line.firstMatch(of: /"event":"paused","reason":"([^"]*)"/)?.1
+                        if reason != nil { break }
+                    }
+                    #expect(reason?.contains("no room on the disk") == true)
+                } else {
+                    try await process.untilErrors { $0.contains { $0.hasPrefix("paused: ") } }
+                }
+                let listed = try await Skynode.run("jobs", "--node", cluster.addresses[0])
+                #expect(listed.errors.contains { $0.contains("paused: ") && $0.contains("no room on the disk") })
+                let ended = await interrupt(process, "full disk, \(format)")
+                #expect(ended.status == 130)
+                #expect(ended.errors.contains { $0.contains("skynode jobs cancel ") }, "\(ended.errors.suffix(5))")
+                disk.empty()
+            }
+        }
+    }
+
+    @Test func `commands that only ask end at once`() async throws {
+        try await RunningCluster.with(1, slots: 1) { cluster in
+            let job = try await Skynode.run(
+                "simulate", "--tasks", "100", "--duration", "60s", "--node", cluster.addresses[0], "--detach")
+            let id = try #require(job.output.last)
+            for command in [["jobs", "watch", id, "--format", "json"], ["nodes", "--watch"]] {
+                let process = try RunningProcess(Skynode.path, command + ["--node", cluster.addresses[0]])
+                if command[0] == "nodes" { for await _ in process.lines { break } }
+                cluster.nodes[0].send(SIGSTOP)
+                let ended = await interrupt(process, command[0])
+                cluster.nodes[0].send(SIGCONT)
+                #expect(ended.status == -SIGINT || ended.status == 130)
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import SkyCore
+
+@Suite final class JournalFolderTests {
+    private let place = FileManager.default.temporaryDirectory.appendingPathComponent("skycore-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: place) }
+
+    private func file(_ name: String) -> String { place.appendingPathComponent(name).path }
+
+    @Test func `a folder that is made is for this user alone`() throws {
+        let path = file("above/data")
+        withExtendedLifetime(try JournalFolder(path)) {}
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test func `a folder that everybody can write to is refused, and what to do is said`() throws {
+        let path = file("open")
+        #expect(mkdir(path, 0o700) == 0 && chmod(path, 0o1777) == 0)
+        let error = #expect(throws: JournalError.self) { try JournalFolder(path) }
+        #expect(error?.kind == .inaccessible)
+        #expect(error?.message.contains("chmod o-w") == true && error?.message.contains("--data") == true)
+        // One in it that is this user's is as good as any.
+        withExtendedLifetime(try JournalFolder(path + "/own")) {}
+        #expect(chmod(path, 0o700) == 0)
+        withExtendedLifetime(try JournalFolder(path)) {}
+    }
+
+    @Test func `a lock that is a link is not followed`() throws {
+        let (path, other) = (file("linked"), file("other"))
+        #expect(mkdir(path, 0o700) == 0 && symlink(other, path + "/lock") == 0)
+        #expect(throws: JournalError.self) { try JournalFolder(path) }
+        #expect(access(other, F_OK) != 0, "nothing was made through the link")
+    }
+
+    @Test(
+        arguments: [
+            (500, 500, 0o700, nil), (500, 500, 0o755, nil), (500, 500, 0o775, nil), (0, 500, 0o2775, nil),
+            (500, 100, 0o775, "chmod g-w"), (500, 500, 0o707, "chmod o-w"), (0, 100, 0o777, "chmod o-w"),
+            (501, 500, 0o700, "chown"), (501, 500, 0o777, "chown"),
+        ] as [(uid_t, gid_t, mode_t, String?)])
+    func `whose folder it may be`(owner: uid_t, group: gid_t, mode: mode_t, advice: String?) {
+        var status = stat()
+        (status.st_uid, status.st_gid, status.st_mode) = (owner, group, mode | S_IFDIR)
+        let objection = JournalFolder.objection(to: status, user: 500, group: 500)
+        #expect(objection.map { $0.contains(advice ?? "?") } == advice.map { _ in true }, "\(objection ?? "")")
+    }
+
+    @Test func `root does not use what somebody else has made`() {
+        var status = stat()
+        (status.st_uid, status.st_gid, status.st_mode) = (500, 500, 0o700 | S_IFDIR)
+        #expect(JournalFolder.objection(to: status, user: 0, group: 0) != nil)
+    }
+}

@@ -1,0 +1,116 @@
+import Glibc
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// What a peer may ask for, and what it learns of files that it does not know.
+@Suite struct PixelDoorTests {
+    let folder = TemporaryFolder()
+
+    private func request(_ path: String, _ content: FileContent, _ part: PixelRequest.Part = .header) -> PixelRequest {
+        PixelRequest(file: PixelFile(path: path, content: content, hdu: nil), part: part, holder: nil)
+    }
+
+    private func refusal(_ request: PixelRequest) -> SkyError? {
+        #expect(throws: SkyError.self) { try SkyEngine().serve(request) }
+    }
+
+    private func frame() -> String {
+        var frame = TestFrame(width: 600, height: 520, seed: 5)
+        frame.addStars(10)
+        return folder.write(frame.fits())
+    }
+
+    @Test func `who knows what a file holds gets its parts`() throws {
+        let path = frame()
+        let content = try FileContent(of: path)
+        let tile = try SkyEngine().serve(request(path, content, .tile(PixelTile(column: 1, row: 1))))
+        #expect(PixelPlanes.decode(tile, count: 88 * 8) != nil)
+        // As from a peer of an earlier version, which tells size, time and digest alone.
+        var earlier = content
+        earlier.identity = nil
+        #expect(try SkyEngine().serve(request(path, earlier)).readableBytes > 0)
+        let sample = try FileContent(of: path, sampled: true)
+        #expect(try SkyEngine().serve(request(path, sample)).readableBytes > 0)
+    }
+
+    @Test func `size and time alone open no file`() throws {
+        let path = frame()
+        for isSample in [false, true] {
+            var content = try FileContent(of: path, sampled: isSample)
+            content.digest[3] ^= 1
+            content.identity = nil
+            #expect(refusal(request(path, content))?.kind == .unavailable)
+        }
+    }
+
+    @Test func `of a file whose content the asker does not know, it does not learn whether there is one`() throws {
+        let secret = folder.write(Array("<!DOCTYPE".utf8), "secret")
+        let fifo = folder.path + "/fifo"
+        #expect(mkfifo(fifo, 0o600) == 0)
+        var known = try FileContent(of: secret)
+        known.digest[0] ^= 1
+        known.identity?.inode ^= 1
+        var words: Set<String> = []
+        for path in [secret, fifo, folder.path, folder.path + "/nothing", "/dev/zero", "/dev/tty", "/proc/kmsg"] {
+            for content in [FileContent.unknown, known] {
+                let error = refusal(request(path, content))
+                #expect(error?.kind == .unavailable)
+                words.insert(error?.message.replacing(path, with: "PATH") ?? "")
+            }
+        }
+        #expect(words.count == 1 && !words.joined().contains("DOCTYPE"), "\(words)")
+    }
+
+    @Test func `a file that was rewritten is said to be changed, to who has looked at it`() throws {
+        let path = frame()
+        let content = try FileContent(of: path)
+        let descriptor = open(path, O_WRONLY | O_APPEND)
+        _ = [UInt8](repeating: 0, count: 2880).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        #expect(refusal(request(path, content))?.kind == .badInput)
+    }
+
+    @Test func `a request that cannot be meant is refused before anything else sees it`() async throws {
+        let good = PixelRequest.tile(0, of: "/sky.fits")
+        #expect(good.objection == nil)
+        var bad: [PixelRequest] = ["", "sky.fits", "/a\0b", "/" + String(repeating: "x", count: 1000)].map {
+            .tile(0, of: $0)
+        }
+        for (column, row) in [(-1, 0), (0, -1), (Int.max, 0), (0, .min), (1 << 30, 1)] {
+            var request = good
+            request.part = .tile(PixelTile(column: column, row: row))
+            bad.append(request)
+        }
+        for change: (inout PixelFile) -> Void in [
+            { $0.hdu = -1 }, { $0.hdu = .max }, { $0.content.size = -1 }, { $0.content.size = .min },
+            { $0.content.digest = [] }, { $0.content.digest = [UInt8](repeating: 0, count: 1 << 20) },
+        ] {
+            var request = good
+            change(&request.file)
+            bad.append(request)
+        }
+        var request = good
+        request.holder = PixelHolder(node: .random(), name: "a\u{1B}[2J")
+        bad.append(request)
+        let system = ClusterSystem(ClusterSettings(name: "doors"))
+        let actor = PixelActor(actorSystem: system) { _ in .part(ByteBuffer()) }
+        for request in bad {
+            #expect(request.objection != nil, "\(request.part)")
+            guard case .badInput = try await actor.part(request) else {
+                Issue.record("it was taken: \(request)")
+                continue
+            }
+            guard case .badInput? = refusal(request)?.kind else {
+                Issue.record("it was read for: \(request)")
+                continue
+            }
+        }
+        guard case .part = try await actor.part(good) else {
+            Issue.record("a good one was refused")
+            return
+        }
+    }
+}

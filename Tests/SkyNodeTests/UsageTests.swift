@@ -1,0 +1,78 @@
+import ArgumentParser
+import Testing
+
+@testable import SkyNode
+
+/// What a person hears who has typed something wrong.
+struct UsageTests {
+    private func complaint(_ line: String) -> String? {
+        CommandPath(line.split(separator: " ").map(String.init)).complaint
+    }
+
+    private func words(_ line: String) throws -> UsageWords {
+        let arguments = line.split(separator: " ").map(String.init)
+        let error = try #require(throws: (any Error).self) { _ = try SkyNodeCommand.parseAsRoot(arguments) }
+        return UsageWords(error, of: SkyNodeCommand.self)
+    }
+
+    @Test(arguments: [
+        "scan a.fits", "jobs", "jobs show 7f", "nodes --watch", "help", "help jobs show", "--help", "", "key show-id x",
+        "worker", "scan jobs", "--generate-completion-script bash",
+    ])
+    func `commands that there are raise no complaint`(line: String) {
+        #expect(complaint(line) == nil)
+    }
+
+    @Test(arguments: [
+        ("sacn", "did you mean skynode scan?"), ("sacn --help", "did you mean skynode scan?"),
+        ("help jbos", "did you mean skynode jobs?"), ("drain dome-2", "did you mean skynode nodes drain?"),
+        ("drain --help", "did you mean skynode nodes drain?"), ("jobs cancle 7f", "did you mean skynode jobs cancel?"),
+        ("show 7f", "did you mean skynode jobs show?"), ("nodes dome-2", "there are: list, drain, resume"),
+        ("frobnicate", "there are: serve, scan"),
+    ])
+    func `a command that there is not is named, with the one that is meant`(line: String, words: String) throws {
+        let found = try #require(self.complaint(line))
+        #expect(found.hasPrefix("unknown command \"") && found.contains(words), "\(found)")
+        #expect(!found.contains("worker"), "hidden ones stay hidden")
+    }
+
+    @Test(arguments: [
+        ("jobs show", "skynode jobs show --help"), ("nodes drain", "skynode nodes drain --help"),
+        ("key show", "skynode key show --help"), ("scan --treshold 5", "skynode scan --help"),
+    ])
+    func `the help of the command itself is pointed at`(line: String, help: String) throws {
+        #expect(try words(line).help == help)
+    }
+
+    @Test(arguments: [
+        ("simulate --time-limit 5x", "such as 90s, 10m or 2h"), ("simulate --duration 10", "such as 90s"),
+        ("serve --data-limit 20-gigs", "such as 500M or 20G"), ("simulate --tasks many", "a number"),
+        ("scan a --format-catalogue csv,xml", "fits, ldac, csv, ecsv, votable, ndjson, reg"),
+        ("serve --log-level loud", "trace, debug, info, notice, warning, error, critical"),
+        ("scan a --filter gauss", "'none', 'default' or 'seeing'"), ("scan a --preset fast", "sensitive"),
+    ])
+    func `a value that cannot be is told with those that can`(line: String, form: String) throws {
+        let message = try words(line).line
+        #expect(message.contains(form) && !message.contains("\n"), "\(message)")
+        #expect(!message.contains("?;") && !message.contains(".;"), "\(message)")
+    }
+
+    @Test func `an address without its other half is completed`() {
+        func complaint(_ text: String, _ option: String) -> String {
+            do {
+                _ = try AddressArgument.parse(text, option: option, allowsPortZero: true)
+                return ""
+            } catch {
+                return (error as? CommandFailure)?.message ?? ""
+            }
+        }
+        #expect(complaint("7420", "--listen").hasSuffix("did you mean 0.0.0.0:7420?"))
+        #expect(complaint("7420", "--node").hasSuffix("did you mean 127.0.0.1:7420?"))
+        #expect(complaint("dome-2", "--join").hasSuffix("did you mean dome-2:7420?"))
+        #expect(complaint("what is this", "--join").hasSuffix("HOST:PORT"))
+    }
+
+    @Test(arguments: ["-V", "-v", "--verion"]) func `the version is found by whoever looks for it`(option: String) {
+        #expect(CommandPath.nearestOption(option) == "--version")
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Transport
+
+/// Whose process is at the other end of a connection within this machine.
+@Suite(.timeLimit(.minutes(1))) struct SocketOwnerTests {
+    private func with(
+        _ host: String, _ body: (any Channel, SocketAddress, SocketAddress) async throws -> Void
+    ) async throws {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: host, port: 0)
+            .get()
+        let address = try #require(server.localAddress)
+        let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(to: address).get()
+        try await body(client, try #require(client.localAddress), address)
+        try? await client.close().get()
+        try await server.close().get()
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `the kernel tells whose a connection is`(host: String) async throws {
+        try await with(host) { client, here, there in
+            #expect(SocketOwner.of(peer: here, connectedTo: there) == .user(geteuid()))
+        }
+    }
+
+    @Test func `a connection that is not there, or that was closed, is nobody's`() async throws {
+        try await with("127.0.0.1") { client, here, there in
+            let other = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+            #expect(SocketOwner.of(peer: other, connectedTo: there) == .nobody)
+            try await client.close().get()
+            #expect(SocketOwner.of(peer: here, connectedTo: there) == .nobody)
+        }
+    }
+
+    @Test func `an answer that is none says nothing`() {
+        #expect(SocketOwner.answer([]) == .unknown)
+        var generator = SeededGenerator(seed: 7)
+        for length in 0..<200 {
+            _ = SocketOwner.answer((0..<length).map { _ in .random(in: 0...255, using: &generator) }[...])
+        }
+    }
+
+    private func system(_ name: String, _ change: (inout ClusterSettings) -> Void = { _ in }) -> ClusterSystem {
+        var settings = ClusterSettings(name: name)
+        settings.listen = .hostPort(host: "127.0.0.1", port: 0)
+        settings.isLoopbackOnly = true
+        change(&settings)
+        return ClusterSystem(settings)
+    }
+
+    @Test func `without a key another user's process is refused, and learns why`() async throws {
+        let (own, foreign, asker) = (system("own"), system("foreign") { $0.servedUsers = [4_000_000] }, system("asker"))
+        try await own.start()
+        try await foreign.start()
+        try await asker.start()
+        _ = try await asker.join(#require(own.listeningAddress))
+        let failure = await #expect(throws: HandshakeFailure.self) {
+            _ = try await asker.join(#require(foreign.listeningAddress))
+        }
+        guard case .refusedByPeer(let refusal)? = failure else {
+            Issue.record("\(failure.map(String.init(describing:)) ?? "it was taken")")
+            return
+        }
+        #expect(refusal.reason == .role && refusal.text.contains("own user only"))
+        for system in [asker, own, foreign] { await system.shutdown() }
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct LogLimitTests {
+    @Test func `the same is said ten times a minute, then how many more there were`() {
+        var limit = LogLimit()
+        let first = (0..<10_000).compactMap { limit.line("refused", of: "anna", now: .milliseconds($0)) }
+        #expect(first == [Int](repeating: 0, count: 10))
+        #expect(limit.line("refused", of: "anna", now: .seconds(60)) == 9990)
+        #expect(limit.line("refused", of: "anna", now: .seconds(61)) == 0)
+    }
+
+    @Test func `one peer does not take another's lines, nor one trouble another's`() {
+        var limit = LogLimit()
+        for number in 0..<100 { _ = limit.line("refused", of: "anna", now: .milliseconds(number)) }
+        #expect(limit.line("refused", of: "bert", now: .seconds(1)) == 0)
+        #expect(limit.line("closed", of: "anna", now: .seconds(1)) == 0)
+    }
+
+    @Test func `made-up names are not remembered for ever, and bring few lines`() {
+        var limit = LogLimit()
+        let lines = (0..<100_000).compactMap { limit.line("refused", of: "peer\($0)", now: .microseconds($0)) }
+        #expect(lines.count <= LogLimit.keyLimit + LogLimit.lines)
+        #expect(limit.line("refused", of: "late", now: .seconds(61)) == 0)
+    }
+}
+
+@Suite struct DailyNewsTests {
+    @Test func `the same is said of a neighbour once a day`() {
+        var news = DailyNews()
+        #expect(news.isNews("no key", of: "10.0.0.1", now: .zero) == true)
+        #expect(news.isNews("no key", of: "10.0.0.1", now: .seconds(80_000)) == false)
+        #expect(news.isNews("no key", of: "10.0.0.2", now: .seconds(80_000)) == true)
+        #expect(news.isNews("no key", of: "10.0.0.1", now: .seconds(86_400)) == true)
+    }
+
+    @Test func `a neighbour that makes up reasons silences no other`() {
+        var news = DailyNews()
+        let count = (0..<10_000).count { news.isNews("reason \($0)", of: "10.0.0.66", now: .zero) }
+        #expect(count == DailyNews.textLimit)
+        #expect(news.isNews("reason 1", of: "10.0.0.1", now: .zero) == true)
+        let many = (0..<10_000).count { news.isNews("reason", of: "host \($0)", now: .zero) }
+        #expect(many < DailyNews.peerLimit)
+    }
+}
