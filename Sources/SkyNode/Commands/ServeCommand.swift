@@ -315,10 +315,6 @@ struct ServeCommand: AsyncParsableCommand {
         return settings
     }
 
-    private func advertised() throws -> NodeAddress? {
-        try advertise.map { try AddressArgument.parse($0, option: "--advertise", allowsPortZero: true) }
-    }
-
     @discardableResult
     private func checkName() throws -> String {
         let name = name ?? Defaults.name

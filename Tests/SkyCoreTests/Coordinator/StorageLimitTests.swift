@@ -113,7 +113,7 @@ import Transport
         _ = core.at(.seconds(61), wall: 0) { $0.tick() }
         _ = core.at(.seconds(62), wall: 0) { $0.tick() }
         #expect(core.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
-        _ = core.at(.seconds(103), wall: 0) { $0.forgetOldJobs() }
+        _ = core.at(.seconds(104), wall: 0) { $0.forgetOldJobs() }
         #expect(core.order == [JobID(rawValue: 4)])
         _ = core.at(.seconds(105), wall: 0) { $0.forgetOldJobs() }
         #expect(core.order.isEmpty)
