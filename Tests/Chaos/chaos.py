@@ -42,6 +42,7 @@ TOOLS = ["unshare", "setpriv", "ip", "nft", "clang"]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--first", type=int, default=1, help="number of the first round: what a round draws depends on it and the seed")
     parser.add_argument("--hosts", type=int, default=6, help="four at least")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--quick", action="store_true", help="three rounds of less work, to try it")
@@ -69,7 +70,7 @@ def enter(arguments: argparse.Namespace) -> int:
     print(f"seed {arguments.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="skynet-chaos-"))
     words = [sys.executable, "-B", __file__, "--inside", folder, "--rounds", arguments.rounds, "--hosts", arguments.hosts]
-    words += ["--seed", arguments.seed, "--program", arguments.program] + (["--quick"] if arguments.quick else [])
+    words += ["--first", arguments.first, "--seed", arguments.seed, "--program", arguments.program] + (["--quick"] if arguments.quick else [])
     namespaces = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc"]
     # The shell is the first process in there, and takes care of those that lost their parents.
     inside = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *namespaces, "sh", "-c", '"$@"; exit $?', "sh", *map(str, words)])
@@ -95,6 +96,7 @@ class Run:
         self.folder: Path = arguments.inside
         self.program: Path = arguments.program
         self.rounds: int = arguments.rounds
+        self.first: int = arguments.first
         self.count: int = arguments.hosts
         self.seed: int = arguments.seed
         self.is_quick: bool = arguments.quick
@@ -112,7 +114,7 @@ class Run:
             attacker = self.attack()
             _, problems = checks.whole(self.hosts)
             self.problems += problems
-            for number in range(1, self.rounds + 1):
+            for number in range(self.first, self.first + self.rounds):
                 self.round(number)
             if attacker.poll() is not None:
                 self.problems.append("the attacker gave up")
@@ -212,7 +214,7 @@ class Run:
         tasks, wrong = checks.jobs(self.hosts)
         problems += wrong + checks.orphans(self.hosts, SLOTS) + checks.crashes(self.hosts, self.seen)
         checks.sample(self.hosts, number, self.samples)
-        if number <= WARM:
+        if number < self.first + WARM:
             self.journal_when_warm = max(self.journal_when_warm, checks.journals(self.hosts))
         self.rows.append(
             {"faults": [fault.kind for fault in faults], "tasks": tasks, "worked": worked, "settled": settled, "bad": bool(problems)}

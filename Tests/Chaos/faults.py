@@ -20,6 +20,8 @@ GROUPS = {
 # Of clocks that differ by more than an hour nodes refuse each other's certificates until that is mended.
 JUMPS = [-400 * 86400, -86400, -3600, -60, 60, 3000, 7200, 86400, 40 * 86400]
 LOSS = 30
+# Why a node does not start: nothing at all can be written, or the clock is before the cluster key's time.
+REFUSALS = ["no room on the disk", "set the clock"]
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,9 @@ class Execution:
         self.hosts = hosts
         self.power_cut = power_cut
         self.problems: list[str] = []
-        # Hosts whose node was killed and is to be started again, and those whose disk is full now.
+        # Hosts whose node was killed and is to be started again, and those where none can start now.
         self.dead: set[str] = set()
-        self.full: set[str] = set()
+        self.barred: set[str] = set()
         begin = ((fault.start, 1, fault) for fault in faults)
         end = ((fault.end, 0, fault) for fault in faults)
         self.steps = sorted(itertools.chain(begin, end), key=lambda step: step[:2])
@@ -106,25 +108,26 @@ class Execution:
             case "loss":
                 self._rule(host, "in", f"iifname eth0 numgen random mod 100 < {LOSS} drop")
             case "disk":
-                self.full.add(host)
+                self.barred.add(host)
                 self.hosts.fill_disk(host)
             case "clock":
+                self.barred.add(host)
                 self.hosts.set_clock(host, fault.detail[0])
 
     def _kill(self, host: str) -> None:
-        if host not in self.full or host not in self._without_room():
+        if host not in self.barred or host not in self._refused():
             self.hosts.tell(f"kill {host}")
         self.dead.add(host)
 
-    def _without_room(self) -> list[str]:
-        """Hosts whose node, started where nothing at all can be written, has ended at once, and said so."""
+    def _refused(self) -> list[str]:
+        """Hosts whose node has ended at its start, and said why."""
         ended = set(self.hosts.names) - set(self.hosts.daemons())
-        return [host for host in ended if "no room on the disk" in last_words(self.hosts, host)]
+        return [host for host in ended if any(words in last_words(self.hosts, host) for words in REFUSALS)]
 
     def supervise(self) -> None:
-        """Starts nodes again that ended for want of room, as systemd would."""
-        for host in self._without_room():
-            if host not in self.dead | self.full:
+        """Starts nodes again that could not start, as systemd would."""
+        for host in self._refused():
+            if host not in self.dead | self.barred:
                 self.hosts.tell(f"start {host}")
 
     def _end(self, fault: Fault) -> None:
@@ -141,9 +144,10 @@ class Execution:
                 subprocess.run(self.hosts.on(host, "nft", "delete", "table", "inet", "chaos"), check=True)
             case "disk":
                 self.hosts.free_disk(host)
-                self.full.discard(host)
+                self.barred.discard(host)
             case "clock":
                 self.hosts.set_clock(host, 0)
+                self.barred.discard(host)
 
     def _rule(self, host: str, chain: str, rule: str) -> None:
         table = f"""
