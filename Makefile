@@ -10,11 +10,9 @@ NODES ?= 1000
 SEEDS ?= 1000
 # Runs tests, and says at the end which failed and how.
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
-# Suites that simulate, and do nothing but compute.
-COMPUTING = SimulationTests|HistoryTests
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test peers fuzz tsan simulation job-simulation mutations kill-rounds many-nodes job-benchmark scan-benchmark wire-benchmark sizing epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -40,11 +38,14 @@ machines:
 test: setup
 	@deploy/setup.sh --lab
 	@$(SWIFT) build --build-tests
-	@$(TEST) --skip '^ClusterTests\.' --skip '$(COMPUTING)'
-	@# They keep every core busy for a minute: beside them, what has to happen within seconds would not.
-	@$(TEST) --filter '$(COMPUTING)'
-	@# Whole processes, with times that matter: alone and one after the other.
-	@$(TEST) --no-parallel --filter '^ClusterTests\.'
+	@SWIFT="$(SWIFT)" Tests/suite.sh
+
+# The same, N times, while every core is kept busy beside it; says what failed. make steady N=10
+steady: N = 10
+steady: setup
+	@deploy/setup.sh --lab
+	@$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" Tests/steady.sh $(N)
 
 # Catalogues against SExtractor and SEP, and whether astropy, fitsverify and DS9's parsers read them; installs these.
 peers: release
@@ -92,6 +93,12 @@ mutations: setup
 # Two hundred jobs while nodes are killed, the coordinator's among them: nothing is lost, nothing counted twice
 kill-rounds: release
 	@Tests/kill-rounds.sh
+
+# Six hosts with one key, killed, frozen, cut off, with full disks and clocks that jump, and an attacker beside them; as root.
+# make chaos OPTIONS="--rounds 5 --seed 1" or "--quick"
+chaos: release
+	@deploy/setup.sh --lab
+	@python3 -B Tests/Chaos/chaos.py $(OPTIONS)
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release

@@ -206,6 +206,55 @@ import Testing
             #expect(end.status == 0 && end.output.last.flatMap { JobLines($0) }?.completed == 20_000)
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
+    func `a node that was killed starts on a full disk, and its jobs can be deleted there`() async throws {
+        let disk = try SmallDisk(megabytes: 200)
+        func start() async throws -> (node: RunningProcess, address: String) {
+            let node = try RunningProcess(
+                Skynode.path,
+                ["serve", "--listen", "127.0.0.1:0", "--slots", "2", "--data", disk.path + "/data", "--no-multicast"])
+            var lines = node.lines.makeAsyncIterator()
+            let line = await lines.next()
+            if line == nil { Issue.record("it did not start: \(await node.end().errors)") }
+            return (node, String(line?.split(separator: " ").last ?? ""))
+        }
+        let first = try await start()
+        let done = try await Skynode.run(
+            "simulate", "--node", first.address, "--tasks", "20", "--duration", "1ms", "--detach")
+        let id = try #require(done.output.last, "\(done.errors)")
+        #expect(try await Skynode.run("jobs", "watch", id, "--node", first.address).status == 0)
+        first.node.send(SIGKILL)
+        _ = await first.node.end()
+        try disk.fill()
+        let second = try await start()
+        defer { second.node.send(SIGKILL) }
+        let deleted = try await Skynode.run("jobs", "delete", id, "--node", second.address)
+        #expect(deleted.status == 0, "\(deleted.errors)")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
+    func `a disk that was nearly full and has room again is noticed though nothing is stored`() async throws {
+        let disk = try SmallDisk(megabytes: 200)
+        try await RunningCluster.with(1, slots: 2, options: { _ in ["--data", disk.path + "/data"] }) { cluster in
+            let node = cluster.addresses[0]
+            let submitted = try await Skynode.run(
+                "simulate", "--node", node, "--tasks", "2000", "--duration", "10ms", "--detach")
+            let id = try #require(submitted.output.last, "\(submitted.errors)")
+            // What is left is kept for deletions: every write goes well, and nothing new is sent out.
+            try disk.fill(leaving: 4)
+            var paused: JobLines?
+            while paused?.reason == nil {
+                let shown = try await Skynode.run("jobs", "show", id, "--node", node, "--format", "json").output
+                paused = shown.first.flatMap { JobLines($0) }
+                if paused?.state != "running" { break }
+            }
+            #expect(paused?.reason?.contains("kept free to delete jobs") == true)
+            disk.empty()
+            let end = try await Skynode.run("jobs", "watch", id, "--node", node, "--format", "json")
+            #expect(end.status == 0 && end.output.last.flatMap { JobLines($0) }?.completed == 2000)
+        }
+    }
 }
 
 /// What lines about jobs may say.

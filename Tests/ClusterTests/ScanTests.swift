@@ -57,6 +57,43 @@ import Testing
         try await compare(try await sky(in: folder, size: 1024, seed: 11), stem: "sky", sector: 256, in: folder)
     }
 
+    @Test(arguments: [[], ["--no-cache"]])
+    func `results that are fetched later are to the byte those of a command that waited`(options: [String]) async throws
+    {
+        let folder = try ScratchFolder()
+        let image = try await sky(in: folder, size: 256, seed: 12)
+        try await RunningCluster.with(1, slots: 2) { cluster in
+            let node = ["--node", cluster.addresses[0]]
+            let waited = try await Skynode.run(
+                ["scan", image, "--no-picture", "-o", folder.file("now")] + options + node)
+            #expect(waited.status == 0, "\(waited.errors)")
+            func fetch(_ name: String) async throws {
+                let submitted = try await Skynode.run(["scan", image, "--no-picture", "--detach"] + options + node)
+                let job = try #require(submitted.output.last, "\(submitted.errors)")
+                #expect(try await Skynode.run(["jobs", "watch", job] + node).status == 0)
+                if name == "changed" {
+                    // What the file holds by now is not what was scanned.
+                    let bytes = try folder.contents("sky.fits")
+                    try Data(bytes.dropLast(2880) + [UInt8](repeating: 0, count: 2880)).write(
+                        to: URL(fileURLWithPath: image))
+                }
+                let fetched = try await Skynode.run(["jobs", "results", job, "-o", folder.file(name)] + node)
+                #expect(fetched.status == 0, "\(fetched.errors)")
+            }
+            func holdsDigest(_ name: String) throws -> Bool {
+                String(decoding: try folder.contents(name + "/sky.cat.fits"), as: UTF8.self).contains("SHA     = '")
+            }
+            try await fetch("later")
+            for name in ["sky.csv", "sky.cat.fits", "sky.reg"] {
+                #expect(try folder.contents("later/" + name) == folder.contents("now/" + name), "\(name)")
+            }
+            guard options == ["--no-cache"] else { return }
+            #expect(try holdsDigest("later"))
+            try await fetch("changed")
+            #expect(try !holdsDigest("changed"))
+        }
+    }
+
     @Test(.enabled(if: access(jamesWebb, R_OK) == 0, "the James Webb frame is not beside the package"))
     func `the James Webb frame scanned in sectors on three nodes has the sources of a whole-image scan`() async throws {
         let folder = try ScratchFolder()

@@ -4,9 +4,11 @@ import Transport
 // What is decided goes to the journal in the order in which it was decided.
 
 extension Coordinator {
-    /// What is to be stored now; `nil` where nothing is, which ends the storing.
+    /// What is to be stored now; `nil` where nothing is, which ends the storing. Empty while tasks wait for room on the disk and
+    /// nothing is stored that would tell whether there is some by now.
     func nextEntries() -> [JournalEntry]? {
         guard !unstored.isEmpty else {
+            if core.waitsForDisk, !isClosed { return [] }
             isWriting = false
             return nil
         }

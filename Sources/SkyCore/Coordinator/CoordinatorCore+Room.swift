@@ -40,6 +40,9 @@ extension CoordinatorCore {
         limitReason = room.reason
     }
 
+    /// Whether tasks wait for room on the disk, of which nobody says when somebody else has made it.
+    var waitsForDisk: Bool { limitReason != nil && room?.isOfDisk == true }
+
     /// Keeps what `retention` says from now on.
     mutating func retain(_ retention: JobRetention) {
         self.retention = retention

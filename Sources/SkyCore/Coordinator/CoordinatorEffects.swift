@@ -175,6 +175,8 @@ struct CoordinatorEffects: Sendable {
     /// Stores entries, all that have gathered in one go, until none have. Where that fails it is tried until it does not.
     private func write() async {
         while !Task.isCancelled, var entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
+            // Only a look at the disk.
+            if entries.isEmpty { try? await Task.sleep(for: CoordinatorEffects.journalPause) }
             while !Task.isCancelled {
                 let batch = entries
                 do {

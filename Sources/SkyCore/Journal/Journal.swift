@@ -63,16 +63,12 @@ package final class Journal: Sendable {
             var configuration = Configuration()
             configuration.label = "journal"
             configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
-            let queue =
-                try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
-                ?? DatabaseQueue(configuration: configuration)
-            try Journal.migrate(queue)
-            let beginning = try queue.write(Journal.beginLife)
-            try queue.writeWithoutTransaction(Journal.relax)
+            let ballast = folder.map { JournalBallast(folder: $0.path) }
+            let (queue, beginning) = try Journal.begin(path, configuration, ballast)
             (life, wasClosed) = (beginning.life, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             file = path.flatMap(FileInode.init)
-            ballast = folder.map { JournalBallast(folder: $0.path) }
+            self.ballast = ballast
             self.queue = queue
             ballast?.take()
             // The limits may be lower than they were.
@@ -81,6 +77,27 @@ package final class Journal: Sendable {
             throw JournalError(error.kind, "\(path ?? "the journal"): \(error.message)")
         } catch {
             throw Journal.failure(error, path)
+        }
+    }
+
+    /// Opens the file and begins a life in it. On a full disk the room that is kept for deletions lets it: a node that does not
+    /// start cannot be asked to delete anything.
+    private static func begin(
+        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?
+    ) throws -> (DatabaseQueue, Beginning) {
+        func begin() throws -> (DatabaseQueue, Beginning) {
+            let queue =
+                try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
+                ?? DatabaseQueue(configuration: configuration)
+            try migrate(queue)
+            let beginning = try queue.write(beginLife)
+            try queue.writeWithoutTransaction(relax)
+            return (queue, beginning)
+        }
+        do {
+            return try begin()
+        } catch let error where failure(error, path).kind == .full && ballast?.release() == true {
+            return try begin()
         }
     }
 

@@ -215,9 +215,9 @@ struct JobsResultsCommand: AsyncParsableCommand {
                     .usage, "job \(job.id) scanned an image with injected stars: its catalogue is not one of the sky")
             }
             let results = ScanResults(coordinator: coordinator, job: job.id)
-            let catalogue = try await results.catalogue()
-            let preview = try await results.preview()
             let name = request.image.path
+            let catalogue = try await results.catalogue(withDigestOf: name)
+            let preview = try await results.preview()
             try place.prepare(stems: [place.folder + "/" + ScanPlan.stem(name)])
             let output = ScanFiles(
                 name: name, stem: place.folder + "/" + ScanPlan.stem(name), formats: place.isFile ? [] : place.formats,

@@ -166,6 +166,10 @@ enum ClusterSession {
         let text = String(describing: error)
         if text.contains("ECONNREFUSED") || text.contains("Connection refused") { return "connection refused" }
         if text.lowercased().contains("connect timeout") { return "no answer" }
+        if text.contains("Network is unreachable") || text.contains("errno: 101") {
+            return "the network is unreachable"
+        }
+        if text.contains("No route to host") || text.contains("errno: 113") { return "no route to the host" }
         if text.contains("dnsAError") || text.contains("SocketAddressError") || text.contains("unknown(host") {
             return "unknown host"
         }

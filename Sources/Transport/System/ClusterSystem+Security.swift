@@ -1,21 +1,23 @@
 import FoundationEssentials
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
 /// The system's own certificate, from its start and as long as it runs.
 extension ClusterSystem {
-    /// How often it is looked whether the certificate has to be renewed, or the files of an own PKI have changed.
-    private static let renewalInterval = TimeAmount.minutes(5)
-
     func startSecurity() throws {
         guard let tls = try TLSContexts(settings.security, node: node, now: .now) else { return }
         let loop = eventLoopGroup.next()
+        let schedule = NIOLockedValueBox(RenewalSchedule(at: .now(), wall: .now))
         let renewal = loop.scheduleRepeatedAsyncTask(
-            initialDelay: ClusterSystem.renewalInterval, delay: ClusterSystem.renewalInterval
+            initialDelay: RenewalSchedule.pause, delay: RenewalSchedule.pause
         ) { [logger] _ in
+            guard schedule.withLockedValue({ $0.isDue(at: .now(), wall: .now) }) else {
+                return loop.makeSucceededVoidFuture()
+            }
             // It reads files and computes for a millisecond: not on the event loop.
-            NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+            return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
                 do {
                     if try tls.renewIfDue(now: .now) { logger.debug("renewed this node's certificate") }
                 } catch {

@@ -14,10 +14,13 @@ final class SmallDisk: Sendable {
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
-    /// Leaves hardly anything.
-    func fill() throws {
+    /// Leaves hardly anything, or so many megabytes.
+    func fill(leaving megabytes: Int = 0) throws {
         let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        defer { close(file) }
+        defer {
+            if megabytes > 0 { ftruncate(file, lseek(file, 0, SEEK_END) - off_t(megabytes << 20)) }
+            close(file)
+        }
         let block = [UInt8](repeating: 1, count: 64 * 1024)
         while write(file, block, block.count) > 0 {}
     }

@@ -61,6 +61,23 @@ import Transport
         #expect(core.pauseReason != nil)
     }
 
+    @Test func `a disk without room is looked at again, the operator's limit is not`() {
+        var core = core()
+        _ = submit(1, to: &core)
+        _ = store(&core, bytes: 1500)
+        #expect(core.pauseReason != nil && !core.waitsForDisk, "only the operator raises it")
+        func look(available: Int) {
+            _ = core.at(.seconds(1), wall: 0) { core in
+                core.stored(core.lastEntry)
+                core.journalWorks(JournalRoom(held: 100, limit: 1000, disk: (size: 2000, available: available)))
+            }
+        }
+        look(available: 50)
+        #expect(core.pauseReason != nil && core.waitsForDisk)
+        look(available: 500)
+        #expect(core.pauseReason == nil && !core.waitsForDisk)
+    }
+
     @Test func `while nothing may be stored that is what a job waits for`() throws {
         var core = core()
         _ = submit(1, to: &core)

@@ -1,0 +1,44 @@
+import FoundationEssentials
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite struct RenewalScheduleTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    private let wall = Date(timeIntervalSince1970: 1_800_000_000)
+
+    @Test func `a certificate is looked at every five minutes`() {
+        var schedule = RenewalSchedule(at: start, wall: wall)
+        let due = (1...120).filter { count in
+            schedule.isDue(at: start + .seconds(5 * Int64(count)), wall: wall + 5 * Double(count))
+        }
+        #expect(due == [60, 120])
+    }
+
+    @Test(arguments: [86_400.0, -86_400, 7200, -61])
+    func `a certificate is looked at as soon as the clock was set, once`(jump: Double) {
+        var schedule = RenewalSchedule(at: start, wall: wall)
+        let due = [0, jump, jump].enumerated().map { index, ahead in
+            let seconds = 5 * (index + 1)
+            return schedule.isDue(at: start + .seconds(Int64(seconds)), wall: wall + Double(seconds) + ahead)
+        }
+        #expect(due == [false, true, false])
+    }
+
+    @Test func `a clock that runs a little fast is not one that was set`() {
+        var schedule = RenewalSchedule(at: start, wall: wall)
+        let isDue = schedule.isDue(at: start + .seconds(200), wall: wall + 259)
+        #expect(!isDue)
+    }
+
+    @Test func `a node that began with a clock of the future has a certificate that is valid once the clock is right`()
+        throws
+    {
+        let now = Date.now
+        let key = try ClusterKey.make(now: now)
+        let contexts = try #require(try TLSContexts(.clusterKey(key), node: .random(), now: now + 86_400))
+        #expect(try contexts.renewIfDue(now: now))
+        #expect(contexts.validUntil <= now + 86_400)
+    }
+}

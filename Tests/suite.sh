@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs all tests that are built, in the parts that do not disturb each other. Ends with the first part that fails.
+#
+#     Tests/suite.sh [--all]     --all runs the others, too, and fails at the end
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+goes_on=${1-}
+status=0
+# Suites that simulate, and do nothing but compute.
+computing='SimulationTests|HistoryTests'
+part() {
+    if ! Tests/run.sh "$@"; then
+        [ "$goes_on" = --all ] || exit 1
+        status=1
+    fi
+}
+part --skip '^ClusterTests\.' --skip "$computing"
+# They keep every core busy for a minute: beside them, what has to happen within seconds would not.
+part --filter "$computing"
+# Whole processes, with times that matter: alone and one after the other.
+part --no-parallel --filter '^ClusterTests\.'
+exit $status
