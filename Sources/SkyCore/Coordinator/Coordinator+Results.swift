@@ -1,5 +1,5 @@
-package import Distributed
-package import Transport
+import Distributed
+import Transport
 
 // What jobs came to, in pages.
 
