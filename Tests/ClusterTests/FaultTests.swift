@@ -155,6 +155,26 @@ import Testing
         }
     }
 
+    @Test func `a worker that has scanned takes far less than the least that one may be given`() async throws {
+        let folder = try ScratchFolder()
+        let image = folder.file("sky.fits")
+        #expect(try await Skynode.run("synthesize", image, "--width", "512", "--height", "512").status == 0)
+        try await RunningCluster.with(1, slots: 2, options: { _ in ["--worker-memory", "512M"] }) { cluster in
+            let scan = try await Skynode.run(
+                "scan", image, "-o", folder.file("out"), "--sector", "256", "--node", cluster.addresses[0])
+            #expect(scan.status == 0, "\(scan.errors)")
+            let peaks = cluster.workers(of: 0).compactMap { worker -> Int? in
+                let status = try? String(contentsOfFile: "/proc/\(worker)/status", encoding: .utf8)
+                let line = status?.split(separator: "\n").first { $0.hasPrefix("VmPeak:") }
+                return line?.split(separator: " ").compactMap { Int($0) }.first
+            }
+            print("addresses of workers: \(peaks) kB")
+            #expect(!peaks.isEmpty)
+            // A quarter is left for the image's own pixels, and for the threads of more processors.
+            for peak in peaks { #expect(peak << 10 < 512 << 20 - 128 << 20) }
+        }
+    }
+
     private func hasSocket(_ process: pid_t) -> Bool {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
         return files.contains { file in

@@ -216,9 +216,12 @@ import Testing
         let folder = try ScratchFolder()
         let trials: [([String], String)] = [
             (["--http", "0.0.0.0:7422"], "skynode: --http 0.0.0.0:7422: beyond this machine, HTTP needs --http-token"),
-            (["--http", "here"], "skynode: --http here: not an address of the form HOST:PORT"),
+            (
+                ["--http", "here"],
+                "skynode: --http here: not an address of the form HOST:PORT; did you mean here:7422?"
+            ),
             (["--http-host", "a b"], "skynode: --http-host a b: not a host's name, which has no port and no blanks"),
-            (["--http-token", folder.file("none")], "skynode: \(folder.file("none")): no such file"),
+            (["--http-token", folder.file("none")], "skynode: --http-token: \(folder.file("none")): no such file"),
         ]
         for (options, message) in trials {
             let ended = try await Skynode.run(["serve", "--listen", "127.0.0.1:0"] + options)

@@ -184,7 +184,6 @@ package distributed actor Coordinator: ClusterActor {
             request.usesCache = false
             submission.request.kind = .sky(request)
         }
-        if let reason = core.storageFault { throw RemoteError(.failed, "it cannot be stored: \(reason)") }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
         change { core in
@@ -199,6 +198,11 @@ package distributed actor Coordinator: ClusterActor {
             // Its entry waits to be stored all the same; it is followed by one that takes it back.
             if id == new { change { $0.delete(new) } }
             throw error
+        }
+        // What was just stored tells how full the disk is. A job that would only wait for that is better not taken.
+        if id == new, let reason = core.diskFault {
+            change { $0.delete(new) }
+            throw RemoteError(.failed, "it cannot be stored: \(reason)")
         }
         logger.info("job submitted", metadata: ["job": "\(id)"])
         return id

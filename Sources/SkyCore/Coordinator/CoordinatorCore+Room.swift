@@ -7,8 +7,8 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
-    /// Why a new job cannot be kept now; `nil` where it can. (Where only the operator's limit is reached it waits for room.)
-    var storageFault: String? { journalFailure ?? (room?.isOfDisk == true ? limitReason : nil) }
+    /// Why nothing more fits on the disk; `nil` where it does. (Where only the operator's limit is reached, jobs wait for room.)
+    var diskFault: String? { room?.isOfDisk == true ? limitReason : nil }
 
     /// - Parameter room: what it holds now; `nil` where there is no limit.
     mutating func journalWorks(_ room: JournalRoom?) {
@@ -41,7 +41,7 @@ extension CoordinatorCore {
     }
 
     /// Whether tasks wait for room on the disk, of which nobody says when somebody else has made it.
-    var waitsForDisk: Bool { limitReason != nil && room?.isOfDisk == true }
+    var waitsForDisk: Bool { diskFault != nil }
 
     /// Keeps what `retention` says from now on.
     mutating func retain(_ retention: JobRetention) {

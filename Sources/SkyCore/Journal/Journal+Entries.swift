@@ -69,26 +69,44 @@ extension Journal {
     /// Deletes what is left of the tasks of deleted jobs, a few in a transaction: others store theirs in between, and a full
     /// disk has room for it.
     func sweep() async throws(JournalError) {
-        while try await write({ database in
-            guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else {
-                return false
+        while true {
+            var goesOn: Bool
+            do {
+                goesOn = try await write(Journal.sweepStep)
+            } catch {
+                // What was deleted so far stands in the file that is written to first, and takes room there.
+                guard error.kind == .full else { throw error }
+                _ = ballast?.release()
+                await checkpoint()
+                goesOn = try await write(Journal.sweepStep)
             }
-            let keys = [number * Journal.tasksPerJob, (number + 1) * Journal.tasksPerJob]
-            for table in ["result", "failure", "risk"] {
-                try database.run(
-                    """
-                    DELETE FROM \(table) WHERE key IN
-                    (SELECT key FROM \(table) WHERE key >= ? AND key < ? LIMIT \(Journal.sweepStep))
-                    """, [keys[0], keys[1]])
-                if database.changesCount > 0 { return true }
-            }
-            try database.run("DELETE FROM deletion WHERE number = ?", [number])
-            return true
-        }) {}
+            if isShortOfRoom { await checkpoint() }
+            guard goesOn else { return }
+        }
+    }
+
+    /// Deletes some rows.
+    ///
+    /// - Returns: whether there may be more.
+    private static func sweepStep(_ database: Database) throws -> Bool {
+        guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else {
+            return false
+        }
+        let keys = [number * tasksPerJob, (number + 1) * tasksPerJob]
+        for table in ["result", "failure", "risk"] {
+            try database.run(
+                """
+                DELETE FROM \(table) WHERE key IN
+                (SELECT key FROM \(table) WHERE key >= ? AND key < ? LIMIT \(sweepRows))
+                """, [keys[0], keys[1]])
+            if database.changesCount > 0 { return true }
+        }
+        try database.run("DELETE FROM deletion WHERE number = ?", [number])
+        return true
     }
 
     /// Rows deleted in one transaction.
-    private static let sweepStep = 2000
+    private static let sweepRows = 2000
 
     /// Forgets what is stored of a job's tasks: its results will be of this version of the program, and of this life or later.
     package func restart(_ job: JobID) async throws(JournalError) {

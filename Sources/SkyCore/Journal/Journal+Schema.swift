@@ -31,9 +31,16 @@ extension Journal {
     private static let secretLength = 32
 
     /// A process may die at any time without losing what was stored; see the class about power.
-    static func relax(_ database: Database) throws {
+    static func relax(_ database: Database, disk: DiskSpace?) throws {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        guard let disk else { return }
+        // What waits to be brought into the file needs as much room there. On a full disk there is the ballast.
+        let pages = JournalBallast.size(ofDisk: disk.size) / 2 / max(1, try database.number("PRAGMA page_size"))
+        if pages < usualLogPages { try database.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, pages))") }
     }
+
+    /// Pages written beside the file after which SQLite brings them into it by itself.
+    private static let usualLogPages = 1000
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator()

@@ -91,7 +91,7 @@ package final class Journal: Sendable {
                 ?? DatabaseQueue(configuration: configuration)
             try migrate(queue)
             let beginning = try queue.write(beginLife)
-            try queue.writeWithoutTransaction(relax)
+            try queue.writeWithoutTransaction { try relax($0, disk: path.flatMap(DiskSpace.init(of:))) }
             return (queue, beginning)
         }
         do {
@@ -118,6 +118,7 @@ package final class Journal: Sendable {
                 throw error
             }
             // What is to be deleted makes room for all that waits.
+            await checkpoint()
             appended = try await store(entries, ran: ran)
         }
         if entries.contains(where: \.isDeletion) {
@@ -127,12 +128,23 @@ package final class Journal: Sendable {
         appended.room.held += logSize
         if appended.room.isFull, logSize > 0 {
             // What was written beside the file takes room twice until it is brought into it.
-            try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            await checkpoint()
             appended.room = try await write { [self] in try room($0) }
             appended.room.held += logSize
         }
         ballast?.take()
         return appended
+    }
+
+    /// Brings what was written beside the file into it, and gives the room that it took back. Where that fails it is tried later.
+    func checkpoint() async {
+        try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+
+    /// Whether the disk has no more left than what is kept free.
+    var isShortOfRoom: Bool {
+        guard let path, let disk = DiskSpace(of: path) else { return false }
+        return disk.available < 2 * JournalRoom.reserve(ofDisk: disk.size)
     }
 
     /// Bytes of the file that is written to first.

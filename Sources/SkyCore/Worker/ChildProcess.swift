@@ -191,8 +191,9 @@ final class ChildProcess: Sendable {
         kill()
         // One that waits for a disk, or for a shared folder whose machine is gone, does not end before that answers. The thread
         // that watches it sees to the rest, whenever that is.
-        guard await hasEnded(within: ChildProcess.killPatience) else { return ChildProcess.unkillable }
-        return "was killed because it did not stop"
+        let hasEnded = await hasEnded(within: ChildProcess.killPatience)
+        // A task that is cancelled does not wait, so that nothing is known of the process yet.
+        return hasEnded || Task.isCancelled ? "was killed because it did not stop" : ChildProcess.unkillable
     }
 
     /// Time for a process that was killed to be gone.

@@ -190,7 +190,7 @@ package actor WorkerPool {
     @discardableResult
     private func discard(_ worker: Worker, patience: Duration = .zero) async -> String {
         let end = await worker.process.end(within: patience)
-        if worker.process.isRunning {
+        if end == ChildProcess.unkillable {
             stuck.append(worker.process)
             logger.warning(
                 "a worker process does not end; what it waits for does not answer",

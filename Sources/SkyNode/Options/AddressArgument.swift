@@ -20,6 +20,7 @@ enum AddressArgument {
         if let port = UInt16(text) { return "; did you mean \(host):\(port)?" }
         let isName =
             !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-".contains($0)) }
-        return isName ? "; did you mean \(text):\(Defaults.port)?" : ""
+        let port = option == "--http" ? Defaults.httpPort : Defaults.port
+        return isName ? "; did you mean \(text):\(port)?" : ""
     }
 }

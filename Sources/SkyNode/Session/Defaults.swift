@@ -10,7 +10,8 @@ enum Defaults {
     static let daemon = NodeAddress.hostPort(host: "127.0.0.1", port: port)
 
     /// Where HTTP is answered.
-    static let http = NodeAddress.hostPort(host: "127.0.0.1", port: 7422)
+    static let http = NodeAddress.hostPort(host: "127.0.0.1", port: httpPort)
+    static let httpPort = 7422
 
     /// One slot a core: scans compute without waiting.
     static var slots: Int { max(1, min(1024, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }

@@ -50,6 +50,11 @@ import Testing
             signal: { _, _ in })
         #expect(await process.end(within: .zero) == ChildProcess.unkillable)
         #expect(process.isRunning)
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await process.end(within: .zero)
+        }
+        #expect(await cancelled.value != ChildProcess.unkillable, "nobody has waited for it")
         kill(-process.identifier, SIGKILL)
         #expect(await process.hasEnded(within: .seconds(60)) && !process.isRunning)
     }
