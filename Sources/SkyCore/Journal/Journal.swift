@@ -247,7 +247,6 @@ package final class Journal: Sendable {
             try database.execute(sql: "UPDATE coordinator SET closed = 1")
             if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
         }
-        _ = ballast?.release()
     }
 
     /// Gives back the pages of the file that it holds in memory for the next statement.

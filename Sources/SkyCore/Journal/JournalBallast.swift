@@ -14,7 +14,8 @@ final class JournalBallast: Sendable {
 
     /// Takes the room, where the disk has far more than that. Without it a deletion on a full disk may fail, and nothing else.
     func take() {
-        guard let disk = DiskSpace(of: path) else { return }
+        // Asked for with every transaction.
+        guard !isThere.withLockedValue({ $0 }), let disk = DiskSpace(of: path) else { return }
         let size = JournalBallast.size(ofDisk: disk.size)
         isThere.withLockedValue { isThere in
             guard !isThere, size > 0, disk.available > 3 * size else { return }
