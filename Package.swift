@@ -196,7 +196,8 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
                     "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
                     "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
                     "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
-                    "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Concurrency/BriefLock.swift",
+                    "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Calls/ValidatedMessage.swift",
+                    "Concurrency/BriefLock.swift",
                 ],
                 swiftSettings: counted
             ),

@@ -2,7 +2,7 @@
 
 # What takes bytes from anybody, and what works with values that were decoded.
 byte_targets=(frames handshake decoding encoding calls beacon)
-value_targets=(coordinator workbook pixels body journal answers)
+value_targets=(journal coordinator body workbook answers pixels)
 
 # Which of the two programs has a target.
 kind_of() {
@@ -18,7 +18,6 @@ length_of() {
     case $1 in
         beacon) echo 600 ;;
         encoding) echo 96 ;;
-        coordinator | journal) echo 512 ;;
         *) echo 256 ;;
     esac
 }
@@ -26,4 +25,10 @@ length_of() {
 # Megabytes that the process may take: a program of a tenth of the size has the bytes' targets.
 memory_of() {
     if [ "$(kind_of "$1")" = bytes ]; then echo 1024; else echo 512; fi
+}
+
+# Values reach all of the program, with hundreds of thousands of edges: how often each was taken, and which are rare, would
+# cost more than the runs.
+learning_of() {
+    if [ "$(kind_of "$1")" = values ]; then echo -use_counters=0 -entropic=0; fi
 }

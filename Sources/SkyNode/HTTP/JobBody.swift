@@ -123,28 +123,36 @@ struct JobBody {
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
-    /// Each option is read by itself first, so that a complaint can name it.
     private func detection() throws -> DetectionOptions {
         let options = (options ?? [:]).sorted { $0.key < $1.key }
-        for (name, value) in options {
+        for (name, _) in options {
             let isWord = name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
             guard isWord, !name.hasPrefix("-"), (1..<64).contains(name.utf8.count) else {
                 throw JobBody.unknownOption(name)
             }
-            do {
-                _ = try DetectionOptions.parse(["--\(name)=\(value)"])
-            } catch {
-                // What asks for help or a version is no option of a scan either.
-                let isKnown =
-                    DetectionOptions.exitCode(for: error) != .success
-                    && !DetectionOptions.message(for: error).contains("Unknown option")
-                guard isKnown else { throw JobBody.unknownOption(name) }
-                throw APIFailure(
-                    .badRequest,
-                    "`options.\(name)` cannot be \"\(JobBody.shown(value))\"; skynode scan --help says what it takes")
-            }
         }
-        return try DetectionOptions.parse(options.map { "--\($0.key)=\($0.value)" })
+        do {
+            return try DetectionOptions.parse(options.map { "--\($0.key)=\($0.value)" })
+        } catch {
+            for (name, value) in options { try JobBody.check(name, value) }
+            throw APIFailure(.badRequest, "`options`: \(JobBody.shown(DetectionOptions.message(for: error)))")
+        }
+    }
+
+    /// Reads an option by itself, so that a complaint can name it.
+    private static func check(_ name: String, _ value: String) throws {
+        do {
+            _ = try DetectionOptions.parse(["--\(name)=\(value)"])
+        } catch {
+            // What asks for help or a version is no option of a scan either.
+            let isKnown =
+                DetectionOptions.exitCode(for: error) != .success
+                && !DetectionOptions.message(for: error).contains("Unknown option")
+            guard isKnown else { throw unknownOption(name) }
+            throw APIFailure(
+                .badRequest,
+                "`options.\(name)` cannot be \"\(shown(value))\"; skynode scan --help says what it takes")
+        }
     }
 
     private static func unknownOption(_ name: String) -> APIFailure {

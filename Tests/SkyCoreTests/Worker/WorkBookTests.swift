@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Testing
 import Transport
@@ -128,6 +129,51 @@ import Transport
         }
     }
 
+    @Test func `two nodes cannot speak for one coordinator, until the link to the first is gone`() throws {
+        var book = try book()
+        let other = NodeID(rawValue: 8)
+        #expect(throws: WorkBook.Rejection.duplicate) { _ = try book.reserve(2, by: life, from: other, now: .zero) }
+        #expect(throws: WorkBook.Rejection.duplicate) {
+            _ = try book.assign(assignment(0..<1), from: other, now: .zero)
+        }
+        let request = CollectRequest(life: life, received: 9, acknowledged: 9, epoch: 0, isFirst: true)
+        #expect(throws: WorkBook.Rejection.duplicate) {
+            _ = try book.collect(request, from: other, limit: 100, now: .zero)
+        }
+        #expect(try book.assign(assignment(0..<1), from: peer, now: .zero).start.count == 1, "the first goes on")
+        _ = book.linkLost(peer, now: .seconds(1))
+        _ = try book.reserve(2, by: life, from: other, now: .seconds(2))
+        #expect(throws: WorkBook.Rejection.duplicate) {
+            _ = try book.reserve(2, by: life, from: peer, now: .seconds(3))
+        }
+    }
+
+    @Test func `what waits is bounded in bytes, and there is room again when some of it has begun`() throws {
+        var book = try book(slots: 1, wanted: 1)
+        let background = try LargeBackground.map
+        let image = ImageReference(path: "/data/m13.fits", hdu: nil)
+        let rect = PixelRect(x: 0, y: 0, width: 64, height: 64)
+        let work = ScanTask.Work.extract(
+            image, Sector(index: 0, core: rect, padded: rect), background, ScanConfiguration())
+        let task = ScanTask(work, label: "")
+        let fitting = WorkBook.waitingBytes / task.byteCount + 1
+        try #require((2...1000).contains(fitting))
+        func assign(_ tasks: Range<Int>) throws -> WorkBook.Update {
+            let attempts = tasks.map { RunRequest(attempt: attempt($0), task: task, timeLimit: .seconds(1)) }
+            return try book.assign(Assignment(life: life, attempts: attempts), from: peer, now: .zero)
+        }
+        #expect(try assign(0..<1).start.count == 1)
+        _ = try assign(1..<fitting + 3)
+        #expect(book.waiting == fitting && book.running == 1)
+        #expect(
+            try collect(&book).results.map(\.outcome)
+                == Array(repeating: .refused(StartRefusal.noIdleSlot.description), count: 2))
+        _ = book.ended(attempt(0), done(), .zero, now: .zero)
+        #expect(book.waiting == fitting - 1)
+        _ = try assign(fitting + 3..<fitting + 5)
+        #expect(book.waiting == fitting, "one more, and no more")
+    }
+
     @Test func `what is known of a silent coordinator is forgotten in the end`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<1), from: peer, now: .zero)
@@ -136,5 +182,18 @@ import Transport
         #expect(book.resultBytes > 0)
         _ = book.expire(now: WorkBook.retention)
         #expect(book.resultBytes == 0 && book.free == 2 && book.nextExpiry == nil)
+    }
+}
+
+/// A background of half a megabyte, as those of large images with small meshes are.
+private enum LargeBackground {
+    private struct Fields: Codable {
+        var (width, height, meshSize) = (2048, 2048, 8)
+        var (globalLevel, globalRMS) = (Float(100), Float(3))
+        var levels = PackedFloats([Float](repeating: 100, count: 256 * 256))
+    }
+
+    static var map: BackgroundMap {
+        get throws { try JSONDecoder().decode(BackgroundMap.self, from: JSONEncoder().encode(Fields())) }
     }
 }
