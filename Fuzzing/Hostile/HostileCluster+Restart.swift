@@ -17,8 +17,12 @@ extension HostileCluster {
         calls = NodeCalls(life: life)
         now = .zero
         for job in journal.jobs {
-            let replay = job.report == nil ? journal.replay(job) : JobReplay(job.request)
-            var known = replay
+            var known = job.report == nil ? journal.replay(job) : JobReplay(job.request)
+            if known.strayTask != nil {
+                // It begins anew, as `Coordinator.restore` has it.
+                journal.restart(job.id)
+                known = JobReplay(job.request)
+            }
             known.isRisky = choice & 16 == 16
             change { $0.restore(job, known) }
         }

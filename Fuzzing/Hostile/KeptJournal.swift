@@ -30,8 +30,11 @@ struct KeptJournal {
 
     mutating func forget(_ job: JobID) {
         jobs.removeAll { $0.id == job }
-        (results[job], failures[job], risks[job]) = (nil, nil, nil)
+        restart(job)
     }
+
+    /// As `Journal.restart`.
+    mutating func restart(_ job: JobID) { (results[job], failures[job], risks[job]) = (nil, nil, nil) }
 
     /// As `Journal.replay`.
     func replay(_ job: StoredJob) -> JobReplay {

@@ -8,6 +8,8 @@ struct JobReplay: Sendable {
     private(set) var abort: SkyError?
     /// What is wrong with what is stored; `nil` where nothing is.
     private(set) var damage: String?
+    /// A task of which something is stored although the job has none of its number.
+    private(set) var strayTask: TaskID?
     /// What happened to the job, as far as it can be told from that.
     private(set) var events: [JobEvent.Kind] = []
     private(set) var told = CoordinatedJob.Tally()
@@ -30,6 +32,7 @@ struct JobReplay: Sendable {
 
     /// Takes the next result.
     mutating func take(_ result: StoredResult) {
+        guard result.task.index < tasks else { return strayTask = result.task }
         completedTasks.append(result.task.index)
         told.complete(by: result.node)
         guard plan.needsResults else { return }
@@ -47,6 +50,7 @@ struct JobReplay: Sendable {
     }
 
     mutating func take(_ failure: StoredFailure) {
+        guard failure.task.index < tasks else { return strayTask = failure.task }
         failedTasks.append(failure.task.index)
         told.failed += 1
         follow(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))

@@ -5,6 +5,7 @@ extension Journal {
     /// A job's plan after all that is stored of it.
     ///
     /// - Parameter progress: called again and again.
+    /// - Throws: `JournalError` of the kind `.damagedJob` where what is stored cannot be the job's.
     func replay(
         _ job: StoredJob, progress: @Sendable () -> Void = {}
     ) async throws(JournalError) -> JobReplay {
@@ -25,6 +26,10 @@ extension Journal {
             next = last.task.index + 1
         }
         for failure in failures { replay.take(failure) }
+        if let stray = replay.strayTask {
+            throw JournalError(
+                .damagedJob, "something is stored of its task \(stray.index + 1), which it does not have")
+        }
         replay.risks = try await risks(of: job.id)
         replay.isRisky = !wasClosed
         return replay

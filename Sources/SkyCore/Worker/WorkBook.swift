@@ -222,12 +222,16 @@ package struct WorkBook {
     /// A node has said goodbye, and its coordinator with it: nobody waits for anything.
     package mutating func left(_ peer: NodeID, now: Duration) -> Update {
         var update = Update()
-        for (owner, client) in clients where client.peer == peer {
+        let owners = clients.filter { $0.value.peer == peer }.keys
+        // First of all of them: the slots of one must not begin what waits for another.
+        for owner in owners {
+            for request in clients[owner]?.waiting ?? [] { assigned[request.attempt] = nil }
+            forget(owner)
+        }
+        for owner in owners {
             let (stop, changed) = leases.coordinatorLost(owner, now: now)
             for attempt in stop { stopped[attempt] = "the coordinator has left" }
             update.stop += stop
-            for request in client.waiting { assigned[request.attempt] = nil }
-            forget(owner)
             update.merge(settle(changed, now: now))
         }
         return update

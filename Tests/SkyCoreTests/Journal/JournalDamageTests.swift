@@ -47,6 +47,20 @@ import Transport
         #expect(error?.kind == .damagedJob && error?.message.contains("job 0000000000000001") == true)
     }
 
+    @Test(arguments: [false, true])
+    func `a job of which more tasks are stored than it has cannot go on with that`(isFailure: Bool) async throws {
+        let journal = try Journal.inMemory()
+        let job = job(1)
+        let last: JournalEntry = .failed(job.id, 10, reason: "bad", isBadInput: false)
+        try await journal.append([.submitted(job), result(job, 9)])
+        #expect(try await journal.replay(job).completed.count == 1)
+        try await journal.append([isFailure ? last : result(job, 10)])
+        let error = await #expect(throws: JournalError.self) { _ = try await journal.replay(job) }
+        #expect(error?.kind == .damagedJob && error?.message.contains("task 11") == true)
+        try await journal.restart(job.id)
+        #expect(try await journal.replay(job).completed.count == 0)
+    }
+
     @Test func `a failure that is not what was written is not handed out`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)

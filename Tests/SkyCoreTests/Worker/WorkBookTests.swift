@@ -129,6 +129,25 @@ import Transport
         }
     }
 
+    /// Found by fuzzing: the slots of the first that left began what waited for the second, which could then be asked for again.
+    @Test(arguments: 0..<8) func `when a node leaves, nothing begins that waits for another coordinator there`(
+        seed: Int
+    ) throws {
+        var book = WorkBook(slots: 1, leaseDuration: .seconds(10))
+        // They are gone through in any order.
+        let lives = (0..<3).map { CoordinatorLife(CoordinatorID(rawValue: UInt64(seed * 3 + $0)), generation: 1) }
+        for (number, life) in lives.enumerated() {
+            _ = try book.reserve(1, by: life, from: peer, now: .zero)
+            let task = ScanTask(.simulate(Simulation(duration: .zero)), label: "")
+            let request = RunRequest(attempt: attempt(number), task: task, timeLimit: .seconds(1))
+            _ = try book.assign(Assignment(life: life, attempts: [request]), from: peer, now: .zero)
+        }
+        try #require(book.running == 1 && book.waiting == 2)
+        let update = book.left(peer, now: .seconds(1))
+        #expect(update.start.isEmpty && update.stop.count == 1)
+        #expect(book.running == 1 && book.waiting == 0, "what ran is on its way to an end")
+    }
+
     @Test func `two nodes cannot speak for one coordinator, until the link to the first is gone`() throws {
         var book = try book()
         let other = NodeID(rawValue: 8)
