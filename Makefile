@@ -12,7 +12,7 @@ SEEDS ?= 1000
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -119,6 +119,10 @@ wire-benchmark: release
 # What a node needs of memory and disk; docs/OPERATIONS.md, "Sizing". Some minutes.
 sizing: release
 	@python3 -B Benchmarks/sizing.py $(OPTIONS)
+
+# How long a start with a journal of 5 GB takes, and what systemd hears meanwhile; make start-benchmark OPTIONS="--bytes 500"
+start-benchmark: release
+	@python3 -B Benchmarks/start.py $(OPTIONS)
 
 # What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
 epochs: release
