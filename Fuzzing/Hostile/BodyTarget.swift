@@ -52,6 +52,7 @@ enum BodyTarget: FuzzTarget {
             let stored = try JournalText.encode(submission.request)
             let read = try JournalText.decode(JobRequest.self, stored)
             try read.validate()
+            require((try? JournalText.encode(read)) == stored, "a token finds the same request again")
             require(!submission.request.title.isEmpty, "a job has a title")
         } catch {
             let failure = APIFailure(error)

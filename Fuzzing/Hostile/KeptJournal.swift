@@ -9,7 +9,10 @@ struct KeptJournal {
 
     mutating func append(_ entry: JournalEntry) {
         switch entry {
-        case .submitted(let job): jobs.append(job)
+        case .submitted(var job):
+            // A row has the request alone.
+            job.encodedRequest = nil
+            jobs.append(job)
         case .result(let result):
             require(
                 results[result.job]?[result.task.index] == nil, "a result is stored once: \(result.job)/\(result.task)")

@@ -134,7 +134,8 @@ extension CoordinatorCore {
     mutating func submit(_ request: JobRequest, token: String?, as id: JobID) throws(SkyError) -> JobID {
         let encoded = try JournalText.encode(request)
         if let token, let known = byToken[token] {
-            guard jobs[known]?.stored.encodedRequest == encoded else {
+            // Written down once more: the text of one that was read is not kept, and may be an earlier version's.
+            guard let job = jobs[known], try JournalText.encode(job.stored.request) == encoded else {
                 throw SkyError(.badInput, "the token belongs to job \(known), which was asked for something else")
             }
             return known

@@ -58,7 +58,7 @@ package struct StoredJob: Sendable {
     var endedRun: Duration?
     /// The first life of the coordinator whose results count; `nil` for any.
     var resultsSince: UInt64?
-    /// The request as it is to be stored; `nil` of what was read.
+    /// The request as it is to be stored, so that it is written down once; `nil` of what was read.
     var encodedRequest: Data?
 
     package init(

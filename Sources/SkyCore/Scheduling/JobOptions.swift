@@ -20,6 +20,22 @@ package struct JobOptions: Hashable, Codable, Sendable {
 
     package init() {}
 
+    private enum CodingKeys: String, CodingKey {
+        case priority, retries, crashes, use, avoid, sharesInput, needsAlike
+    }
+
+    /// Names are written in their order: a set has another one in each process, and the same options are to be the same text.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(priority, forKey: .priority)
+        try container.encodeIfPresent(retries, forKey: .retries)
+        try container.encodeIfPresent(crashes, forKey: .crashes)
+        try container.encode(use.sorted(), forKey: .use)
+        try container.encode(avoid.sorted(), forKey: .avoid)
+        try container.encodeIfPresent(sharesInput, forKey: .sharesInput)
+        try container.encodeIfPresent(needsAlike, forKey: .needsAlike)
+    }
+
     var isRestricted: Bool { namesNodes || needsAlike == true }
 
     /// Whether whoever submitted it said where it may run.

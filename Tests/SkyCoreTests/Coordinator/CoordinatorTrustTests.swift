@@ -73,6 +73,42 @@ import Transport
         }
     }
 
+    /// Found by chaos: a command that asked again after its coordinator had been killed was refused.
+    @Test func `a token finds its job again after a restart, whatever was asked for`() async throws {
+        var rehearsal = SimulateRequest(tasks: 3, duration: .milliseconds(300))
+        (rehearsal.poison, rehearsal.failEvery) = ([1: .hang, 3: .crash], 2)
+        var scan = CoordinatorStory.scan("/night/one.fits")
+        (scan.deadline, scan.options.use, scan.options.priority) = (
+            .seconds(77), ["berlin", "amsterdam", "cairo", "dover"], -4
+        )
+        if case .sky(var request) = scan.kind {
+            request.configuration.threshold = 1.1
+            scan.kind = .sky(request)
+        }
+        let journal = try Journal.inMemory()
+        let requests = [JobRequest(.simulate(rehearsal)), scan, CoordinatorStory.simulation(1)]
+        for (number, request) in requests.enumerated() {
+            var story = CoordinatorStory()
+            let job = try story.submit(request, token: "t\(number)", as: UInt64(number + 1))
+            let stored = try #require(story.core.jobs[job]?.stored)
+            try await journal.append([.submitted(stored)])
+        }
+        var story = CoordinatorStory()
+        let (jobs, damaged) = try await journal.jobs()
+        #expect(damaged == [])
+        for job in jobs {
+            _ = story.core.at(.zero, wall: 0) { $0.restore(job, JobReplay(job.request)) }
+        }
+        for (number, request) in requests.enumerated() {
+            let job = try story.submit(request, token: "t\(number)", as: UInt64(number + 10))
+            #expect(job == JobID(rawValue: UInt64(number + 1)))
+            #expect(throws: SkyError.self) {
+                _ = try story.submit(requests[(number + 1) % 3], token: "t\(number)", as: 20)
+            }
+        }
+        #expect(story.core.jobs.count == 3)
+    }
+
     @Test func `tasks go out when what they rest on is stored`() throws {
         var story = CoordinatorStory()
         _ = try story.submit(CoordinatorStory.scan())

@@ -389,7 +389,15 @@ extension SimulatedCluster {
             // The submitter tries until somebody is there.
             return schedule(.submitted(request, id, token: token, host: host), after: .milliseconds(500))
         }
-        change(host) { _ = try? $0.submit(request, token: token, as: id) }
+        var refusal: SkyError?
+        change(host) { core in
+            do throws(SkyError) {
+                _ = try core.submit(request, token: token, as: id)
+            } catch {
+                refusal = error
+            }
+        }
+        if let refusal { violations.append("\(token) was refused: \(refusal.message)") }
     }
 
     private mutating func note(_ output: CoordinatorCore.Output, at host: Int) {
