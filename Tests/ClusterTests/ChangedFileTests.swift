@@ -14,7 +14,7 @@ import Testing
         let other = try await Skynode.run(
             "synthesize", folder.file("other.fits"), "--width", "2048", "--height", "2048", "--seed", "2")
         #expect(made.status == 0 && other.status == 0)
-        let scan = ["--sector", "64", "--no-picture", "--format", "json"] + options
+        let scan = ["--sector", "128", "--no-picture", "--format", "json"] + options
         try await RunningCluster.with(2, slots: 1) { cluster in
             // The catalogue of the old image, by a job of its own that leaves nothing for later ones.
             let whole = try await Skynode.run(
@@ -26,7 +26,7 @@ import Testing
             for await line in process.lines where EventLine(line)?.event == "completed" {
                 completed += 1
                 // Behind the backgrounds, when sectors are under way.
-                if completed == 1100 {
+                if completed == 280 {
                     try overwrite(image, with: folder.file("other.fits"), restoringTime: restoresTime)
                 }
             }
