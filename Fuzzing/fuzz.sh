@@ -28,7 +28,7 @@ run() {
     mkdir -p "$scratch/corpus/$target"
     log=$scratch/$target.log
     # shellcheck disable=SC2046
-    if ! "${!program}" --target="$target" "$limit" -max_len="$(length_of "$target")" -print_funcs=0 -timeout=10 \
+    if ! "${!program}" --target="$target" "$limit" -max_len="$(length_of "$target")" -print_funcs=0 -timeout=60 \
         -rss_limit_mb="$(memory_of "$target")" -malloc_limit_mb=64 -print_final_stats=1 $(learning_of "$target") \
         -artifact_prefix="$scratch/findings/$target-" "$scratch/corpus/$target" "Fuzzing/Corpus/$target" >"$log" 2>&1; then
         grep -E 'does not hold|Fatal error|ERROR:|Test unit written' "$log" >&2 || tail -n 5 "$log" >&2
