@@ -285,15 +285,17 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
-        guard let record = core.jobs[job] else { throw unknown(job) }
+        guard core.jobs[job] != nil else { throw unknown(job) }
         let failures = try await telling { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
         }
-        let now = core.jobs[job] ?? record
+        // It may have been deleted meanwhile.
+        guard let record = core.jobs[job] else { throw unknown(job) }
         let shown = failures.map {
-            JobDetails.Failure(task: now.plan.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
+            JobDetails.Failure(
+                task: record.plan.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
         }
-        let count = now.told.report?.failed ?? now.told.failed
+        let count = record.told.report?.failed ?? record.told.failed
         return JobDetails(request: record.request, failures: shown, hiddenFailures: max(0, count - shown.count))
     }
 

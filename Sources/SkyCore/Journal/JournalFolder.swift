@@ -34,7 +34,11 @@ package final class JournalFolder: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Said, and not left to the last descriptor: a process that is being started has all of them until it is a program.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// The first folder that is free of `path`, `path-2`, `path-3` and so on, for nodes of one name on one machine.
     package static func firstFree(_ path: String) throws(JournalError) -> JournalFolder {

@@ -14,16 +14,29 @@ struct WorkerFolder: Sendable {
         let preferred = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let base = preferred.utf8.count <= 70 ? preferred : "/tmp"
         WorkerFolder.removeOrphans(in: base)
-        var template = Array((base + "/skynode-\(getpid())-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw SkyError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
+        for _ in 0..<WorkerFolder.tries {
+            var template = Array((base + "/skynode-\(getpid())-XXXXXX").utf8CString)
+            guard mkdtemp(&template) != nil else {
+                throw SkyError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
+            }
+            let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard lock >= 0 else {
+                throw SkyError(.failed, "cannot make \(folder)/lock: \(String(cString: strerror(errno)))")
+            }
+            // A daemon that starts at the same moment may have found the file before it was locked, and cleared it away.
+            var status = stat()
+            if flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &status) == 0, status.st_nlink > 0 {
+                (self.folder, self.lock) = (folder, lock)
+                return
+            }
+            close(lock)
         }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            throw SkyError(.failed, "cannot lock \(folder)/lock: \(String(cString: strerror(errno)))")
-        }
+        throw SkyError(.failed, "cannot lock a folder in \(base)")
     }
+
+    /// Other daemons that may start at the same moment and be in the way.
+    private static let tries = 16
 
     func path(_ name: String) -> String { folder + "/" + name }
 

@@ -31,6 +31,24 @@ import Testing
         withExtendedLifetime(try JournalFolder(path)) {}
     }
 
+    /// A process that is being started has all descriptors until it is a program: on a busy machine, for a while.
+    @Test func `a folder is free at once when it is let go of, whoever has its descriptor still`() throws {
+        let path = file("copied")
+        var copy: Int32 = -1
+        do {
+            let folder = try JournalFolder(path)
+            for descriptor in 0..<Int32(1024) where copy < 0 {
+                let name = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                if name == path + "/lock" { copy = dup(descriptor) }
+            }
+            try #require(copy >= 0)
+            #expect(throws: JournalError.self) { try JournalFolder(path) }
+            withExtendedLifetime(folder) {}
+        }
+        withExtendedLifetime(try JournalFolder(path)) {}
+        close(copy)
+    }
+
     @Test func `a lock that is a link is not followed`() throws {
         let (path, other) = (file("linked"), file("other"))
         #expect(mkdir(path, 0o700) == 0 && symlink(other, path + "/lock") == 0)
