@@ -120,7 +120,7 @@ wire-benchmark: release
 sizing: release
 	@python3 -B Benchmarks/sizing.py $(OPTIONS)
 
-# How long a start with a journal of 5 GB takes, and what systemd hears meanwhile; make start-benchmark OPTIONS="--bytes 500"
+# How long a start with a journal of 5 GB takes, and what systemd hears meanwhile; make start-benchmark OPTIONS="--megabytes 500"
 start-benchmark: release
 	@python3 -B Benchmarks/start.py $(OPTIONS)
 

@@ -1,6 +1,6 @@
 """How long a node takes to start with a large journal, and what the service manager hears meanwhile.
 
-    make start-benchmark [OPTIONS="--bytes 1000 --side 2048 --check"]
+    make start-benchmark [OPTIONS="--megabytes 1000 --side 2048 --check"]
 
 A scan of a dense synthetic frame is done once. Then its rows are copied under other numbers until the journal has so many
 megabytes, the scan's last results taken away: each copy is a job that goes on, and has to be read before the node can say what
@@ -114,7 +114,7 @@ def start(data: Path, socket_path: Path) -> tuple[float, float, list[str], float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bytes", type=int, default=5000, help="of results in the journal, in megabytes")
+    parser.add_argument("--megabytes", type=int, default=5000, help="of results in the journal")
     parser.add_argument("--side", type=int, default=4096, help="of the frame, in pixels")
     parser.add_argument("--folder", type=Path, help="where the journal is made, on the disk that is asked about")
     parser.add_argument("--check", action="store_true", help="fail where systemd would have given up, or READY takes over 3 s with ended jobs")
@@ -134,7 +134,7 @@ def main() -> None:
         shutil.rmtree(folder / "out")
         data = folder / "node/data"
         [journal] = data.rglob("*.sqlite")
-        copies = grow(journal, options.bytes)
+        copies = grow(journal, options.megabytes)
         size = journal.stat().st_size / 1e9
         print("| journal | jobs | READY after | longest silence | resident | said |")
         print("|---|---|---|---|---|---|")
