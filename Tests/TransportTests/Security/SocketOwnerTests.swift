@@ -31,6 +31,11 @@ import Testing
             let other = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             #expect(SocketOwner.of(peer: other, connectedTo: there) == .nobody)
             try await client.close().get()
+            // A process that another test is starting has a copy of the descriptor until it is a program.
+            let limit = ContinuousClock.now + .seconds(30)
+            while SocketOwner.of(peer: here, connectedTo: there) != .nobody, ContinuousClock.now < limit {
+                await Task.yield()
+            }
             #expect(SocketOwner.of(peer: here, connectedTo: there) == .nobody)
         }
     }
