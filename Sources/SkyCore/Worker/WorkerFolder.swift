@@ -8,10 +8,11 @@ struct WorkerFolder: Sendable {
     private let folder: String
     private let lock: Int32
 
+    /// - Parameter wanted: where to make it, instead of `TMPDIR`.
     /// - Throws: `SkyError` where no folder can be made.
-    init() throws(SkyError) {
+    init(in wanted: String? = nil) throws(SkyError) {
         // The path of a Unix socket has 107 bytes at most (unix(7)), and ours come on top of the base.
-        let preferred = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let preferred = wanted ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let base = preferred.utf8.count <= 70 ? preferred : "/tmp"
         WorkerFolder.removeOrphans(in: base)
         for _ in 0..<WorkerFolder.tries {
@@ -24,15 +25,19 @@ struct WorkerFolder: Sendable {
             guard lock >= 0 else {
                 throw SkyError(.failed, "cannot make \(folder)/lock: \(String(cString: strerror(errno)))")
             }
-            // A daemon that starts at the same moment may have found the file before it was locked, and cleared it away.
-            var status = stat()
-            if flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &status) == 0, status.st_nlink > 0 {
+            if WorkerFolder.takes(lock) {
                 (self.folder, self.lock) = (folder, lock)
                 return
             }
             close(lock)
         }
         throw SkyError(.failed, "cannot lock a folder in \(base)")
+    }
+
+    /// Locks the file, unless a daemon that starts at the same moment found it first: it has it locked, or cleared away.
+    static func takes(_ lock: Int32) -> Bool {
+        var status = stat()
+        return flock(lock, LOCK_EX | LOCK_NB) == 0 && fstat(lock, &status) == 0 && status.st_nlink > 0
     }
 
     /// Other daemons that may start at the same moment and be in the way.

@@ -32,11 +32,7 @@ import Testing
             #expect(SocketOwner.of(peer: other, connectedTo: there) == .nobody)
             try await client.close().get()
             // A process that another test is starting has a copy of the descriptor until it is a program.
-            let limit = ContinuousClock.now + .seconds(30)
-            while SocketOwner.of(peer: here, connectedTo: there) != .nobody, ContinuousClock.now < limit {
-                await Task.yield()
-            }
-            #expect(SocketOwner.of(peer: here, connectedTo: there) == .nobody)
+            #expect(await eventually { SocketOwner.of(peer: here, connectedTo: there) == .nobody })
         }
     }
 

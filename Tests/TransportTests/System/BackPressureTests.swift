@@ -85,9 +85,7 @@ import Testing
                 #expect(await peer.isClosed(&inbound))
             }
             // The peer may see the end of the connection before the node has put its link away.
-            let limit = ContinuousClock.now + .seconds(30)
-            while !systems[0].peers.isEmpty, ContinuousClock.now < limit { await Task.yield() }
-            #expect(systems[0].peers.isEmpty)
+            #expect(await eventually { systems[0].peers.isEmpty })
         }
     }
 

@@ -1,0 +1,46 @@
+import Glibc
+import Testing
+
+@testable import SkyCore
+
+@Suite struct WorkerFolderTests {
+    /// Each clears away what others left, and may come upon a folder that is not locked yet.
+    @Test func `daemons that start at the same moment leave each other's folders alone`() async throws {
+        let scratch = ScratchFolder()
+        let base = scratch.path
+        let folders = try await withThrowingTaskGroup(of: [WorkerFolder].self) { group in
+            for _ in 0..<4 { group.addTask { try (0..<100).map { _ in try WorkerFolder(in: base) } } }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        let lost = folders.filter { access($0.path("lock"), F_OK) != 0 }
+        #expect(lost.isEmpty, "\(lost.count) of \(folders.count) were cleared away while their daemons lived")
+        for folder in folders { folder.remove() }
+    }
+
+    @Test func `a lock that another daemon found first is not taken`() {
+        let scratch = ScratchFolder()
+        let file = scratch.file("lock")
+        let ours = open(file, O_RDWR | O_CREAT, 0o600)
+        let theirs = open(file, O_RDWR)
+        defer { [ours, theirs].forEach { close($0) } }
+        #expect(flock(theirs, LOCK_EX | LOCK_NB) == 0)
+        #expect(!WorkerFolder.takes(ours))
+        flock(theirs, LOCK_UN)
+        #expect(WorkerFolder.takes(ours))
+        unlink(file)
+        #expect(!WorkerFolder.takes(ours), "the folder was cleared away before it was locked")
+    }
+
+    @Test func `what a daemon left that was killed is cleared away by the next`() throws {
+        let scratch = ScratchFolder()
+        // The lock of a process ends with it; here it is none that was ever held.
+        let left = scratch.file("skynode-1-killed")
+        #expect(mkdir(left, 0o700) == 0)
+        for name in ["lock", "socket", "stderr"] { close(open(left + "/" + name, O_WRONLY | O_CREAT, 0o600)) }
+        let folder = try WorkerFolder(in: scratch.path)
+        #expect(access(left, F_OK) != 0)
+        #expect(access(folder.path("lock"), F_OK) == 0)
+        folder.remove()
+        #expect(scratch.names.isEmpty)
+    }
+}
