@@ -5,7 +5,8 @@
 /// somebody else has written: as `Coordinator` drives `CoordinatorCore`, with the same doors before it.
 enum CoordinatorTarget: FuzzTarget {
     static let name = "coordinator"
-    static let limit = RunLimit.brief
+    /// Of sixty steps, and of catalogues that are written; each decision by itself is to be brief.
+    static let limit = RunLimit(nanoseconds: 2_000_000_000)
 
     static func run(_ input: FuzzInput) {
         var cluster = HostileCluster(input)

@@ -57,7 +57,8 @@ extension HostileCluster {
             else { continue }
             if let plan = replay.plan as? SkyPlan, let catalogue = plan.catalogue {
                 _ = plan.background?.globalRMS
-                CatalogueUse.write(catalogue, configuration: plan.configuration, path: plan.request.image.path)
+                CatalogueUse.write(
+                    catalogue, configuration: plan.configuration, path: plan.request.image.path, format: input.byte())
             }
         }
     }

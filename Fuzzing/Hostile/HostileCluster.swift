@@ -51,7 +51,10 @@ struct HostileCluster {
 
     /// As `Coordinator` does it.
     mutating func change(_ body: (inout CoordinatorCore) -> Void) {
-        for output in core.at(now, wall: wall, body) { follow(output) }
+        let start = RunLimit.processorTime()
+        let outputs = core.at(now, wall: wall, body)
+        RunLimit.brief.check(since: start)
+        for output in outputs { follow(output) }
     }
 
     private mutating func follow(_ output: CoordinatorCore.Output) {
