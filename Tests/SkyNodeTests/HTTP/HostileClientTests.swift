@@ -12,6 +12,8 @@ import Transport
     {
         try await HTTPDoor.with {
             $0.localConnections = 8
+            // None goes because its time is over, however long a busy machine takes.
+            ($0.receiveLimit, $0.idleLimit) = (.seconds(3600), .seconds(3600))
         } _: { door in
             var idle: [RawConnection] = []
             for _ in 0..<40 {

@@ -8,6 +8,7 @@ import Transport
     /// A part that counts how often it is asked, and answers when it is let.
     private final class Part: Sendable {
         let asked = NIOLockedValueBox(0)
+        let wasAsked = Latch()
         let isFree = Latch()
 
         @Sendable func answer() async -> Int {
@@ -15,6 +16,7 @@ import Transport
                 asked += 1
                 return asked
             }
+            wasAsked.open()
             await isFree.wait()
             return number
         }
@@ -45,9 +47,12 @@ import Transport
         let part = Part()
         let shared = SharedAnswer(maximumAge: .zero, limit: .milliseconds(20), ask: part.answer)
         for _ in 0..<1000 { #expect(await shared.value() == nil) }
+        // Nobody waited for it, so it may not have come to hear the question yet.
+        await part.wasAsked.wait()
         #expect(part.asked.withLockedValue { $0 } == 1)
         part.isFree.open()
-        // The first answer is that of the old question, or already that of a new one.
-        while await shared.value() == nil {}
+        // The first answer is that of the old question, or already that of a new one. Who asks again at once, and is not waited
+        // for, would keep the thread that the answer needs.
+        while await shared.value() == nil { await Task.yield() }
     }
 }
