@@ -26,6 +26,15 @@ extension CatalogueTable {
             if let fwhm = section.filter.fwhm {
                 cards.append(FITSCard("FWHM" + number, .real(fwhm), "[pixel] of the Gaussian filter"))
             }
+            if let seeing = scan.seeing.map(Seeing.init(given:)) ?? StarWidths(section.sources).seeing {
+                cards.append(
+                    FITSCard("STARW" + number, .real(Self.hundredths(seeing.fwhm)), "[pixel] full width of the stars"))
+                if seeing.stars > 0 {
+                    cards.append(
+                        FITSCard("STARE" + number, .real(Self.hundredths(seeing.error)), "[pixel] its standard error"))
+                    cards.append(FITSCard("STARN" + number, .integer(seeing.stars), "stars that it was measured with"))
+                }
+            }
             if index == CatalogueTable.imageLimit - 1 { break }
         }
         cards += [
@@ -51,6 +60,8 @@ extension CatalogueTable {
             FITSCard("MARGIN", .integer(scan.margin), "[pixel] rim around a sector"),
         ]
     }
+
+    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
     /// Images that a header names; of more the column FILE tells.
     private static let imageLimit = 999

@@ -24,17 +24,29 @@ public struct ChangeTable: Sendable {
     public var facts: [(name: String, value: String)] {
         let rate =
             (comparison.usesSky ? "arcsec" : "pixel") + (hasTimes ? " an hour" : " by the time between two images")
-        var facts = [
+        let agreement = comparison.agreement
+        var facts = comparison.doubts.map { (name: "caution", value: $0) }
+        facts += [
             ("program", "skynode " + SkyNetVersion.current), ("image", image), ("reference", reference),
             (
                 "sources in common",
                 "\(comparison.matches), \(DecimalText.fixed(comparison.scatter, 3)) pixel apart"
-                    + (comparison.usesSky ? "" : ", matched by their pattern: there are no coordinates")
-            ), ("flux, new to old", DecimalText.fixed(comparison.ratio, 4)),
+                    + (comparison.usesSky ? "" : ", matched by their pattern: not both have coordinates")
+            ),
             (
-                "full width of stars, new and old",
-                "\(DecimalText.fixed(comparison.newSeeing, 2)) and \(DecimalText.fixed(comparison.oldSeeing, 2)) pixel"
-            ), ("compared", "\(DecimalText.fixed(100 * comparison.coverage, 1)) % of the image"),
+                "bright stars",
+                "\(agreement.matched) in both, \(agreement.unmatchedNew) in the image alone, "
+                    + "\(agreement.unmatchedOld) in the reference alone; "
+                    + "\(agreement.leftOut) sources took no part: sharper than stars, or fixed to the detector"
+            ),
+            (
+                "flux, new to old",
+                "\(DecimalText.fixed(comparison.ratio, 4)), bright stars scatter by "
+                    + "\(DecimalText.fixed(100 * comparison.fluxFloor, 1)) % beyond their errors"
+            ),
+            ("full width of stars, image", Seeing.words(comparison.newStars)),
+            ("full width of stars, reference", Seeing.words(comparison.oldStars)),
+            ("compared", "\(DecimalText.fixed(100 * comparison.coverage, 1)) % of the image"),
             ("RATE", rate), ("MAG without MAGERR", "at least: the source is not seen, three sigma"),
         ]
         let refused = DifferenceResult.Refusal.allCases.filter { comparison.refused[$0] > 0 }

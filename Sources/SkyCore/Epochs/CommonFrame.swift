@@ -8,6 +8,8 @@ struct CommonFrame {
     let oldPixels: [(x: Double, y: Double)]
     /// Degree of a polynomial that leads from one to the other.
     let degree: Int
+    /// Pixels of the new image in an arcsecond; `nil` where coordinates do not lead from one to the other.
+    let pixelsPerArcsecond: Double?
 
     /// By the pixels alone, as if the telescope had not moved.
     init?(pixels new: [Source], _ old: [Source]) {
@@ -16,6 +18,7 @@ struct CommonFrame {
         oldPixels = old.map(Self.pixel)
         self.old = oldPixels
         degree = 1
+        pixelsPerArcsecond = nil
     }
 
     /// By the sky. The new image's projection is learnt from its own sources, each of which has both kinds of coordinates:
@@ -39,6 +42,8 @@ struct CommonFrame {
         self.new = new.map(Self.pixel)
         oldPixels = old.map(Self.pixel)
         self.old = olds.map { $0 ?? (.nan, .nan) }
+        let (o, a, b) = (toPixels((0, 0)), toPixels((1, 0)), toPixels((0, 1)))
+        pixelsPerArcsecond = abs((a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x)).squareRoot()
     }
 
     /// The windowed position, counted from 0.

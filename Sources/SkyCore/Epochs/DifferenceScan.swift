@@ -99,13 +99,13 @@ package struct DifferenceScan {
     private static func blocked(_ frame: PairFrame, radius: Int) -> [Bool] {
         let (width, height) = (frame.rect.width, frame.rect.height)
         var blocked = [Bool](repeating: false, count: width * height)
-        guard frame.mask.contains(where: { !$0.isEmpty }) else { return blocked }
+        guard frame.mask.contains(where: { !$0.isDisjoint(with: .blocking) }) else { return blocked }
         // Two passes of a box: a square is round enough here.
         var rows = blocked
         for y in 0..<height {
             var last = -radius - 1
             for x in 0..<width + radius {
-                if x < width, !frame.mask[y * width + x].isEmpty { last = x }
+                if x < width, !frame.mask[y * width + x].isDisjoint(with: .blocking) { last = x }
                 let target = x - radius
                 if target >= 0, last >= target - radius { rows[y * width + target] = true }
             }

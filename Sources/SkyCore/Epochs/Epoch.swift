@@ -7,11 +7,14 @@ public struct Epoch: Sendable {
     public var saturation: Double?
     /// Electrons per unit of the image; 0 where unknown: the noise of bright sources is then measured.
     public var gain: Double
+    /// How wide its stars are, where somebody knows; `nil` to measure it.
+    public var seeing: Seeing?
 
-    public init(catalogue: Catalogue, saturation: Double? = nil, gain: Double = 0) {
+    public init(catalogue: Catalogue, saturation: Double? = nil, gain: Double = 0, seeing: Seeing? = nil) {
         self.catalogue = catalogue
         self.saturation = saturation
         self.gain = gain
+        self.seeing = seeing
     }
 
     /// Sources in an order that does not depend on how they came, without any that has no place.
@@ -25,7 +28,9 @@ public struct Epoch: Sendable {
     ///
     /// Guessed where several of the brightest sources have the same peak, or where the highest source is flatter than stars: less of
     /// its light in the highest pixel than differences of the place within the pixel explain.
-    var saturationLevel: Double? {
+    ///
+    /// - Parameter seeing: the full width of its stars in pixels.
+    func saturationLevel(seeing: Double) -> Double? {
         if let saturation { return saturation }
         let sources = catalogue.sources.filter { ($0.peak + $0.background).isFinite && $0.peak > 0 }
         let highest = sources.sorted { $0.peak + $0.background > $1.peak + $1.background }
@@ -46,10 +51,4 @@ public struct Epoch: Sendable {
 
     /// Of the usual share of a star's light in its highest pixel.
     private static let flatShare = 0.85
-
-    /// Full width at half maximum of its stars in pixels; without any, what the filter was made for.
-    var seeing: Double {
-        let stars = StarWidths(catalogue.sources).seeing ?? catalogue.filter.fwhm ?? 3
-        return min(max(stars, 1), 15)
-    }
 }

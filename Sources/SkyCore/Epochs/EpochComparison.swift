@@ -9,9 +9,13 @@ public struct EpochComparison: Hashable, Codable, Sendable {
     public var scatter: Double
     public var ratio: Double
     public var fluxFloor: Double
-    /// Full widths at half maximum of the stars in pixels.
-    public var newSeeing: Double
-    public var oldSeeing: Double
+    /// How well the stars agree on how the images lie on each other.
+    public var agreement: EpochAgreement
+    /// How wide the stars are.
+    public var newStars: Seeing
+    public var oldStars: Seeing
+    /// Why the comparison had better not be relied upon, in words; empty where nothing speaks against it.
+    public var doubts: [String]
     /// Whether the sky's coordinates were used; without them, angles and rates are in pixels.
     public var usesSky: Bool
     /// Share of the new image that the old one covers.
@@ -42,7 +46,8 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         (matches, scatter, usesSky) = (pair.alignment.matches, pair.alignment.scatter, pair.alignment.usesSky)
         ratio = pair.scale.ratio(x: Double(new.info.width) / 2, y: Double(new.info.height) / 2)
         fluxFloor = pair.scale.floor
-        (newSeeing, oldSeeing) = (pair.newSeeing, pair.oldSeeing)
+        (agreement, doubts) = (pair.agreement, pair.doubts)
+        (newStars, oldStars) = (pair.newStars, pair.oldStars)
         let pixels = results.reduce(0) { $0 &+ $1.corePixels }
         coverage = pixels > 0 ? Double(results.reduce(0) { $0 &+ $1.comparedPixels }) / Double(pixels) : 0
         omitted = results.reduce(0) { $0 &+ $1.omitted }

@@ -38,7 +38,8 @@ public struct EpochCutouts: Hashable, Codable, Sendable {
         let wanted = PixelRect(x: centre.x - half, y: centre.y - half, width: side, height: side)
         var (news, olds) = ([Float](repeating: .nan, count: side * side), [Float](repeating: .nan, count: side * side))
         if let rect = wanted.clipped(width: new.info.width, height: new.info.height) {
-            let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: LanczosFilter())
+            let frame = try PairFrame(
+                rect: rect, new: new, old: old, order: order, lanczos: LanczosFilter(), isClean: false)
             let alone = frame == nil ? try new.read(rect, saturation: nil) : nil
             for y in 0..<rect.height {
                 for x in 0..<rect.width {

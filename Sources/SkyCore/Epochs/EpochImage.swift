@@ -36,8 +36,11 @@ package struct EpochImage {
             source: { rect throws(SkyError) in try image.read(rect).values })
     }
 
-    /// The pixels of `rect` above the background, and what cannot be used of them: NaN, and from `saturation` on.
-    func read(_ rect: PixelRect, saturation: Double?) throws(SkyError) -> (values: [Float], mask: [PixelMask]) {
+    /// The pixels of `rect` above the background, and what cannot be used of them: NaN, from `saturation` on, and what is sharper
+    /// than stars of a full width of `seeing` pixels, where that is given, at `gain` electrons per unit.
+    func read(
+        _ rect: PixelRect, saturation: Double?, seeing: Double? = nil, gain: Double = 0
+    ) throws(SkyError) -> (values: [Float], mask: [PixelMask]) {
         var values = try source(rect)
         guard values.count == rect.width * rect.height else {
             throw SkyError(.failed, "\(values.count) pixels came for \(rect.width) x \(rect.height)")
@@ -53,6 +56,7 @@ package struct EpochImage {
         }
         background.subtract(from: &values, rect: rect)
         for index in values.indices where mask[index] == .missing { values[index] = 0 }
+        if let seeing { SharpPixels(fwhm: seeing, gain: gain).clean(&values, &mask, width: rect.width) }
         return (values, mask)
     }
 }
@@ -65,4 +69,9 @@ struct PixelMask: OptionSet {
     static let missing = PixelMask(rawValue: 1)
     /// At least as bright as the detector can tell.
     static let saturated = PixelMask(rawValue: 2)
+    /// Sharper than stars: a hot pixel or a cosmic ray, and what lies around it has been put in its place.
+    static let sharp = PixelMask(rawValue: 4)
+
+    /// Nothing can be said of what is near such a pixel.
+    static let blocking: PixelMask = [.missing, .saturated]
 }

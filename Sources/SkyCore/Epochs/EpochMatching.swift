@@ -12,6 +12,8 @@ struct EpochMatching {
 
     let pairs: [Pair]
     let alignment: EpochAlignment
+    /// How well the stars agree on it.
+    let agreement: EpochAgreement
 
     /// How far matching sources may lie apart before the stars have corrected that, in pixels.
     private static let firstRadius = 3.0
@@ -19,55 +21,55 @@ struct EpochMatching {
     /// Positions of fainter sources are too uncertain to correct others by.
     private static let signalToNoise = 10.0
 
-    /// - Throws: `.badInput` where only one has coordinates, or where nothing matches.
-    init(new: [Source], old: [Source], newInfo: ImageInfo, oldInfo: ImageInfo) throws(SkyError) {
-        guard newInfo.hasWCS == oldInfo.hasWCS else {
-            throw SkyError(
-                .badInput,
-                "the \(newInfo.hasWCS ? "reference" : "new") image has no celestial coordinates and the other has;"
-                    + " solve both or compare two without")
-        }
-        let frame = newInfo.hasWCS ? CommonFrame(sky: new, old) : CommonFrame(pixels: new, old)
-        guard let frame else {
+    /// - Parameters:
+    ///   - seeing: how wide the stars of each are, where that is known.
+    ///   - coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
+    /// - Throws: `.badInput` where nothing matches, or the stars contradict the coordinates.
+    init(
+        new: [Source], old: [Source], newInfo: ImageInfo, oldInfo: ImageInfo,
+        seeing: (new: Seeing?, old: Seeing?) = (nil, nil),
+        coordinateError: Double? = nil
+    ) throws(SkyError) {
+        // Coordinates of one alone say nothing about the other.
+        let usesSky = newInfo.hasWCS && oldInfo.hasWCS
+        guard let frame = usesSky ? CommonFrame(sky: new, old) : CommonFrame(pixels: new, old) else {
             throw SkyError(
                 .badInput, "too few sources to compare: \(new.count) in the new image, \(old.count) in the reference")
         }
-        let brightNew = Self.brightest(new)
-        let brightOld = Self.brightest(old)
-        let pattern = StarPattern(old: brightOld.map { frame.old[$0] }, new: brightNew.map { frame.new[$0] })
-        guard let motion = pattern.motion() else { throw Self.nothingInCommon }
+        let stars = (new: AlignmentStars(new, seeing: seeing.new), old: AlignmentStars(old, seeing: seeing.old))
+        var field = StarField(frame, new, old, stars.new.indices, stars.old.indices, newInfo, oldInfo)
+        let motion = try field.motion(within: coordinateError)
+
         let moved = frame.old.map { motion($0) }
         let placed = moved.indices.filter { moved[$0].x.isFinite && moved[$0].y.isFinite }
         guard
             let base = PlaneMap(
                 from: placed.map { moved[$0] }, to: placed.map { frame.oldPixels[$0] }, degree: frame.degree)
-        else { throw Self.nothingInCommon }
+        else { throw StarField.nothingInCommon }
 
         let trusted = (new: Self.trusted(new), old: Self.trusted(old))
+        let places = (new: field.new.map { frame.new[$0] }, old: field.old.map { moved[$0] })
         var correction: PlaneMap?
         var radius = Self.firstRadius
         var pairs: [Pair] = []
         var scatter = 0.0
         for _ in 0..<3 {
-            pairs = Self.pairs(new: frame.new, old: moved, correction: correction, radius: radius)
+            pairs = Self.pairs(new: places.new, old: places.old, correction: correction, radius: radius)
+                .map { Pair(new: field.new[$0.new], old: field.old[$0.old]) }
             var chosen = pairs.filter { trusted.new[$0.new] && trusted.old[$0.old] }
             if chosen.count < 3 { chosen = pairs }
-            guard let fit = Self.fit(chosen, new: frame.new, old: moved) else { throw Self.nothingInCommon }
+            guard let fit = Self.fit(chosen, new: frame.new, old: moved) else { throw StarField.nothingInCommon }
             (correction, scatter) = fit
             radius = min(max(6 * scatter, Self.lastRadius.lowerBound), Self.lastRadius.upperBound)
         }
-        guard let correction, !pairs.isEmpty else { throw Self.nothingInCommon }
+        guard let correction, !pairs.isEmpty else { throw StarField.nothingInCommon }
         self.pairs = pairs
         alignment = EpochAlignment(
-            correction: correction, base: base, matches: pairs.count, scatter: scatter, usesSky: newInfo.hasWCS)
-    }
-
-    private static let nothingInCommon = SkyError(
-        .badInput, "the two images have no stars in common; do they show the same part of the sky?")
-
-    /// Places in the list of the brightest sources, brightest first.
-    private static func brightest(_ sources: [Source]) -> [Int] {
-        Array(sources.indices.sorted { (-sources[$0].fluxAuto, $0) < (-sources[$1].fluxAuto, $1) }.prefix(400))
+            correction: correction, base: base, matches: pairs.count, scatter: scatter, usesSky: usesSky)
+        agreement = EpochAgreement(
+            pairs: pairs, new: new, old: old, candidates: (field.new, field.old), alignment: alignment,
+            sizes: (newInfo, oldInfo), seeing: seeing.new?.fwhm, radius: radius,
+            leftOut: stars.new.sharp + stars.old.sharp + field.fixed)
     }
 
     private static func trusted(_ sources: [Source]) -> [Bool] {

@@ -4,9 +4,11 @@ public struct EpochPair: Hashable, Codable, Sendable {
     public let alignment: EpochAlignment
     /// Ratio of their fluxes.
     public let scale: FluxScale
-    /// Full widths at half maximum of their stars in pixels.
-    public let newSeeing: Double
-    public let oldSeeing: Double
+    /// How well their stars agree on that.
+    public let agreement: EpochAgreement
+    /// How wide their stars are.
+    public let newStars: Seeing
+    public let oldStars: Seeing
     /// Values from which pixels are saturated; `nil` for none.
     public let newSaturation: Double?
     public let oldSaturation: Double?
@@ -24,24 +26,68 @@ public struct EpochPair: Hashable, Codable, Sendable {
 
     /// Matches the catalogues of two images.
     ///
+    /// - Parameter coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
     /// - Throws: `.badInput` where the images cannot be compared, with the reason.
-    public init(new: Epoch, old: Epoch) throws(SkyError) {
+    public init(new: Epoch, old: Epoch, coordinateError: Double? = nil) throws(SkyError) {
         let (news, olds) = (new.sources, old.sources)
+        let alone = (new: new.seeing ?? StarWidths(news).seeing, old: old.seeing ?? StarWidths(olds).seeing)
         let matching = try EpochMatching(
-            new: news, old: olds, newInfo: new.catalogue.info, oldInfo: old.catalogue.info)
+            new: news, old: olds, newInfo: new.catalogue.info, oldInfo: old.catalogue.info, seeing: alone,
+            coordinateError: coordinateError)
         alignment = matching.alignment
+        agreement = matching.agreement
         scale = try FluxScale(pairs: matching.pairs, new: news, old: olds)
-        (newSeeing, oldSeeing) = (new.seeing, old.seeing)
-        (newSaturation, oldSaturation) = (new.saturationLevel, old.saturationLevel)
+        let both = StarWidths.seeing(
+            of: matching.pairs.map { (news[$0.new], olds[$0.old]) }, alone: (alone.new, alone.old))
+        guard let newStars = new.seeing ?? both?.first ?? alone.new,
+            let oldStars = old.seeing ?? both?.second ?? alone.old
+        else {
+            throw SkyError(
+                .badInput,
+                "too few stars to measure how wide they are, without which nothing can be told from noise; "
+                    + "--seeing names the width")
+        }
+        (self.newStars, self.oldStars) = (newStars, oldStars)
+        let (newSeeing, oldSeeing) = (Self.width(newStars), Self.width(oldStars))
+        newSaturation = new.saturationLevel(seeing: newSeeing)
+        oldSaturation = old.saturationLevel(seeing: oldSeeing)
         gain = new.gain.isFinite && new.gain > 0 ? new.gain : 0
         var info = old.catalogue.info
         (info.header, info.images, info.auxiliaries, info.content) = (nil, nil, nil, nil)
         oldInfo = info
         stars = Array(
             ReferenceStar.choose(
-                matching.pairs, new: news, old: olds, radius: 4 * max(newSeeing, oldSeeing)
+                matching.pairs, new: news, old: olds, radius: 4 * max(newSeeing, oldSeeing),
+                widths: (newSeeing, oldSeeing)
             ).prefix(Self.mostStars))
     }
+
+    /// Full widths at half maximum of their stars in pixels, as far as a comparison can follow.
+    public var newSeeing: Double { Self.width(newStars) }
+    public var oldSeeing: Double { Self.width(oldStars) }
+
+    private static func width(_ seeing: Seeing) -> Double {
+        min(max(seeing.fwhm, widths.lowerBound), widths.upperBound)
+    }
+
+    private static let widths = 1.0...15
+
+    /// Why the comparison had better not be relied upon, in words; empty where nothing speaks against it.
+    public var doubts: [String] {
+        var doubts = agreement.doubts + scale.doubts
+        for (name, stars) in [("image", newStars), ("reference", oldStars)] {
+            if let doubt = stars.doubt { doubts.append("the stars' width in the \(name) is \(doubt)") }
+        }
+        if max(newStars.fwhm, oldStars.fwhm) > Self.largestChange * min(newStars.fwhm, oldStars.fwhm) {
+            doubts.append(
+                "stars are \(DecimalText.fixed(newStars.fwhm, 2)) pixels wide in the image and "
+                    + "\(DecimalText.fixed(oldStars.fwhm, 2)) in the reference, which makes the comparison shallow")
+        }
+        return doubts
+    }
+
+    /// Of the stars' width from one image to the other.
+    private static let largestChange = 1.6
 
     /// What the comparison of one sector needs to know.
     public func order(for sector: Sector) -> DifferenceOrder {

@@ -9,6 +9,20 @@ public struct FluxScale: Hashable, Codable, Sendable {
     /// How far bright stars scatter beyond their errors, as a share of their flux (1 sigma): what limits any comparison.
     public let floor: Double
 
+    /// Why the ratio had better not be relied upon, in words.
+    var doubts: [String] {
+        var doubts: [String] = []
+        if stars < Self.enough { doubts.append("the ratio of fluxes comes from \(stars) stars only") }
+        if floor > Self.largestFloor {
+            doubts.append(
+                "the sources disagree on the ratio of fluxes by \(DecimalText.fixed(100 * floor, 0)) % of it")
+        }
+        return doubts
+    }
+
+    private static let enough = 8
+    private static let largestFloor = 0.25
+
     /// Stars by which a constant is enough; a slow change over the image takes more.
     private static let forSlope = 60
     private static let forCurvature = 250

@@ -12,15 +12,20 @@ struct PairFrame {
     private static let lattice = 16
 
     /// Reads both; `nil` where the old image has nothing of the rectangle.
+    ///
+    /// - Parameter isClean: whether what is sharper than stars is taken out.
     init?(
-        rect: PixelRect, new: EpochImage, old: EpochImage, order: DifferenceOrder, lanczos: LanczosFilter
+        rect: PixelRect, new: EpochImage, old: EpochImage, order: DifferenceOrder, lanczos: LanczosFilter,
+        isClean: Bool = true
     ) throws(SkyError) {
         let rim = LanczosFilter.taps
         guard new.info.contains(rect), let oldRect = order.alignment.oldRect(of: rect, rim: rim, info: old.info) else {
             return nil
         }
-        let (news, newMask) = try new.read(rect, saturation: order.newSaturation)
-        let (olds, oldMask) = try old.read(oldRect, saturation: order.oldSaturation)
+        let (news, newMask) = try new.read(
+            rect, saturation: order.newSaturation, seeing: isClean ? order.newSeeing : nil, gain: order.gain)
+        let (olds, oldMask) = try old.read(
+            oldRect, saturation: order.oldSaturation, seeing: isClean ? order.oldSeeing : nil, gain: order.gain)
         self.rect = rect
         self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
         self.old = PixelPlane(width: rect.width, height: rect.height)
@@ -40,8 +45,10 @@ struct PairFrame {
         let height = mask.count / width
         for index in mask.indices where !mask[index].isEmpty {
             let (x, y) = (index % width, index / width)
-            for row in max(0, y - 3)...min(height - 1, y + 2) {
-                for column in max(0, x - 3)...min(width - 1, x + 2) {
+            // What was put in a sharp pixel's place is wrong by little: only the two nearest have much of it.
+            let (before, after) = mask[index].isDisjoint(with: .blocking) ? (1, 0) : (3, 2)
+            for row in max(0, y - before)...min(height - 1, y + after) {
+                for column in max(0, x - before)...min(width - 1, x + after) {
                     result[row * width + column].formUnion(mask[index])
                 }
             }

@@ -28,7 +28,8 @@ struct PointTemplate {
         values = [Float](repeating: 0, count: side * side)
         var columns: [[Float]] = []
         for stamp in stamps {
-            guard stamp.flux > 0, stamp.radius >= Self.radius + 4, stamp.isClean(within: Self.radius) else { continue }
+            guard stamp.isPoint, stamp.flux > 0, stamp.radius >= Self.radius + 4, stamp.isClean(within: Self.radius)
+            else { continue }
             let pixels = image(stamp)
             let wide = 2 * stamp.radius + 1
             var moved = [Float](repeating: 0, count: side * side)

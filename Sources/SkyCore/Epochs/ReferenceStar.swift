@@ -5,16 +5,23 @@ struct ReferenceStar: Hashable, Codable, Sendable {
     let y: Double
     /// In the new image.
     let flux: Double
+    /// Whether it is as narrow as stars in both, and shows how a point looks; `nil` where nobody asked.
+    var isPoint: Bool?
 
     /// Signal to noise from which the shape of a star shows.
     private static let signalToNoise = 30.0
     /// What a neighbour within the radius may have of the star's flux.
     private static let neighbourShare = 0.03
 
+    /// How far a star's width may be from the stars', as a share of that.
+    private static let pointShare = 0.15
+
     /// The unsaturated pairs without a bright neighbour, brightest first. Galaxies are as good as stars here: what
     /// makes one image of the other does not depend on what is seen.
+    ///
+    /// - Parameter widths: of the stars in the one and in the other, in pixels.
     static func choose(
-        _ pairs: [EpochMatching.Pair], new: [Source], old: [Source], radius: Double
+        _ pairs: [EpochMatching.Pair], new: [Source], old: [Source], radius: Double, widths: (new: Double, old: Double)
     ) -> [ReferenceStar] {
         let spoilt: SourceFlags = [.saturated, .truncated, .apertureIncomplete]
         var places = NeighbourIndex(cell: radius)
@@ -31,7 +38,10 @@ struct ReferenceStar: Hashable, Codable, Sendable {
                 return index == pair.new || dx * dx + dy * dy > radius * radius
                     || new[index].fluxAuto < neighbourShare * a.fluxAuto
             }
-            return lonely ? ReferenceStar(x: place.x, y: place.y, flux: a.fluxAuto) : nil
+            guard lonely else { return nil }
+            let isPoint =
+                abs(a.fwhm - widths.new) < pointShare * widths.new && abs(b.fwhm - widths.old) < pointShare * widths.old
+            return ReferenceStar(x: place.x, y: place.y, flux: a.fluxAuto, isPoint: isPoint)
         }.sorted { ($1.flux, $0.y, $0.x) < ($0.flux, $1.y, $1.x) }
     }
 }

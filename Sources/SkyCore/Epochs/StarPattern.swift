@@ -1,3 +1,5 @@
+import Glibc
+
 /// Finds how one set of stars lies over another when nothing or little is known: by a shift on which most pairs of stars
 /// agree, else by pairs of stars at equal distances, which also gives the turn (after Groth 1986, AJ 91, 1244, with
 /// pairs in the place of triangles: two exposures by one camera have the same scale).
@@ -16,27 +18,46 @@ struct StarPattern {
     /// Turns and shifts that are tried at most.
     private static let mostTrials = 20_000
 
-    /// - Parameter old: positions in pixels, the brightest first; `new` likewise.
-    init(old: [(x: Double, y: Double)], new: [(x: Double, y: Double)]) {
+    /// How far a motion may take the corners of the new image, in pixels, and where these are.
+    struct Limit {
+        var pixels: Double
+        var corners: [(x: Double, y: Double)]
+    }
+
+    private let limit: Limit?
+
+    /// - Parameters:
+    ///   - old: positions in pixels, the brightest first; `new` likewise.
+    ///   - limit: of the motions that are thought possible; `nil` for any.
+    init(old: [(x: Double, y: Double)], new: [(x: Double, y: Double)], limit: Limit? = nil) {
+        self.limit = limit
         self.old = Array(old.prefix(Self.most))
         self.new = Array(new.prefix(Self.most))
         index = PositionIndex(self.new.map { ($0.x, $0.y) }, cell: Self.tolerance)
     }
 
-    /// The motion that takes the old stars to the new ones; `nil` where there is none that many stars agree on.
-    func motion() -> RigidMotion? {
+    /// The motion that takes the old stars to the new ones, and how many agree on it; `nil` where there is none that many do.
+    func motion() -> (motion: RigidMotion, count: Int)? {
         let possible = min(old.count, new.count)
         guard possible > 0 else { return nil }
         let standing = agreement(.identity, among: old)
         // Most stars are where they are said to be, or there are too few to contradict.
-        if standing * 10 >= possible * 3 || (possible < 6 && standing > 0) { return .identity }
+        if standing * 10 >= possible * 3 || (possible < 6 && standing > 0) { return (.identity, standing) }
         var best = (motion: RigidMotion.identity, count: standing)
-        for shift in shifts() {
+        for shift in shifts() where isPossible(shift) {
             let count = agreement(shift, among: old)
             if count > best.count { best = (shift, count) }
         }
         if !isConvincing(best.count), let turned = turn(), turned.count > best.count { best = turned }
-        return isConvincing(best.count) ? best.motion : nil
+        return isConvincing(best.count) ? best : nil
+    }
+
+    private func isPossible(_ motion: RigidMotion) -> Bool {
+        guard let limit else { return true }
+        return limit.corners.allSatisfy { corner in
+            let place = motion(corner)
+            return hypot(place.x - corner.x, place.y - corner.y) <= limit.pixels
+        }
     }
 
     private func isConvincing(_ count: Int) -> Bool {
@@ -61,7 +82,7 @@ struct StarPattern {
         for from in old.prefix(100) {
             for to in new.prefix(100) {
                 let (dx, dy) = (to.x - from.x, to.y - from.y)
-                guard abs(dx) < 1e7, abs(dy) < 1e7 else { continue }
+                guard abs(dx) < 1e7, abs(dy) < 1e7, hypot(dx, dy) <= limit?.pixels ?? .infinity else { continue }
                 let place = Cell(column: Int((dx / cell).rounded()), row: Int((dy / cell).rounded()))
                 let vote = votes[place] ?? (0, 0, 0)
                 votes[place] = (vote.count + 1, vote.dx + dx, vote.dy + dy)
@@ -111,6 +132,7 @@ struct StarPattern {
                         let motion = RigidMotion(
                             a: old[pair.first], b: old[pair.second], c: new[c], d: new[d])
                     else { continue }
+                    guard isPossible(motion) else { continue }
                     // A quick look at the brightest first: nearly all trials end here.
                     guard agreement(motion, among: Array(old.prefix(12))) >= 4 else { continue }
                     let count = agreement(motion, among: old)

@@ -7,6 +7,8 @@ struct StarStamp {
     let dy: Double
     /// The star's flux in the new image.
     let flux: Double
+    /// Whether it shows how a point looks.
+    let isPoint: Bool
     /// The new image, the smoothed new image, and the old one on the new one's pixels.
     let new: [Float]
     let smoothed: [Float]
@@ -24,19 +26,19 @@ struct StarStamp {
             (y - radius...y + radius).flatMap { values[($0 * width + x - radius)...($0 * width + x + radius)] }
         }
         self.radius = radius
-        (dx, dy, flux) = (px - Double(x), py - Double(y), star.flux)
+        (dx, dy, flux, isPoint) = (px - Double(x), py - Double(y), star.flux, star.isPoint ?? true)
         new = cut(frame.new.values)
         self.smoothed = cut(smoothed.values)
         old = cut(frame.old.values)
         mask = cut(frame.mask)
     }
 
-    /// Whether all pixels up to `reach` from the middle one are good.
+    /// Whether all pixels up to `reach` from the middle one are good, or were made so.
     func isClean(within reach: Int) -> Bool {
         let side = 2 * radius + 1
         let reach = min(reach, radius)
         return (radius - reach...radius + reach).allSatisfy { row in
-            (radius - reach...radius + reach).allSatisfy { mask[row * side + $0].isEmpty }
+            (radius - reach...radius + reach).allSatisfy { mask[row * side + $0].isDisjoint(with: .blocking) }
         }
     }
 }

@@ -7,7 +7,7 @@ package struct ImageDepth: Hashable, Sendable {
 
     /// - Parameter catalogue: of the image as it is, without injected stars.
     package init(_ catalogue: Catalogue, configuration: ScanConfiguration) {
-        fwhm = StarWidths(catalogue.sources).seeing
+        fwhm = catalogue.seeing(configuration)?.fwhm
         // A source knows the threshold that it was found above, which is a multiple of the noise.
         var factor = configuration.threshold
         if configuration.thresholdUnit == .filtered { factor *= DetectionKernel(catalogue.filter).noiseFactor }

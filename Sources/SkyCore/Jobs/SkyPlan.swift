@@ -12,7 +12,7 @@ struct SkyPlan: JobPlan {
         case extracting(BackgroundMap)
     }
 
-    /// What a task is for: a sector's place in `sectors`, or in `samples`.
+    /// What a task is for: its place in `sectors`, or in `samples`.
     private enum Role {
         case header
         case background(Int)
@@ -28,8 +28,8 @@ struct SkyPlan: JobPlan {
     /// The configuration with the filter that the image's stars ask for.
     private(set) var configuration: ScanConfiguration
     private var sectors: [Sector] = []
-    /// The sectors whose stars say how wide the filter is; none where that is known.
-    private var samples: [Int] = []
+    /// Where stars are measured to know how wide the filter is; none where that is known.
+    private var samples: [Sector] = []
     /// The sectors in the order of their tasks: the dense ones first, so that no node begins a long one when all else is done.
     private var order: [Int] = []
     private var tiles: [BackgroundTile] = []
@@ -42,9 +42,6 @@ struct SkyPlan: JobPlan {
     private var unions: [SectorUnion] = []
     private var joined: [JoinedObjects] = []
     private(set) var preview: ImagePreview?
-
-    /// Sectors whose stars are measured first: enough for some hundred stars of a usual frame.
-    private static let sampleLimit = 4
 
     init(_ request: SkyRequest) {
         self.request = request
@@ -78,7 +75,7 @@ struct SkyPlan: JobPlan {
             return ScanTask(.background(image, sectors[index], request.configuration), label: label)
         case (.seeing(let index), .gauging(let background)):
             return ScanTask(
-                .seeing(image, sectors[samples[index]], background, request.configuration), label: label)
+                .seeing(image, samples[index], background, request.configuration), label: label)
         case (.sector(let index), .extracting(let background)):
             var task = ScanTask(.extract(image, sectors[index], background, configuration), label: label)
             task.rehearsal.failsFirstAttempt = request.failSector == sectors[index].index
@@ -113,7 +110,7 @@ struct SkyPlan: JobPlan {
             (identity.sector, identity.configuration) = (sectors[index], request.configuration)
         case .seeing(let index):
             identity.kind = "seeing"
-            (identity.sector, identity.configuration) = (sectors[samples[index]], request.configuration)
+            (identity.sector, identity.configuration) = (samples[index], request.configuration)
             identity.background = backgroundDigest
         case .sector(let index):
             // It fails once on purpose, which is what somebody wants to see.
@@ -137,7 +134,7 @@ struct SkyPlan: JobPlan {
         switch role(number) {
         case .header: "header"
         case .background(let index): "background \(sectors[index].index + 1)"
-        case .seeing(let index): "seeing \(sectors[samples[index]].index + 1)"
+        case .seeing(let index): "seeing \(index + 1)"
         case .sector(let index): "sector \(sectors[index].index + 1)"
         case .picture: "picture"
         case .union(let index): "large objects \(index + 1)"
@@ -160,10 +157,10 @@ struct SkyPlan: JobPlan {
 
     var holder: PixelHolder? { info?.holder }
 
-    /// Whoever measured the background of a sector has its pixels.
+    /// Whoever measured the background of a sector has its pixels; a sample may lie on several.
     func kin(_ number: Int) -> Int? {
         switch role(number) {
-        case .seeing(let index): 1 + samples[index]
+        case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
         case .sector(let index): 1 + index
         case .header, .background, .picture, .union, nil: nil
         }
@@ -277,9 +274,16 @@ struct SkyPlan: JobPlan {
         }
         phase = .measuring
         if request.configuration.filter == .seeing {
-            // Spread over the image.
-            let count = min(SkyPlan.sampleLimit, sectors.count)
-            samples = (0..<count).map { (2 * $0 + 1) * sectors.count / (2 * count) }
+            if let known = request.configuration.seeing {
+                configuration.filter = .asWide(as: known)
+            } else {
+                samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
+                    Sector(
+                        index: index, core: core,
+                        padded: core.grown(
+                            by: request.configuration.margin, width: info.width, height: info.height))
+                }
+            }
         }
         if let fail = request.failSector, fail >= sectors.count {
             return PlanStep(

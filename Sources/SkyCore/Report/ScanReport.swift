@@ -78,10 +78,8 @@ public struct ScanReport: Sendable {
         var lines = [
             ("sources", "\(catalogue.sources.count)"), ("image", "\(info.width) x \(info.height) pixels"),
         ]
-        let widths = StarWidths(catalogue.sources)
-        if let seeing = widths.seeing {
-            lines.append(("stars' full width at half maximum", "\(DecimalText.fixed(seeing, 2)) pixels"))
-        }
+        lines.append(
+            ("stars' full width at half maximum", Seeing.words(catalogue.seeing(table.configuration))))
         if catalogue.truncatedSources > 0 {
             lines.append(("sources larger than what a sector may read", "\(catalogue.truncatedSources)"))
         }

@@ -33,6 +33,11 @@ public struct Catalogue: Codable, Sendable {
         }
     }
 
+    /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.
+    public func seeing(_ configuration: ScanConfiguration) -> Seeing? {
+        configuration.seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing
+    }
+
     private static func cleaned(_ results: [SectorResult]) -> [Source] {
         let all = results.flatMap(\.sources)
         let profiles = results.compactMap(\.cleaning).flatMap(\.profiles)

@@ -1,7 +1,8 @@
 extension ScanConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
-        case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, sectorSize, margin, hdu
+        case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, seeing, sectorSize, margin
+        case hdu
         /// In journals of before there could be several.
         case apertureDiameter
     }
@@ -26,6 +27,7 @@ extension ScanConfiguration: Codable {
         gain = try value(.gain, gain)
         saturation = try container.decodeIfPresent(Double.self, forKey: .saturation)
         zeroPoint = try value(.zeroPoint, zeroPoint)
+        seeing = try container.decodeIfPresent(Double.self, forKey: .seeing)
         sectorSize = try container.decodeIfPresent(Int.self, forKey: .sectorSize)
         margin = try value(.margin, margin)
         hdu = try container.decodeIfPresent(Int.self, forKey: .hdu)
@@ -47,6 +49,7 @@ extension ScanConfiguration: Codable {
         try container.encode(gain, forKey: .gain)
         try container.encodeIfPresent(saturation, forKey: .saturation)
         try container.encode(zeroPoint, forKey: .zeroPoint)
+        try container.encodeIfPresent(seeing, forKey: .seeing)
         try container.encodeIfPresent(sectorSize, forKey: .sectorSize)
         try container.encode(margin, forKey: .margin)
         try container.encodeIfPresent(hdu, forKey: .hdu)

@@ -32,6 +32,11 @@ extension ScanConfiguration {
         if let saturation { try check(saturation.isFinite, "saturation level", saturation, "a finite value") }
         try check(gain.isFinite && gain >= 0, "gain", gain, "0 (unknown) or more")
         try check((-1000...1000).contains(zeroPoint), "zero point", zeroPoint, "-1000 to 1000 magnitudes")
+        if let seeing {
+            try check(
+                Seeing.widths.contains(seeing), "width of the stars", seeing,
+                "\(Seeing.widths.lowerBound) to \(Seeing.widths.upperBound) pixels")
+        }
         if let sectorSize {
             // Smaller sectors are mostly margin, and their number would know no bound.
             try check((64...1_048_576).contains(sectorSize), "sector size", sectorSize, "64 to 1048576 pixels")

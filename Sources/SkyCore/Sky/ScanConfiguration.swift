@@ -29,6 +29,9 @@ public struct ScanConfiguration: Hashable, Sendable {
     public var saturation: Double?
     /// Magnitude of one unit of flux (`MAG_ZEROPOINT`).
     public var zeroPoint = 0.0
+    /// Full width at half maximum of the stars in pixels, where somebody knows it better than it can be measured; `nil` to
+    /// measure it.
+    public var seeing: Double?
     /// Side of a sector's core in pixels, a multiple of `meshSize`; `nil` scans the image as one sector.
     public var sectorSize: Int? = 1024
     /// Width of the rim around the core that a sector looks at and does not own, in pixels.

@@ -258,7 +258,7 @@ package final class SkyEngine {
         }
     }
 
-    /// How wide the stars are that a sector owns.
+    /// How wide the stars are whose middles lie in the core of `sector`, which need not be one of the scan's.
     package func seeing(
         path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
         background: BackgroundMap, configuration: ScanConfiguration
@@ -266,7 +266,7 @@ package final class SkyEngine {
         let found = try extract(
             path: path, companions: companions, injection: injection, sector: sector, background: background,
             configuration: StarWidths.search(configuration))
-        return StarWidths(found.sources)
+        return StarWidths(sample: found.sources)
     }
 
     /// The pixels of a rectangle, row by row, NaN where there is no data.

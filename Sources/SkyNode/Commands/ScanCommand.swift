@@ -39,6 +39,13 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "With --reference: how far the coordinates of the images may be off. Default: 20 seconds of arc or 10 pixels, "
+                + "whichever is more.",
+            valueName: "arcsec"))
+    var coordinateError: Double?
+
+    @Option(
+        help: ArgumentHelp(
             "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"),
         completion: .file(extensions: ["csv"]))
     var truth: String?

@@ -23,11 +23,11 @@ struct ScanSummary {
             ["  " + (share.node.isEmpty ? "earlier results" : PrintableText.of(share.node)), "\(share.sectors)"]
         }
         lines += TextTable(rows: rows).lines
+        lines.append("width of the stars: " + Seeing.words(catalogue.seeing(plan.configuration)))
         if plan.configuration.filter == .seeing {
             lines.append(
-                catalogue.filter.fwhm.map {
-                    "the stars' width is \(DurationText.fixed($0, 2)) pixels, and so is the filter's"
-                } ?? "too few stars to measure their width: the default filter was used")
+                catalogue.filter.fwhm.map { "width of the filter: \(DurationText.fixed($0, 2)) pixels" }
+                    ?? "too few stars to fit the filter to: the default filter was used; --seeing names their width")
         }
         if report.state != .done {
             lines.append("The catalogue has gaps: the scan did not come to its end.")

@@ -72,6 +72,13 @@ struct DetectionOptions: ParsableArguments {
         help: ArgumentHelp("Magnitude of one unit of flux. Default: 0.", valueName: "mag"))
     var zeroPoint: Double?
 
+    @Option(
+        help: ArgumentHelp(
+            "Full width at half maximum of the stars, for whatever needs it: --filter seeing, --inject, --reference. Default: it "
+                + "is measured.",
+            valueName: "pixels"))
+    var seeing: Double?
+
     @Option(help: ArgumentHelp("Side of a background mesh. Default: 64.", valueName: "pixels"))
     var mesh: Int?
 
@@ -113,6 +120,7 @@ struct DetectionOptions: ParsableArguments {
         set(&configuration.gain, gain)
         set(&configuration.saturation, saturation.map(Optional.some))
         set(&configuration.zeroPoint, zeroPoint)
+        set(&configuration.seeing, seeing.map(Optional.some))
         set(&configuration.meshSize, mesh)
         set(&configuration.meshFilterSize, meshFilter)
         set(&configuration.sectorSize, sector.map(\.size))

@@ -64,12 +64,20 @@ struct EpochComparer: Sendable {
     /// - Throws: `SkyError` where the two cannot be compared, with the reason.
     func compare(_ item: ScanPlan.Item, _ new: Scanned, with old: Scanned) async throws -> Compared? {
         let configuration = plan.configuration
-        let grid = try SectorGrid(info: new.catalogue.info, configuration: configuration)
+        // In parts of one size, however the images were scanned: stars of a part tell how its seeing differs.
+        var cut = configuration
+        (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
+        let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
         let epochs = [new, old].map {
-            Epoch(catalogue: $0.catalogue, saturation: configuration.saturation, gain: configuration.gain)
+            Epoch(
+                catalogue: $0.catalogue, saturation: configuration.saturation, gain: configuration.gain,
+                seeing: configuration.seeing.map(Seeing.init(given:)))
         }
+        let coordinateError = plan.coordinateError
         // Matching a hundred thousand sources takes a while.
-        let pair = try await NIOThreadPool.singleton.runIfActive { try EpochPair(new: epochs[0], old: epochs[1]) }
+        let pair = try await NIOThreadPool.singleton.runIfActive {
+            try EpochPair(new: epochs[0], old: epochs[1], coordinateError: coordinateError)
+        }
         let work = grid.sectors.map { CompareRequest.Work.difference(pair.order(for: $0)) }
         guard
             let (parts, status) = try await parts(
@@ -100,6 +108,9 @@ struct EpochComparer: Sendable {
         }
         return Dictionary(zip(groups.joined(), pictures)) { one, _ in one }
     }
+
+    /// Pixels along the side of a part that is compared by itself.
+    private static let partSide = 1024
 
     /// A task of these takes a tenth of a second.
     private static let picturesOfTask = 16

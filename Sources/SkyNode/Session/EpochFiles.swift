@@ -46,6 +46,9 @@ struct EpochFiles: Sendable {
         let words = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
         Console.output(
             "\(PrintableText.of(compared.item.name)) against \(PrintableText.of(compared.reference.name)): \(words)")
+        for doubt in table.comparison.doubts {
+            Console.output("caution: \(PrintableText.of(compared.item.name)): \(doubt)")
+        }
         if tracks > 0, compared.item.stem == self.compared.last?.item.stem {
             Console.output("\(tracks) track\(tracks == 1 ? "" : "s") through three or more images")
         }
@@ -64,11 +67,29 @@ struct EpochFiles: Sendable {
         let changed: Int
         let moved: Int
         let tracks: Int
+        /// How the images fit, and why that had better not be relied upon.
+        let usesSky: Bool
+        let matched: Int
+        let unmatched: Int
+        let unmatchedReference: Int
+        let scatter: Double
+        let fluxRatio: Double
+        let fluxScatter: Double
+        let seeing: Seeing
+        let referenceSeeing: Seeing
+        let compared: Double
+        let cautions: [String]
 
         init(_ image: String, _ table: ChangeTable, _ tracks: Int) {
             (self.image, reference, self.tracks) = (image, table.reference, tracks)
             (appeared, vanished) = (table.count(.appeared), table.count(.vanished))
             (changed, moved) = (table.count(.changed), table.count(.moved))
+            let fit = table.comparison
+            (usesSky, scatter, compared, cautions) = (fit.usesSky, fit.scatter, fit.coverage, fit.doubts)
+            (matched, unmatched) = (fit.agreement.matched, fit.agreement.unmatchedNew)
+            unmatchedReference = fit.agreement.unmatchedOld
+            (fluxRatio, fluxScatter) = (fit.ratio, fit.fluxFloor)
+            (seeing, referenceSeeing) = (fit.newStars, fit.oldStars)
         }
     }
 }

@@ -49,6 +49,8 @@ struct ScanPlan: Sendable {
     let stems: Set<String>
     /// The image that these are compared with; `nil` for no comparison.
     let reference: Item?
+    /// How far coordinates may be off in a comparison, in arcseconds; `nil` for what is usual.
+    let coordinateError: Double?
     /// Why others of the images cannot be scanned.
     let refusals: [String]
     let configuration: ScanConfiguration
@@ -85,6 +87,15 @@ struct ScanPlan: Sendable {
         }
         if command.reference != nil, command.detach {
             throw CommandFailure(.usage, "--reference compares when the scans are done; it does not go with --detach")
+        }
+        coordinateError = command.coordinateError
+        if let error = coordinateError {
+            guard command.reference != nil else {
+                throw CommandFailure(.usage, "--coordinate-error goes with --reference")
+            }
+            guard (0.001...36_000).contains(error) else {
+                throw CommandFailure(.usage, "--coordinate-error \(error): it must be 0.001 to 36000 seconds of arc")
+            }
         }
         if let sector = command.failSector, sector < 1 {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")

@@ -94,7 +94,6 @@ import Testing
         }
         let comparison = try study.compare(new, with: old)
         #expect(comparison.changes.isEmpty, "\(comparison.changes)")
-        #expect(comparison.refused[.shape] > 10)
     }
 
     @Test func `what lies outside the other image has not appeared`() throws {

@@ -63,34 +63,53 @@ import Testing
         #expect(last.newTasks == 0 && last.isLast)
     }
 
-    @Test func `the width of the filter is measured in a few sectors before all are scanned`() throws {
+    @Test func `the width of the filter is measured in two halves of a wide image before all is scanned`() throws {
+        let info = ImageInfo(width: 1152, height: 128, bitpix: -32, hdu: 0, hasWCS: false)
         var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
         request.configuration.filter = .seeing
         var plan = SkyPlan(request)
         _ = plan.begin()
         _ = plan.completed(0, .inspected(info))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        _ = plan.completed(1, .background(try tile(sectors[0])))
-        let third = plan.completed(2, .background(try tile(sectors[1])))
+        #expect(sectors.count == 9)
+        for number in 1...8 { _ = plan.completed(number, .background(try tile(sectors[number - 1]))) }
+        let third = plan.completed(9, .background(try tile(sectors[8])))
         #expect(third.newTasks == 2 && !third.isLast)
-        #expect([3, 4].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
-        #expect(plan.task(5) == nil, "the filter is not known yet")
+        #expect([10, 11].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
+        #expect([10, 11].map(plan.kin) == [1, 5], "who has the background of the first sector there has its pixels")
+        #expect(plan.task(12) == nil, "the filter is not known yet")
         var widths = StarWidths([])
         widths.values = [2.5, .nan, 2.5, 2.5, 2.5]
-        #expect(!plan.accepts(3, .seeing(widths)))
+        #expect(!plan.accepts(10, .seeing(widths)))
         widths.values = [2.5, 2.5, 2.5, 2.5, 2.5]
-        #expect(plan.completed(4, .seeing(StarWidths([]))).newTasks == 0)
-        let fourth = plan.completed(3, .seeing(widths))
-        #expect(fourth.newTasks == 2)
-        guard case .extract(_, _, _, let used)? = plan.task(5)?.work else {
+        #expect(plan.completed(11, .seeing(StarWidths([]))).newTasks == 0)
+        let fourth = plan.completed(10, .seeing(widths))
+        #expect(fourth.newTasks == 9)
+        guard case .extract(_, _, _, let used)? = plan.task(12)?.work else {
             Issue.record("sectors follow")
             return
         }
         #expect(used.filter == .gaussian(fwhm: 2.5))
-        _ = plan.completed(5, .extracted(SectorResult(sector: 0)))
+        _ = plan.completed(12, .extracted(SectorResult(sector: 0)))
         #expect(plan.catalogue?.filter == .gaussian(fwhm: 2.5))
-        #expect(plan.failed(3, "died", isBadInput: false).abort != nil)
-        #expect(plan.failed(5, "died", isBadInput: false).abort == nil)
+        #expect(plan.failed(10, "died", isBadInput: false).abort != nil)
+        #expect(plan.failed(12, "died", isBadInput: false).abort == nil)
+    }
+
+    @Test func `a width that was given is not measured`() throws {
+        var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
+        (request.configuration.filter, request.configuration.seeing) = (.seeing, 3.456)
+        var plan = SkyPlan(request)
+        _ = plan.begin()
+        _ = plan.completed(0, .inspected(info))
+        let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+        _ = plan.completed(1, .background(try tile(sectors[0])))
+        #expect(plan.completed(2, .background(try tile(sectors[1]))).newTasks == 2)
+        guard case .extract(_, _, _, let used)? = plan.task(3)?.work else {
+            Issue.record("sectors follow at once")
+            return
+        }
+        #expect(used.filter == .gaussian(fwhm: 3.46))
     }
 
     @Test func `the results of all sectors make the catalogue, in an order of their own`() throws {

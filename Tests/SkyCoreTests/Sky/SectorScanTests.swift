@@ -167,8 +167,8 @@ import Testing
         let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
         let widths = try engine.seeing(path: path, sector: sector, background: map, configuration: configuration)
         let seeing = try #require(widths.seeing)
-        #expect(abs(seeing - 2.355 * 1.8) < 0.15)
-        #expect(widths.filter == .gaussian(fwhm: (seeing * 100).rounded() / 100))
+        #expect(abs(seeing.fwhm - 2.355 * 1.8) < 0.15)
+        #expect(widths.filter == .gaussian(fwhm: (seeing.fwhm * 100).rounded() / 100))
     }
 
     @Test func `only the image's own edge cuts a source, a sector's does not`() throws {
