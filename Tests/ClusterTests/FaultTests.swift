@@ -176,6 +176,9 @@ import Testing
     }
 
     private func hasSocket(_ process: pid_t) -> Bool {
+        // Before it is another program it is a copy of its daemon, with all that the daemon has open.
+        let arguments = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
+        guard arguments.split(separator: "\0").contains("worker") else { return false }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
         return files.contains { file in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\(file)")
@@ -265,11 +268,12 @@ import Testing
             try disk.fill(leaving: 4)
             var paused: JobLines?
             while paused?.reason == nil {
-                let shown = try await Skynode.run("jobs", "show", id, "--node", node, "--format", "json").output
-                paused = shown.first.flatMap { JobLines($0) }
+                let shown = try await Skynode.run("jobs", "show", id, "--node", node, "--format", "json")
+                #expect(shown.status == 0, "\(shown.errors)")
+                paused = shown.output.first.flatMap { JobLines($0) }
                 if paused?.state != "running" { break }
             }
-            #expect(paused?.reason?.contains("kept free to delete jobs") == true)
+            #expect(paused?.reason?.contains("kept free to delete jobs") == true, "\(String(describing: paused))")
             disk.empty()
             let end = try await Skynode.run("jobs", "watch", id, "--node", node, "--format", "json")
             #expect(end.status == 0 && end.output.last.flatMap { JobLines($0) }?.completed == 2000)
