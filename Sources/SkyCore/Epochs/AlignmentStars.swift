@@ -12,12 +12,12 @@ struct AlignmentStars {
     private static let smallestShare = 0.6
     /// Light in the highest pixel above which a source is no star's, in units of what a star in the middle of a pixel has.
     private static let largestConcentration = 2.5
-    /// The same where nobody knows how wide stars are, as a share of the source's light.
-    private static let hotPixel = 0.55
 
     init(_ sources: [Source], seeing: Seeing?) {
         let narrowest = (seeing?.fwhm ?? 0) * Self.smallestShare
-        let most = min(Self.hotPixel, seeing.map { Self.largestConcentration * Self.highestShare(fwhm: $0.fwhm) } ?? 1)
+        let most = min(
+            StarWidths.largestConcentration,
+            seeing.map { Self.largestConcentration * Self.highestShare(fwhm: $0.fwhm) } ?? 1)
         var sharp = 0
         indices = sources.indices.filter { index in
             let source = sources[index]

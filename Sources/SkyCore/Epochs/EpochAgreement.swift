@@ -24,7 +24,7 @@ public struct EpochAgreement: Hashable, Codable, Sendable {
 
     init(
         pairs: [EpochMatching.Pair], new: [Source], old: [Source], candidates: (new: [Int], old: [Int]),
-        alignment: EpochAlignment, sizes: (new: ImageInfo, old: ImageInfo), seeing: Double?, radius: Double,
+        alignment: EpochAlignment, sizes: (new: ImageInfo, old: ImageInfo), seeing: Double?,
         leftOut: Int
     ) {
         self.leftOut = leftOut

@@ -68,7 +68,7 @@ struct EpochMatching {
             correction: correction, base: base, matches: pairs.count, scatter: scatter, usesSky: usesSky)
         agreement = EpochAgreement(
             pairs: pairs, new: new, old: old, candidates: (field.new, field.old), alignment: alignment,
-            sizes: (newInfo, oldInfo), seeing: seeing.new?.fwhm, radius: radius,
+            sizes: (newInfo, oldInfo), seeing: seeing.new?.fwhm,
             leftOut: stars.new.sharp + stars.old.sharp + field.fixed)
     }
 

@@ -57,6 +57,7 @@ struct StarField {
                 + " --coordinate-error lets them be wrong by more")
     }
 
+    /// Without coordinates: the motion of what moves, or else of everything.
     private mutating func motionOfPixels() throws(SkyError) -> RigidMotion {
         if let motion = motionOfTheRest(rim: .infinity, nil), motion != .identity { return motion }
         guard let found = pattern(new, old, nil).motion() else { throw Self.nothingInCommon }
@@ -88,8 +89,7 @@ struct StarField {
 
     // MARK: - At the same pixel
 
-    /// How far coordinates say that the sky has moved on the detector, in pixels; nothing can be at the same pixel on detectors of
-    /// other sizes.
+    /// How far coordinates say that the sky has moved on the detector, in pixels.
     private var displacement: Double {
         let ways = old.compactMap { index -> Double? in
             let (here, there) = (frame.old[index], frame.oldPixels[index])
@@ -98,17 +98,17 @@ struct StarField {
         return RobustStatistics.median(ways) ?? 0
     }
 
-    private func fixedPairs() -> [(new: Int, old: Int)] {
-        guard (infos.new.width, infos.new.height) == (infos.old.width, infos.old.height) else { return [] }
-        let olds = PositionIndex(old.map { (frame.oldPixels[$0].x, frame.oldPixels[$0].y) }, cell: Self.samePixel)
-        return new.compactMap { index in
-            olds.nearest(x: frame.new[index].x, y: frame.new[index].y) { _ in true }.map { (index, old[$0.index]) }
-        }
-    }
-
+    /// Leaves out what is at the same pixel in both; nothing is on detectors of other sizes.
     private mutating func leaveOutFixed() {
-        let pairs = fixedPairs()
-        let (news, olds) = (Set(pairs.map(\.new)), Set(pairs.map(\.old)))
+        guard (infos.new.width, infos.new.height) == (infos.old.width, infos.old.height) else { return }
+        let index = PositionIndex(old.map { (frame.oldPixels[$0].x, frame.oldPixels[$0].y) }, cell: Self.samePixel)
+        var (news, olds): (Set<Int>, Set<Int>) = ([], [])
+        for number in new {
+            let place = frame.new[number]
+            guard let match = index.nearest(x: place.x, y: place.y, where: { _ in true }) else { continue }
+            news.insert(number)
+            olds.insert(old[match.index])
+        }
         new.removeAll { news.contains($0) }
         old.removeAll { olds.contains($0) }
         fixed += news.count + olds.count

@@ -35,7 +35,7 @@ public struct Catalogue: Codable, Sendable {
 
     /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.
     public func seeing(_ configuration: ScanConfiguration) -> Seeing? {
-        configuration.seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing
+        configuration.seeing(of: sources)
     }
 
     private static func cleaned(_ results: [SectorResult]) -> [Source] {

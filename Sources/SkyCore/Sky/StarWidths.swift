@@ -11,7 +11,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
     private static let signalToNoise = 20.0
     private static let largestElongation = 1.5
     /// A hot pixel has all of its light in itself; a star as wide as two pixels has a fifth of it in its highest.
-    private static let largestConcentration = 0.55
+    static let largestConcentration = 0.55
 
     /// What the stars are looked for with, before the filter is known.
     static func search(_ configuration: ScanConfiguration) -> ScanConfiguration {
@@ -92,10 +92,15 @@ package struct StarWidths: Hashable, Codable, Sendable {
         }
         let sigma =
             (RobustStatistics.median(members.map { abs($0 - middle) }) ?? 0) * RobustStatistics.sigmasPerDeviation
-        // A median's standard error is sqrt(pi / 2) times a mean's.
-        let error = sigma * (Double.pi / 2 / Double(members.count)).squareRoot()
         let fwhm = exp(middle)
-        return Seeing(fwhm: fwhm, error: fwhm * error, stars: members.count, isClear: peak.isClear)
+        return Seeing(
+            fwhm: fwhm, error: fwhm * Self.standardError(sigma, members.count), stars: members.count,
+            isClear: peak.isClear)
+    }
+
+    /// Of the median of so many values; sqrt(pi / 2) times that of their mean.
+    private static func standardError(_ sigma: Double, _ count: Int) -> Double {
+        sigma * (Double.pi / 2 / Double(count)).squareRoot()
     }
 
     /// The widths of the stars of two images, from the stars that both have: those on which both images together agree, or else
@@ -129,7 +134,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
     ) -> (first: Seeing, second: Seeing)? {
         func middle(_ widths: [Double]) -> Seeing? {
             guard widths.count >= leastStars, let spread = RobustStatistics.spread(widths) else { return nil }
-            let error = spread.sigma * (Double.pi / 2 / Double(widths.count)).squareRoot()
+            let error = standardError(spread.sigma, widths.count)
             return Seeing(fwhm: spread.middle, error: error, stars: widths.count, isClear: isClear)
         }
         guard let first = middle(stars.map(\.first.fwhm)), let second = middle(stars.map(\.second.fwhm)) else {
@@ -204,5 +209,12 @@ extension DetectionFilter {
     /// The Gaussian for stars of a width: in hundredths of a pixel, of the widths that a filter may have.
     static func asWide(as fwhm: Double) -> DetectionFilter {
         .gaussian(fwhm: min(max((fwhm * 100).rounded() / 100, widths.lowerBound), widths.upperBound))
+    }
+}
+
+extension ScanConfiguration {
+    /// How wide the stars among some sources are: as was said, or as they are measured; `nil` where they are too few.
+    func seeing(of sources: [Source]) -> Seeing? {
+        seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing
     }
 }
