@@ -74,7 +74,7 @@ enum HonestResults {
     }
 
     static let profile: CleanProfile = {
-        let numbers: [Double] = [1000, 200, 0.3, 0.6, 0.6, 0.01, 1.3, 4]
+        let numbers: [Double] = [1000, 25, 4.9, 0.8, 4.5, 0.6, 0.6, 0.01, 1.3, 4, 30, 20, 0]
         guard let profile = numbers.withUnsafeBufferPointer({ CleanProfile($0) }) else {
             fatalError("an honest sample cannot be made: a profile")
         }

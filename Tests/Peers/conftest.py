@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from astropy.io import fits
 from astropy.table import Table
 from scipy.spatial import cKDTree
 
@@ -66,6 +68,19 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Frame:
 def scan(frame: Frame, folder: Path, *options: object) -> Table:
     skynode("scan", frame.path, "--output", folder / "catalogue.fits", *options)
     return Table.read(folder / "catalogue.fits", hdu=1)
+
+
+def real_frames() -> list[Path]:
+    """The frames beside the project that are no weights; none where there are none."""
+    return sorted(path for path in SHARED.glob("*.fit*") if ".weight" not in path.name)
+
+
+def images(path: Path) -> Iterator[np.ndarray]:
+    """The two-dimensional images of a file, one after the other, in their own type with the scale applied."""
+    with fits.open(path) as file:
+        for hdu in file:
+            if hdu.is_image and hdu.header.get("NAXIS") == 2 and hdu.data is not None:
+                yield hdu.data.astype(hdu.data.dtype.newbyteorder("="))
 
 
 def pairs(one: Table, other: Table, radius: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 from astropy.io import fits
 from astropy.table import Table
 
-from conftest import SHARED, Frame, pairs, scan
+from conftest import Frame, images, pairs, real_frames, scan
 
 COLUMNS = (
     "NUMBER X_IMAGE Y_IMAGE XWIN_IMAGE YWIN_IMAGE ALPHA_J2000 DELTA_J2000 FLUX_AUTO FLUXERR_AUTO FLUX_APER(1) "
@@ -71,18 +71,82 @@ def test_synthetic_frames(name: str, request: pytest.FixtureRequest, tmp_path: P
         assert np.mean(both) >= 0.99, bit
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the real frames are not beside the project")
-@pytest.mark.parametrize("name", ["legacypipe_c4d_170316_ooi_z.fits", "sep_image.fits", "ntf_m13real.fits"])
-def test_real_frames(name: str, tmp_path: Path):
-    path = SHARED / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not here")
-    theirs = extracted(path, tmp_path)
-    ours = scan(Frame(path, path), tmp_path)
-    print(f"{name}: SExtractor {len(theirs)}, ours {len(ours)}")
-    assert abs(len(ours) - len(theirs)) <= max(2, 0.02 * len(theirs))
-    one, _ = pairs(theirs, ours, 1)
-    assert len(one) >= 0.97 * len(theirs)
+# What the faint light between blended sources goes to is drawn by lot, by SExtractor as by SEP, and not the same lot: so a
+# source that CLEAN all but takes out, with the light of a blend, is taken out by one and not by the other. Without CLEAN
+# all counts below are equal. The frames where that shows most, with how many more or fewer there may be, and flags:
+DRAWN_BY_LOT = {
+    # An edge of the detector whose light is one blend of 93 sources.
+    "obs_test_raw_v3_fr.fits.gz": (4, 0.97),
+    # A globular cluster, half of whose sources are blends.
+    "ntf_m13_gzip.fits": (3, 0.985),
+    "ntf_m13_hcomp.fits": (3, 0.985),
+    "ntf_m13_plio.fits": (3, 0.985),
+    "ntf_m13_rice.fits": (3, 0.985),
+    "ntf_m13real_rice.fits": (1, 0.985),
+    # 68 sources, one of which has another flag.
+    "sep_image.fits": (0, 0.985),
+}
+
+
+@pytest.mark.parametrize("path", real_frames(), ids=lambda path: path.name)
+def test_real_frames(path: Path, tmp_path: Path):
+    """Every real frame with fifty sources and without missing pixels, one image after the other."""
+    compared = 0
+    for number, pixels in enumerate(images(path)):
+        if not np.isfinite(pixels).all():
+            continue
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        plain = folder / "image.fits"
+        fits.writeto(plain, pixels)
+        theirs = extracted(plain, folder, MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000, MEMORY_OBJSTACK=30_000)
+        ours = scan(Frame(plain, plain), folder)
+        if len(theirs) < 50:
+            continue
+        compared += 1
+        one, two = pairs(theirs, ours, 1)
+        one, two = theirs[one], ours[two]
+        flags = np.asarray(one["FLAGS"], int), np.asarray(two["FLAGS"], int)
+        alone = flags[0] == 0
+        flux = np.abs(two["FLUX_AUTO"] / one["FLUX_AUTO"] - 1)[alone]
+        near, equal = np.mean(flux <= 0.005), np.mean(flags[0] == flags[1])
+        print(
+            f"{path.name} {number}: SExtractor {len(theirs)}, ours {len(ours)}, {len(one)} the same; FLUX_AUTO within "
+            f"0.5 % for {near:.1%} of {alone.sum()}, within {np.percentile(flux, 95):.5f} for 95 %; FLAGS equal {equal:.1%}"
+        )
+        more, least = DRAWN_BY_LOT.get(path.name, (1, 0.99))
+        assert abs(len(ours) - len(theirs)) <= max(more, 0.002 * len(theirs))
+        assert len(one) >= 0.99 * len(theirs)
+        assert near >= 0.95
+        assert equal >= least
+    if not compared:
+        pytest.skip("no image with fifty sources and all pixels")
+
+
+@pytest.mark.parametrize("path", real_frames(), ids=lambda path: path.name)
+def test_real_frames_that_are_not_cleaned(path: Path, tmp_path: Path):
+    """The same, without CLEAN: then there is nothing that a lot decides but the outlines of blends."""
+    for number, pixels in enumerate(images(path)):
+        if not np.isfinite(pixels).all():
+            continue
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        plain = folder / "image.fits"
+        fits.writeto(plain, pixels)
+        theirs = extracted(plain, folder, CLEAN="N", MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000)
+        ours = scan(Frame(plain, plain), folder, "--clean", "off")
+        assert len(ours) == len(theirs)
+        if len(theirs) < 50:
+            continue
+        one, two = pairs(theirs, ours, 1)
+        assert len(one) == len(theirs)
+        one, two = theirs[one], ours[two]
+        alone = np.asarray(one["FLAGS"], int) == 0
+        flux = np.abs(two["FLUX_AUTO"] / one["FLUX_AUTO"] - 1)[alone]
+        equal = np.mean(np.asarray(one["FLAGS"], int) == np.asarray(two["FLAGS"], int))
+        print(f"{path.name} {number}: {len(ours)}, FLUX_AUTO {np.mean(flux <= 0.005):.1%}, FLAGS {equal:.1%}")
+        assert np.mean(flux <= 0.005) >= 0.99
+        assert equal >= 0.985
 
 
 @pytest.mark.parametrize("kind", ["rms", "variance", "weight"])

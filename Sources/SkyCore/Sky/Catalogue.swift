@@ -39,12 +39,22 @@ public struct Catalogue: Codable, Sendable {
     }
 
     private static func cleaned(_ results: [SectorResult]) -> [Source] {
-        let all = results.flatMap(\.sources)
+        var all = results.flatMap(\.sources)
         let profiles = results.compactMap(\.cleaning).flatMap(\.profiles)
         guard let exponent = results.lazy.compactMap(\.cleaning).first?.exponent, profiles.count == all.count else {
             return all
         }
-        let survives = Cleaner(profiles: profiles, positions: all.map { ($0.x, $0.y) }, exponent: exponent).survivors()
+        let cleaner = Cleaner(profiles: profiles, positions: all.map { ($0.x, $0.y) }, exponent: exponent)
+        let survives = cleaner.survivors { victim, master in all[master].takeIn(all[victim]) }
         return all.indices.filter { survives[$0] }.map { all[$0] }
+    }
+}
+
+extension Source {
+    /// What SExtractor adds to a source from one that CLEAN gives to it.
+    fileprivate mutating func takeIn(_ other: Source) {
+        fluxIsophotal += other.fluxIsophotal
+        peak = max(peak, other.peak)
+        flags |= other.flags & SourceFlags.ofFootprint.rawValue
     }
 }

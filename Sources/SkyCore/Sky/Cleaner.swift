@@ -1,7 +1,7 @@
-/// Finds the pairs of sources of which the brighter takes out the fainter (SExtractor's CLEAN), without comparing
-/// each source with each other one.
+/// SExtractor's CLEAN: sources that are but bumps on the wings of a brighter one are taken out, without comparing each
+/// source with each other one.
 struct Cleaner {
-    private let profiles: [CleanProfile]
+    private var profiles: [CleanProfile]
     private let positions: [(x: Double, y: Double)]
     private let exponent: Double
     /// The sources by size: the reach of a pair is ten times the sum of their axes, so a few large galaxies must not make
@@ -26,33 +26,82 @@ struct Cleaner {
         }
     }
 
-    /// Calls `body` with each pair of a stronger source and one that it takes out, taken out itself or not.
+    /// Calls `body` with each pair of a stronger source and one that it takes out as it is, taken out itself or not.
     func forEachPair(_ body: (_ strong: Int, _ weak: Int) -> Void) {
-        for strong in profiles.indices { search(strong, body) }
-    }
-
-    /// Which sources are left when those that are taken out no longer take out others.
-    func survivors() -> [Bool] {
-        var survives = [Bool](repeating: true, count: profiles.count)
-        for strong in profiles.indices.sorted(by: isBrighter) where survives[strong] {
-            search(strong) { _, weak in survives[weak] = false }
+        for strong in profiles.indices {
+            let wings = CleanProfile.Wings(profiles[strong], exponent: exponent)
+            guard wings.exist else { continue }
+            forEachNeighbour(of: strong) { weak, dx, dy in
+                if isBrighter(strong, weak), wings.takeOut(profiles[weak], dx: dx, dy: dy) { body(strong, weak) }
+            }
         }
-        return survives
     }
 
-    private func search(_ strong: Int, _ body: (Int, Int) -> Void) {
-        let profile = profiles[strong]
-        let place = positions[strong]
-        // A profile that does not fall, or no number, takes out nothing.
-        guard profile.slope > 0, profile.amplitude > 0 else { return }
+    /// Judges one source after the other, in the order in which their footprints end, as SExtractor does: a newcomer meets
+    /// those that are left of the ones before it. Either one that is at least as bright takes it out, the first of their list,
+    /// or it takes out all fainter ones that it can. Who takes out another has its light from then on, and takes out more.
+    ///
+    /// - Parameter merge: Called as a source is taken out by another one, in order.
+    /// - Returns: Which are left.
+    func survivors(_ merge: (_ victim: Int, _ master: Int) -> Void = { _, _ in }) -> [Bool] {
+        var profiles = profiles
+        var wings = profiles.map { CleanProfile.Wings($0, exponent: exponent) }
+        // SExtractor's list, where the last source takes the place of one that goes; which of several is the first depends on it.
+        var list: [Int] = []
+        var places = [Int?](repeating: nil, count: profiles.count)
+        func take(_ victim: Int, into master: Int) {
+            profiles[master].takeIn(profiles[victim])
+            wings[master] = CleanProfile.Wings(profiles[master], exponent: exponent)
+            merge(victim, master)
+        }
+        var met: [(place: Int, index: Int, dx: Float, dy: Float)] = []
+        for newcomer in profiles.indices.sorted(by: comesBefore) {
+            met.removeAll(keepingCapacity: true)
+            forEachNeighbour(of: newcomer) { other, dx, dy in
+                if let place = places[other] { met.append((place, other, dx, dy)) }
+            }
+            met.sort { $0.place < $1.place }
+            var victims: [Int] = []
+            var master: Int?
+            for (_, other, dx, dy) in met {
+                if profiles[other].flux < profiles[newcomer].flux {
+                    if wings[newcomer].exist, wings[newcomer].takeOut(profiles[other], dx: dx, dy: dy) {
+                        victims.append(other)
+                    }
+                } else if wings[other].exist, wings[other].takeOut(profiles[newcomer], dx: dx, dy: dy) {
+                    master = other
+                    break
+                }
+            }
+            if let master {
+                take(newcomer, into: master)
+                continue
+            }
+            for victim in victims.reversed() {
+                take(victim, into: newcomer)
+                guard let place = places[victim], let last = list.popLast() else { continue }
+                places[victim] = nil
+                if last != victim {
+                    list[place] = last
+                    places[last] = place
+                }
+            }
+            places[newcomer] = list.count
+            list.append(newcomer)
+        }
+        return places.map { $0 != nil }
+    }
+
+    /// Calls `body` with each other source that is close enough to be looked at, and how far from it this one is.
+    private func forEachNeighbour(of index: Int, _ body: (_ other: Int, _ dx: Float, _ dy: Float) -> Void) {
+        let (profile, place) = (profiles[index], positions[index])
         for sizes in classes {
             let reach = Double(CleanProfile.zone * (profile.a + sizes.largest)) + 1
             guard reach.isFinite else { continue }
-            sizes.forEachMember(within: reach, of: place) { weak in
-                let dx = Float(place.x - positions[weak].x)
-                let dy = Float(place.y - positions[weak].y)
-                guard profile.reaches(profiles[weak], dx: dx, dy: dy), isBrighter(strong, weak) else { return }
-                if profile.takesOut(profiles[weak], dx: dx, dy: dy, exponent: exponent) { body(strong, weak) }
+            sizes.forEachMember(within: reach, of: place) { other in
+                let dx = Float(place.x - positions[other].x)
+                let dy = Float(place.y - positions[other].y)
+                if other != index, profile.reaches(profiles[other], dx: dx, dy: dy) { body(other, dx, dy) }
             }
         }
     }
@@ -61,6 +110,15 @@ struct Cleaner {
     private func isBrighter(_ one: Int, _ other: Int) -> Bool {
         (-profiles[one].flux, positions[one].y, positions[one].x, one)
             < (-profiles[other].flux, positions[other].y, positions[other].x, other)
+    }
+
+    /// The order in which footprints end; equals, which only damage makes, by place.
+    private func comesBefore(_ one: Int, _ other: Int) -> Bool {
+        let (first, second) = (profiles[one], profiles[other])
+        guard (first.line, first.column, first.child) == (second.line, second.column, second.child) else {
+            return (first.line, first.column, first.child) < (second.line, second.column, second.child)
+        }
+        return (positions[one].y, positions[one].x, one) < (positions[other].y, positions[other].x, other)
     }
 }
 

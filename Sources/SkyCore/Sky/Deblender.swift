@@ -67,7 +67,8 @@ struct Deblender {
             moved.maxX += left
             moved.minY += top
             moved.maxY += top
-            (moved.outline, moved.isComplete) = (parent.outline, parent.isComplete)
+            (moved.outline, moved.isComplete, moved.turn) = (parent.outline, parent.isComplete, parent.turn)
+            moved.turn.child = children.objects.count
             let (columns, wide) = (Int32(width), Int32(rect.width))
             let corner = Int32(top) * wide + Int32(left)
             children.append(

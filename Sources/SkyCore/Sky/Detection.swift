@@ -36,12 +36,35 @@ struct Detection {
     var isComplete = true
     /// Whether it has more branches than could be told apart.
     var isUndivided = false
+    /// When SExtractor's scan would come to it, in the rectangle that was searched.
+    var turn = DetectionTurn()
 
     /// The pixel that its barycentre lies in.
     var pixel: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }
 
     static func rounded(_ position: Double) -> Double {
         (position * 1_048_576).rounded() / 1_048_576
+    }
+}
+
+/// When SExtractor, which reads an image line by line, knows that a footprint has ended: CLEAN takes objects in this order.
+struct DetectionTurn: Hashable {
+    /// The footprint's last line.
+    var line = 0
+    /// The last column of the footprint in that line.
+    var column = 0
+    /// Place among the objects that the footprint was split into.
+    var child = 0
+
+    init() {}
+
+    /// - Parameters:
+    ///   - footprint: Pixels of a rectangle of `width` columns, in any order.
+    ///   - line: The last of them.
+    init(_ footprint: ArraySlice<Int32>, line: Int, width: Int) {
+        self.line = line
+        let first = Int32(line * width)
+        column = Int((footprint.max() ?? first) - first)
     }
 }
 

@@ -120,27 +120,39 @@ extension Source: NumberRecord {
 }
 
 extension CleanProfile: NumberRecord {
-    /// Eight.
-    public var numberCount: Int { 8 }
+    private static let count = 13
+
+    /// Always as many.
+    public var numberCount: Int { CleanProfile.count }
 
     /// A `Float` is a `Double` too.
     public func append(to numbers: inout [Double]) {
         numbers.append(Double(flux))
-        numbers.append(amplitude)
-        numbers.append(slope)
+        numbers.append(Double(pixels))
+        numbers.append(area)
+        numbers.append(Double(correction))
+        numbers.append(Double(threshold))
         numbers.append(Double(cxx))
         numbers.append(Double(cyy))
         numbers.append(Double(cxy))
         numbers.append(Double(a))
         numbers.append(Double(limit))
+        numbers.append(Double(line))
+        numbers.append(Double(column))
+        numbers.append(Double(child))
     }
 
-    /// `nil` where there are not eight.
+    /// `nil` where there are not as many, or where counts and places are no whole numbers.
     public init?(_ numbers: UnsafeBufferPointer<Double>) {
-        guard numbers.count == 8 else { return nil }
+        guard numbers.count == CleanProfile.count, let pixels = Int(exactly: numbers[1]),
+            let line = Int(exactly: numbers[10]), let column = Int(exactly: numbers[11]),
+            let child = Int(exactly: numbers[12])
+        else { return nil }
         flux = Float(numbers[0])
-        (amplitude, slope) = (numbers[1], numbers[2])
-        (cxx, cyy, cxy) = (Float(numbers[3]), Float(numbers[4]), Float(numbers[5]))
-        (a, limit) = (Float(numbers[6]), Float(numbers[7]))
+        (self.pixels, area) = (pixels, numbers[2])
+        (correction, threshold) = (Float(numbers[3]), Float(numbers[4]))
+        (cxx, cyy, cxy) = (Float(numbers[5]), Float(numbers[6]), Float(numbers[7]))
+        (a, limit) = (Float(numbers[8]), Float(numbers[9]))
+        (self.line, self.column, self.child) = (line, column, child)
     }
 }

@@ -7,8 +7,8 @@ struct Photometer {
     let pixels: UnsafePointer<Float>
     /// 1 where there is no data.
     let mask: UnsafePointer<UInt8>
-    /// Which source a pixel belongs to, from 1; 0 for the sky.
-    let segments: UnsafeMutableBufferPointer<Int32>
+    /// Which source a pixel belongs to.
+    let map: SegmentMap
     let width: Int
     let height: Int
     /// 1-sigma noise of the background, and electrons per unit of the image (0: unknown).
@@ -40,9 +40,7 @@ struct Photometer {
             result.halfLightRadius = halfLightRadius(image, x, y, ellipse, total: result.fluxAuto)
             for radius in apertureRadii { measureCircle(image, x, y, radius, &result) }
         }
-        if surroundings.hasNeighbours,
-            hiddenShare(object, ellipse, radius: result.kronRadius, id) > SourceFlags.biasedShare
-        {
+        if isBiased(object, ellipse, kronRadius: result.kronRadius, id, hidden: surroundings.replaced) {
             result.flags.insert(.biased)
         }
         reach(Photometry.windowReach * result.halfLightRadius)
@@ -55,7 +53,7 @@ struct Photometer {
         var image = image(pixels, nil, width, height)
         image.mask = UnsafeRawPointer(mask)
         image.mdtype = SEP_TBYTE
-        image.segmap = UnsafeRawPointer(segments.baseAddress)
+        image.segmap = UnsafeRawPointer(map.segments)
         image.sdtype = SEP_TINT
         var (moment, flag) = (0.0, Int16(0))
         let status = sep_kron_radius(
@@ -71,7 +69,6 @@ struct Photometer {
         let status = sep_sum_ellipse(
             image, x, y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, 0, 1, 0, &sum, &error, &area, &flag)
         if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
-        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
     }
 
     private func halfLightRadius(
@@ -100,7 +97,6 @@ struct Photometer {
         let isMeasured = status == 0 && sum.isFinite && error.isFinite
         result.fluxesAperture.append(isMeasured ? sum : 0)
         result.fluxErrorsAperture.append(isMeasured ? error : 0)
-        if flag & Int16(SEP_APER_TRUNC) != 0 { result.flags.insert(.apertureIncomplete) }
     }
 
     /// The barycentre where it cannot be had or runs away from the source.
@@ -123,25 +119,44 @@ struct Photometer {
         return (Detection.rounded(place.x), Detection.rounded(place.y))
     }
 
-    /// The part of the ellipse's pixels that other sources hold or that have no data.
-    private func hiddenShare(_ object: Detection, _ ellipse: Ellipse, radius: Double, _ id: Int32) -> Double {
-        let reach = ellipse.a * radius
+    /// Whether too large a part of the pixels that the Kron radius is taken from, or of those in the Kron ellipse, belongs to
+    /// others or has no data.
+    ///
+    /// - Parameter hidden: How many such pixels there are around.
+    private func isBiased(_ object: Detection, _ ellipse: Ellipse, kronRadius: Double, _ id: Int32, hidden: Int) -> Bool
+    {
+        let (inner, outer) = (
+            min(kronRadius, Photometry.momentRadius), max(kronRadius, Photometry.momentRadius)
+        )
+        let reach = ellipse.a * outer
+        let isInside =
+            object.x >= reach && object.x + reach < Double(width - 1) && object.y >= reach
+            && object.y + reach < Double(height - 1)
+        // Even if all of them lay in the smaller ellipse: most sources have but specks around them.
+        let area = Double.pi * ellipse.a * ellipse.b * inner * inner
+        guard hidden > 0, !isInside || Double(hidden) > 0.8 * SourceFlags.biasedShare * area else { return false }
+
         let columns = max(0, Int(object.x - reach))...min(width - 1, Int(object.x + reach) + 1)
         let lines = max(0, Int(object.y - reach))...min(height - 1, Int(object.y + reach) + 1)
-        var (all, hidden) = (0, 0)
+        let segments = map.segments
+        var (all, foreign) = ((inner: 0, outer: 0), (inner: 0, outer: 0))
         for y in lines {
             let dy = Double(y) - object.y
             for x in columns {
                 let dx = Double(x) - object.x
-                guard ellipse.cxx * dx * dx + ellipse.cyy * dy * dy + ellipse.cxy * dx * dy <= radius * radius else {
-                    continue
-                }
+                let distance = ellipse.cxx * dx * dx + ellipse.cyy * dy * dy + ellipse.cxy * dx * dy
+                guard distance <= outer * outer else { continue }
                 let index = y * width + x
-                all += 1
-                if mask[index] != 0 || (segments[index] != 0 && segments[index] != id) { hidden += 1 }
+                let isForeign = mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
+                all.outer += 1
+                if isForeign { foreign.outer += 1 }
+                guard distance <= inner * inner else { continue }
+                all.inner += 1
+                if isForeign { foreign.inner += 1 }
             }
         }
-        return all > 0 ? Double(hidden) / Double(all) : 0
+        return Double(foreign.inner) > SourceFlags.biasedShare * Double(all.inner)
+            || Double(foreign.outer) > SourceFlags.biasedShare * Double(all.outer)
     }
 
     /// Calls `body` with the source's surroundings as SEP's image, and the source's place in it.

@@ -1,4 +1,5 @@
 import CSEP
+import Glibc
 
 /// Fluxes of one source in apertures around it.
 struct Photometry {
@@ -58,5 +59,14 @@ struct Ellipse {
         var coefficients = (cxx: 0.0, cyy: 0.0, cxy: 0.0)
         sep_ellipse_coeffs(a, b, theta, &coefficients.cxx, &coefficients.cyy, &coefficients.cxy)
         (cxx, cyy, cxy) = coefficients
+    }
+
+    /// Half the sides of the box around the ellipse of that many axes, in pixels.
+    func extent(_ radius: Double) -> (x: Double, y: Double) {
+        let (sine, cosine) = (sin(theta), cos(theta))
+        return (
+            radius * (a * a * cosine * cosine + b * b * sine * sine).squareRoot(),
+            radius * (a * a * sine * sine + b * b * cosine * cosine).squareRoot()
+        )
     }
 }

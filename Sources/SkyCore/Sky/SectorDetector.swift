@@ -29,7 +29,10 @@ struct SectorDetector {
             place: "the \(rect.width) x \(rect.height) pixels at \(rect.x + 1), \(rect.y + 1)")
         guard var found = all else { return nil }
         for index in found.objects.indices {
-            found.objects[index].isComplete = frame.isComplete(found.objects[index])
+            let object = found.objects[index]
+            found.objects[index].isComplete = frame.isComplete(object)
+            found.objects[index].turn = DetectionTurn(
+                found.pixels[object.pixels], line: object.maxY, width: rect.width)
         }
         return found
     }

@@ -48,7 +48,34 @@ struct SectorFrame {
     /// Whether the apertures that are known before anything is measured were read.
     func holdsApertures(_ object: Detection, _ configuration: ScanConfiguration) -> Bool {
         let aperture = configuration.apertureDiameters.max() ?? 0
-        return holds(object, radius: max(Photometry.momentRadius * Ellipse(object).a, aperture / 2))
+        return holds(
+            object,
+            radius: max(
+                Photometry.momentRadius * Ellipse(object).a, aperture / 2, Double(SegmentMap.sight(of: object)) + 1))
+    }
+
+    /// Whether something that is measured asks for pixels beyond the image, as SExtractor counts: the circle of the growth
+    /// curve, the fixed apertures, the Kron ellipse, the window around where it began and where it ended.
+    func cutsApertures(of object: Detection, _ ellipse: Ellipse, _ measured: Photometry, _ diameter: Double) -> Bool {
+        let window = Photometry.windowReach * measured.halfLightRadius
+        // A pixel and a half more, for the growth curve's last step.
+        let circle = max(Photometry.momentRadius * ellipse.a + 1.5, diameter / 2, window)
+        let kron = ellipse.extent(measured.kronRadius)
+        return cutsCircle(object.x, object.y, circle) || cutsCircle(measured.window.x, measured.window.y, window)
+            || cutsBox(object.x, object.y, kron.x, kron.y)
+    }
+
+    /// SExtractor cuts places towards zero here.
+    private func cutsCircle(_ x: Double, _ y: Double, _ radius: Double) -> Bool {
+        let (x, y) = (x + Double(rect.x), y + Double(rect.y))
+        return x - radius <= -1.5 || x + radius >= Double(bounds.info.width) - 0.5 || y - radius <= -1.5
+            || y + radius >= Double(bounds.info.height) - 0.5
+    }
+
+    private func cutsBox(_ x: Double, _ y: Double, _ reachX: Double, _ reachY: Double) -> Bool {
+        let (x, y) = (x + Double(rect.x), y + Double(rect.y))
+        return x - reachX < -0.5 || x + reachX >= Double(bounds.info.width) - 0.5 || y - reachY < -0.5
+            || y + reachY >= Double(bounds.info.height) - 0.5
     }
 
     /// Whether the footprint has pixels in the outermost rows or columns of the image.

@@ -128,14 +128,15 @@ struct SectorScan {
         {
             return .tooSmall
         }
-        let profiles = configuration.cleanParameter.map { exponent in
+        let profiles = configuration.cleanParameter.map { _ in
             found.objects.map {
                 CleanProfile(
                     $0, footprint: found.pixels[$0.pixels], pixels: view.detection, filtered: filtered.values,
-                    minimumArea: configuration.minimumArea, exponent: exponent)
+                    minimumArea: configuration.minimumArea, corner: (frame.rect.x, frame.rect.y))
             }
         }
-        var segments = SegmentMap(found, profiles: profiles, configuration: configuration, frame: frame)
+        let map = SegmentMap(
+            found, profiles: profiles, pixels: view.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
         for ((index, sector), level) in zip(owned, levels) {
@@ -143,9 +144,9 @@ struct SectorScan {
             let object = view.weighted(
                 found.objects[index], footprint, width: frame.rect.width, noise: background.globalRMS)
             let ellipse = Ellipse(object)
-            let photometry = segments.withSegments(of: index) { map in
+            let photometry = map.withSegments(of: index) {
                 Photometer(
-                    pixels: view.values, mask: view.mask, segments: map, width: frame.rect.width,
+                    pixels: view.values, mask: view.mask, map: map, width: frame.rect.width,
                     height: frame.rect.height, noise: Double(background.globalRMS), noises: view.sigmas,
                     gain: configuration.gain,
                     apertureRadii: configuration.apertureDiameters.map { $0 / 2 }
@@ -155,7 +156,10 @@ struct SectorScan {
                 frame.holds(object, radius: photometry.reach(of: object, ellipse))
                 && frame.holdsApertures(object, configuration)
             guard isMeasured || !object.isComplete || acceptTruncated else { return .tooSmall }
-            var source = Source(object, ellipse, photometry, frame: frame, sector: sector)
+            var source = Source(
+                object, ellipse, photometry,
+                isCut: frame.cutsApertures(of: object, ellipse, photometry, configuration.apertureDiameters.max() ?? 0),
+                frame: frame, sector: sector)
             source.background = Double(level)
             source.fwhm = GaussianWidth.fwhm(
                 of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
@@ -190,7 +194,7 @@ struct SectorScan {
 
 extension Source {
     fileprivate init(
-        _ object: Detection, _ ellipse: Ellipse, _ measured: Photometry, frame: SectorFrame, sector: Int
+        _ object: Detection, _ ellipse: Ellipse, _ measured: Photometry, isCut: Bool, frame: SectorFrame, sector: Int
     ) {
         // FITS counts pixels from 1.
         self.init(
@@ -213,6 +217,6 @@ extension Source {
         flags =
             measured.flags.union(
                 SourceFlags(detection: object.flags, touchesImageEdge: frame.touchesImageEdge(object))
-            ).union(object.isUndivided ? .deblendingOverflow : []).rawValue
+            ).union(object.isUndivided ? .deblendingOverflow : []).union(isCut ? .apertureIncomplete : []).rawValue
     }
 }

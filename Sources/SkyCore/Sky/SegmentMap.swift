@@ -1,45 +1,191 @@
-/// Which source each pixel belongs to, as the photometry sees it.
+/// Which source each pixel belongs to, as the photometry sees it: the number of a source from 1, 0 for the sky, and `nobody`
+/// for what lies above the threshold without being part of any source.
 ///
-/// Every footprint hides its pixels from other sources' apertures. A source that CLEAN gives to a brighter one is
-/// part of that one, as in SExtractor, but for all others it stays where it is: which of several claims it is settled
-/// only when all sectors are merged, and the photometry must not depend on that.
-struct SegmentMap {
+/// As in SExtractor, every pixel above the threshold is hidden from the apertures of all sources but its own, specks that
+/// are too small for a source too. A source that CLEAN gives to a brighter one is part of that one, and hidden from nobody.
+/// Whether it will be given away is settled only when all sectors are merged, and what is far away may matter then; the
+/// photometry must not depend on that. So a source sees the pixels of those that it could take out itself, and of those that
+/// another one close by could.
+final class SegmentMap {
     private let objects: DetectionList
-    private var labels: [Int32]
-    /// For each source those that it takes out.
-    private let taken: [Int: [Int]]
+    private let width: Int
+    private let height: Int
+    private let labels: UnsafeMutablePointer<Int32>
+    /// Which sources take out which.
+    private var claims: [Square: [Claim]] = [:]
 
-    init(_ objects: DetectionList, profiles: [CleanProfile]?, configuration: ScanConfiguration, frame: SectorFrame) {
+    private let pixels: UnsafePointer<Float>
+    private let kernel: DetectionKernel
+    private let weights: [Float]
+    private let threshold: Float
+    /// Which tiles have been searched for specks, row by row: most sources need few of them.
+    private var isSearched: [Bool]
+    private let columnsOfTiles: Int
+
+    /// A source that takes out another one.
+    private struct Claim {
+        let strong: Int
+        let weak: Int
+        /// The line from which on the pixels of the one that is taken out stay hidden. SExtractor gives them back when the
+        /// later of the two is complete, and hides a line only after the filter has gone over it: what it has not hidden by
+        /// then, it hides for good.
+        let end: Int
+
+        init(_ strong: Int, _ weak: Int, objects: DetectionList, filterRadius: Int) {
+            (self.strong, self.weak) = (strong, weak)
+            let last = max(objects.objects[strong].turn.line, objects.objects[weak].turn.line)
+            end = last + 1 - filterRadius
+        }
+    }
+
+    /// Where pairs are looked up, by the pixel of the one that is taken out.
+    private struct Square: Hashable {
+        var column: Int
+        var row: Int
+    }
+
+    /// Pixels of a square's side.
+    private static let square = 64
+    /// Pixels of a tile's side.
+    private static let tile = 64
+    /// Above the threshold, and no source's. SEP passes over what is above zero only.
+    private static let nobody = Int32.max
+
+    /// - Parameter pixels: The rectangle that was searched; the caller's, who keeps them alive.
+    init(
+        _ objects: DetectionList, profiles: [CleanProfile]?, pixels: UnsafePointer<Float>, rect: PixelRect,
+        configuration: ScanConfiguration
+    ) {
         self.objects = objects
-        labels = [Int32](repeating: 0, count: frame.rect.area)
+        self.pixels = pixels
+        (width, height) = (rect.width, rect.height)
+        kernel = DetectionKernel(configuration.filter)
+        weights = kernel.normed
+        // One for all of the image, where pixels are as bright as they would be with the same noise everywhere.
+        threshold = objects.objects.first?.threshold ?? .infinity
+        labels = .allocate(capacity: rect.area)
+        labels.initialize(repeating: 0, count: rect.area)
+        columnsOfTiles = (rect.width - 1) / Self.tile + 1
+        isSearched = [Bool](repeating: false, count: columnsOfTiles * ((rect.height - 1) / Self.tile + 1))
         for (index, object) in objects.objects.enumerated() {
             for pixel in objects.pixels[object.pixels] { labels[Int(pixel)] = Int32(index) + 1 }
         }
-        var taken: [Int: [Int]] = [:]
         if let profiles, let exponent = configuration.cleanParameter {
             let positions = objects.objects.map { (x: $0.x, y: $0.y) }
             Cleaner(profiles: profiles, positions: positions, exponent: exponent).forEachPair { strong, weak in
-                taken[strong, default: []].append(weak)
+                let (x, y) = objects.objects[weak].pixel
+                claims[Square(column: max(0, x) / Self.square, row: max(0, y) / Self.square), default: []].append(
+                    Claim(strong, weak, objects: objects, filterRadius: kernel.radius))
             }
         }
-        self.taken = taken
     }
 
-    /// Calls `body` with the map in which source `index` holds the pixels of the sources that it takes out.
-    mutating func withSegments<Result>(
-        of index: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result
-    ) -> Result {
-        let claimed = taken[index] ?? []
-        return labels.withUnsafeMutableBufferPointer { labels in
-            for other in claimed {
-                for pixel in objects.pixels[objects.objects[other].pixels] { labels[Int(pixel)] = Int32(index) + 1 }
-            }
-            defer {
-                for other in claimed {
-                    for pixel in objects.pixels[objects.objects[other].pixels] { labels[Int(pixel)] = Int32(other) + 1 }
+    deinit { labels.deallocate() }
+
+    /// The labels, row by row. Specks are known where ``search(columns:lines:)`` has been.
+    var segments: UnsafePointer<Int32> { UnsafePointer(labels) }
+
+    /// Calls `body` while the pixels of sources that source `index` takes out, or others close by, are as good as its own.
+    func withSegments<Result>(of index: Int, _ body: () -> Result) -> Result {
+        var ends: [Int: Int] = [:]
+        // Whoever comes first takes it out, and is not asked for again.
+        for claim in claims(around: index) { ends[claim.weak] = min(ends[claim.weak] ?? claim.end, claim.end) }
+        for (weak, end) in ends { label(weak, Int32(index) + 1, before: end) }
+        defer { for (weak, end) in ends { label(weak, Int32(weak) + 1, before: end) } }
+        return body()
+    }
+
+    /// The pairs that lie whole so close to a source that every sector that measures it sees them.
+    private func claims(around index: Int) -> [Claim] {
+        guard !claims.isEmpty else { return [] }
+        let object = objects.objects[index]
+        let (x, y) = object.pixel
+        let sight = SegmentMap.sight(of: object)
+        let near = PixelRect(x: x - sight, y: y - sight, width: 2 * sight + 1, height: 2 * sight + 1)
+        var found: [Claim] = []
+        for row in max(0, near.y) / Self.square...max(0, near.bottom) / Self.square {
+            for column in max(0, near.x) / Self.square...max(0, near.right) / Self.square {
+                for claim in claims[Square(column: column, row: row)] ?? [] where claim.weak != index {
+                    if near.contains(objects.objects[claim.weak].outline),
+                        near.contains(objects.objects[claim.strong].outline)
+                    {
+                        found.append(claim)
+                    }
                 }
             }
-            return body(labels)
+        }
+        return found
+    }
+
+    /// How far around a source others that are taken out are looked for, in pixels: in what is read for it in any case.
+    static func sight(of object: Detection) -> Int {
+        max(48, Int(Photometry.momentRadius * Ellipse(object).a))
+    }
+
+    /// Gives a source's pixels in the lines before `end` to another source.
+    private func label(_ weak: Int, _ label: Int32, before end: Int) {
+        for pixel in objects.pixels[objects.objects[weak].pixels] where Int(pixel) < end * width {
+            labels[Int(pixel)] = label
+        }
+    }
+
+    /// Sees to it that specks are known in a part of the rectangle.
+    func search(columns: Range<Int>, lines: Range<Int>) {
+        guard let right = columns.last, let bottom = lines.last else { return }
+        for row in lines.lowerBound / Self.tile...bottom / Self.tile {
+            for column in columns.lowerBound / Self.tile...right / Self.tile
+            where !isSearched[row * columnsOfTiles + column] {
+                isSearched[row * columnsOfTiles + column] = true
+                searchTile(column * Self.tile, row * Self.tile)
+            }
+        }
+    }
+
+    /// Filters the tile's pixels as SEP does, and compares them with the threshold.
+    private func searchTile(_ left: Int, _ top: Int) {
+        let right = min(width, left + Self.tile)
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: Self.tile) { sums in
+            guard let sums = sums.baseAddress else { return }
+            for y in top..<min(height, top + Self.tile) {
+                filter(y, left..<right, into: sums)
+                let row = labels + y * width + left
+                for x in 0..<right - left where sums[x] > threshold && row[x] == 0 { row[x] = Self.nobody }
+            }
+        }
+    }
+
+    private func filter(_ y: Int, _ columns: Range<Int>, into sums: UnsafeMutablePointer<Float>) {
+        guard !weights.isEmpty else {
+            sums.update(from: pixels + y * width + columns.lowerBound, count: columns.count)
+            return
+        }
+        sums.update(repeating: 0, count: columns.count)
+        let (radius, side, count) = (kernel.radius, kernel.side, columns.count)
+        for line in max(0, y - radius)...min(height - 1, y + radius) {
+            let taps = weights[(line - y + radius) * side..<(line - y + radius + 1) * side]
+            let row = pixels + line * width
+            var shift = -radius
+            while shift <= radius {
+                let tap = taps[taps.startIndex + radius + shift]
+                // Three at a time, in the same order, where all of them lie in the rectangle.
+                if shift + 2 <= radius, columns.lowerBound + shift >= 0, columns.upperBound + shift + 2 <= width {
+                    let next = taps[taps.startIndex + radius + shift + 1]
+                    let last = taps[taps.startIndex + radius + shift + 2]
+                    let first = row + columns.lowerBound + shift
+                    // Pointers of their own: an index that may overflow is not reckoned with four at a time.
+                    let (second, third) = (first + 1, first + 2)
+                    for index in 0..<count {
+                        sums[index] = sums[index] + tap * first[index] + next * second[index] + last * third[index]
+                    }
+                    shift += 3
+                    continue
+                }
+                let first = max(columns.lowerBound, -shift)
+                for column in first..<max(first, min(columns.upperBound, width - shift)) {
+                    sums[column - columns.lowerBound] += tap * row[column + shift]
+                }
+                shift += 1
+            }
         }
     }
 }

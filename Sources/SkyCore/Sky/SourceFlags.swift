@@ -4,7 +4,7 @@ import CSEP
 struct SourceFlags: OptionSet {
     let rawValue: Int
 
-    /// More than a tenth of the Kron ellipse belongs to neighbours or has no data.
+    /// More than a tenth of the Kron ellipse, or of the ellipse in which its radius is taken, belongs to others or has no data.
     static let biased = SourceFlags(rawValue: 1)
     /// Split from a footprint that it shared.
     static let deblended = SourceFlags(rawValue: 2)
@@ -12,21 +12,26 @@ struct SourceFlags: OptionSet {
     static let saturated = SourceFlags(rawValue: 4)
     /// The footprint touches the image's edge.
     static let truncated = SourceFlags(rawValue: 8)
-    /// An aperture reaches beyond the image.
+    /// A pixel that an aperture or a moment asks for lies beyond the image.
     static let apertureIncomplete = SourceFlags(rawValue: 16)
 
     /// Its footprint has more branches than could be told apart: it is left in one piece.
     static let deblendingOverflow = SourceFlags(rawValue: 32)
 
+    /// What is known of a footprint's pixels, before anything is measured in apertures.
+    static let ofFootprint: SourceFlags = [.saturated, .truncated, .deblendingOverflow]
+
     /// SExtractor's `CROWD_THRESHOLD`: the share of an aperture from which neighbours count as a bias.
     static let biasedShare = 0.1
 
     /// - Parameter touchesImageEdge: Whether the footprint has pixels in the image's outermost rows or columns; SEP
-    ///   takes the edge of every sector for one.
+    ///   takes the edge of every sector for one. Of a source that was split off, only the pixels that it was known by above
+    ///   the others' light count: so SEP says, and what was cut out for it ends where the image does.
     init(detection flags: Int16, touchesImageEdge: Bool) {
         var result: SourceFlags = []
-        if flags & Int16(SEP_OBJ_MERGED) != 0 { result.insert(.deblended) }
-        if touchesImageEdge { result.insert(.truncated) }
+        let isSplit = flags & Int16(SEP_OBJ_MERGED) != 0
+        if isSplit { result.insert(.deblended) }
+        if touchesImageEdge, !isSplit || flags & Int16(SEP_OBJ_TRUNC) != 0 { result.insert(.truncated) }
         self = result
     }
 

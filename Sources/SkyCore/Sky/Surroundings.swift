@@ -14,6 +14,8 @@ struct Surroundings {
     private let noises: UnsafePointer<Float>?
     /// Whether anything had to be replaced.
     var hasNeighbours: Bool { !copy.isEmpty }
+    /// How many pixels had to be.
+    private(set) var replaced = 0
 
     /// - Parameter radius: how far from the centroid pixels are asked for.
     init(_ photometer: Photometer, _ object: Detection, id: Int32, radius: Double) {
@@ -22,7 +24,9 @@ struct Surroundings {
         let reach = radius + 2
         let columns = max(0, Int(object.x - reach))..<max(0, min(width, Int(object.x + reach) + 2))
         let lines = max(0, Int(object.y - reach))..<max(0, min(height, Int(object.y + reach) + 2))
-        let (mask, segments) = (photometer.mask, photometer.segments)
+        guard !columns.isEmpty, !lines.isEmpty else { return }
+        photometer.map.search(columns: columns, lines: lines)
+        let (mask, segments) = (photometer.mask, photometer.map.segments)
         func isForeign(_ index: Int) -> Bool {
             mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
         }
@@ -35,25 +39,32 @@ struct Surroundings {
             }
             return foreign != 0
         }
-        guard !columns.isEmpty, lines.contains(where: hasForeign) else { return }
+        let foreignLines = lines.filter(hasForeign)
+        guard !foreignLines.isEmpty else { return }
         corner = (columns.lowerBound, lines.lowerBound)
         size = (columns.count, lines.count)
         copy.reserveCapacity(columns.count * lines.count)
         for y in lines {
-            for x in columns {
-                let index = y * width + x
-                guard isForeign(index) else {
-                    copy.append(rectangle[index])
-                    if let noises { noiseCopy.append(noises[index]) }
-                    continue
-                }
+            let row = y * width + columns.lowerBound
+            copy.append(contentsOf: UnsafeBufferPointer(start: rectangle + row, count: columns.count))
+            if let noises {
+                noiseCopy.append(contentsOf: UnsafeBufferPointer(start: noises + row, count: columns.count))
+            }
+        }
+        for y in foreignLines {
+            for x in columns where isForeign(y * width + x) {
+                replaced += 1
                 // The rounding is SExtractor's.
                 let opposite = (x: Int(2 * object.x + 0.49999) - x, y: Int(2 * object.y + 0.49999) - y)
                 let isInside = (0..<width).contains(opposite.x) && (0..<height).contains(opposite.y)
                 let other = opposite.y * width + opposite.x
+                if isInside {
+                    photometer.map.search(columns: opposite.x..<opposite.x + 1, lines: opposite.y..<opposite.y + 1)
+                }
                 let isBetter = isInside && !isForeign(other)
-                copy.append(isBetter ? rectangle[other] : 0)
-                if let noises { noiseCopy.append(noises[isBetter ? other : index]) }
+                let place = (y - lines.lowerBound) * columns.count + x - columns.lowerBound
+                copy[place] = isBetter ? rectangle[other] : 0
+                if let noises, isBetter { noiseCopy[place] = noises[other] }
             }
         }
     }

@@ -19,7 +19,9 @@ struct PackedRecordsTests {
     }
 
     private func profile(_ number: Int) throws -> CleanProfile {
-        let numbers = [Double(Float(number) / 3), 0.1, 1e300, 1, 2, Double(Float(0.3)), 4, 5]
+        let numbers = [
+            Double(Float(number) / 3), 12, 1e300, Double(Float(0.3)), 0.5, 1, 2, 0.25, 4, 5, 2e9, 2e9, 3,
+        ]
         return try #require(numbers.withUnsafeBufferPointer(CleanProfile.init))
     }
 

@@ -96,6 +96,36 @@ import Testing
         #expect(source.flags == 0)
     }
 
+    @Test func `light that is above the threshold and no source is hidden from apertures`() throws {
+        func aperture(speck: Bool) throws -> Source {
+            var frame = TestFrame(width: 160, height: 160, seed: 3)
+            frame.addStar(x: 80, y: 80, flux: 20_000)
+            // Three pixels and what the filter makes of them are too few for a source of twenty.
+            if speck { for x in 90...92 { frame.pixels[80 * 160 + x] += 900 } }
+            var configuration = configuration(sector: nil)
+            (configuration.apertureDiameters, configuration.minimumArea) = ([30], 20)
+            let sources = try scan(folder.write(frame.fits()), configuration).sources
+            #expect(sources.count == 1)
+            return try #require(sources.first)
+        }
+        let (alone, beside) = (try aperture(speck: false), try aperture(speck: true))
+        #expect(abs(beside.fluxesAperture[0] - alone.fluxesAperture[0]) < 150)
+        #expect(abs(beside.kronRadius - alone.kronRadius) < 0.3)
+    }
+
+    @Test func `an aperture that reaches beyond the image is told`() throws {
+        var frame = TestFrame(width: 160, height: 160, seed: 3)
+        for (x, y) in [(16.0, 80.0), (80, 16), (143, 100), (100, 143), (80, 80)] {
+            frame.addStar(x: x, y: y, flux: 20_000)
+        }
+        for (diameter, count) in [(10.0, 0), (40, 4)] {
+            var configuration = configuration(sector: nil)
+            configuration.apertureDiameters = [diameter]
+            let sources = try scan(folder.write(frame.fits()), configuration).sources.filter { $0.fluxAuto > 10_000 }
+            #expect(sources.count == 5 && sources.count { $0.flags & 16 != 0 } == count, "\(diameter)")
+        }
+    }
+
     @Test func `windowed positions are twice as precise`() throws {
         var frame = TestFrame(width: 400, height: 400, seed: 9)
         var places: [(x: Double, y: Double)] = []
