@@ -104,7 +104,7 @@ import Testing
         let both = try await Skynode.run(
             "scan", image, folder.file("other.fits"), "-o", folder.file("out"), "--slots", "2", "--no-multicast",
             "--no-picture", "--format-catalogue", "csv", "--inject", "120", "--inject-fwhm", "3.2",
-            "--inject-magnitudes", "-12:-6", "--no-cache", "--gain", "1.5", "--format", "json")
+            "--inject-magnitudes", "-12:-6", "--no-cache", "--gain", "1.5", "--zero-point", "0", "--format", "json")
         #expect(both.status == 0, "\(both.errors)")
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.file("out")).sorted() == [

@@ -109,4 +109,4 @@ def test_the_digest_is_that_of_the_file(written, frame: Frame):
     stem, count = written
     table = Table.read(ending(stem, ".cat.fits"), hdu=1)
     done = subprocess.run(["sha256sum", frame.path], capture_output=True, text=True, check=True)
-    assert table.meta["SHA" if count == 1 else "SHA1"] == done.stdout.split()[0].lstrip("\\")
+    assert table.meta["SHA256" if count == 1 else "DIGST1"] == done.stdout.split()[0].lstrip("\\")

@@ -44,8 +44,16 @@ struct CatalogueColumn: Sendable {
     }
 
     /// Every column, in SExtractor's names and units (its manual, "Measurements").
-    static func all(apertures: Int, withFile: Bool) -> [CatalogueColumn] {
-        positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [numberInFile, file] : [])
+    ///
+    /// - Parameter unit: of fluxes, that of the image's pixels.
+    static func all(apertures: Int, withFile: Bool, unit: String = "count") -> [CatalogueColumn] {
+        let columns =
+            positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [numberInFile, file] : [])
+        return unit == "count" ? columns : columns.map { $0.unit == "count" ? $0.with(unit: unit) : $0 }
+    }
+
+    private func with(unit: String) -> CatalogueColumn {
+        CatalogueColumn(name, unit, form, summary, ucd: ucd, value)
     }
 
     /// Leads from a catalogue of several images to that of one.

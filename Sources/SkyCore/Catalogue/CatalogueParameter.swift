@@ -3,13 +3,15 @@ extension CatalogueTable {
     /// The program, the images and the configuration, each of the latter with the name of SExtractor's parameter.
     var parameters: [FITSCard] {
         let scan = configuration
+        let isOneCamera = Set(sections.map { camera(of: $0, "") }).count <= 1
         var cards = [FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this")]
         for (index, section) in sections.enumerated() {
             // Eight characters are all that a keyword may have.
             let number = sections.count > 1 ? "\(index + 1)" : ""
             cards.append(FITSCard("IMAGE" + number, .text(section.image), "image that was scanned"))
             if let digest = section.digest {
-                cards.append(FITSCard("SHA" + number, .text(digest), "SHA-256 of its file"))
+                cards.append(
+                    FITSCard(number.isEmpty ? "SHA256" : "DIGST" + number, .text(digest), "SHA-256 of its file"))
             }
             for companion in section.companions {
                 let isMask = companion.keyword == "MASK"
@@ -22,6 +24,8 @@ extension CatalogueTable {
                     cards.append(FITSCard(digestKeyword, .text(digest), "SHA-256 of its file"))
                 }
             }
+            cards += section.keywords.cards(number)
+            if !isOneCamera { cards += camera(of: section, number) }
             cards.append(FITSCard("FILT" + number, .text(section.filter.name), "FILTER_NAME"))
             if let fwhm = section.filter.fwhm {
                 cards.append(FITSCard("FWHM" + number, .real(fwhm), "[pixel] of the Gaussian filter"))
@@ -50,14 +54,32 @@ extension CatalogueTable {
         cards += scan.apertureDiameters.enumerated().map {
             FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
         }
-        if let saturation = scan.saturation {
-            cards.append(FITSCard("SATURATE", .real(saturation), "[adu] SATUR_LEVEL"))
-        }
+        // A table without images is one of the configuration alone.
+        if isOneCamera { cards += camera(of: sections.first ?? Section(image: "", sources: []), "") }
         return cards + [
-            FITSCard("GAIN", .real(scan.gain), "[electron/adu] GAIN, 0 for none"),
-            FITSCard("MAGZERO", .real(scan.zeroPoint), "[mag] MAG_ZEROPOINT"),
             FITSCard("SECTOR", .integer(scan.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image"),
             FITSCard("MARGIN", .integer(scan.margin), "[pixel] rim around a sector"),
+        ]
+    }
+
+    /// What is known of the camera, by the configuration or else the image's header.
+    private func camera(of section: Section, _ number: String) -> [FITSCard] {
+        let (scan, keywords) = (configuration(of: section), section.keywords)
+        func origin(_ given: Double?, _ number: ImageKeywords.Number?) -> String {
+            given == nil ? number.map { ", the header's \($0.keyword)" } ?? "" : ""
+        }
+        let saturation = scan.saturation.map {
+            FITSCard(
+                number.isEmpty ? "SATURATE" : "SATUR" + number, .real($0),
+                "SATUR_LEVEL" + origin(configuration.saturation, keywords.saturation))
+        }
+        return (saturation.map { [$0] } ?? []) + [
+            FITSCard(
+                "GAIN" + number, .real(scan.gain ?? 0),
+                "GAIN, 0 for none" + origin(configuration.gain, keywords.gain)),
+            FITSCard(
+                number.isEmpty ? "MAGZERO" : "MAGZP" + number, .real(scan.zeroPoint ?? 0),
+                "[mag] MAG_ZEROPOINT" + origin(configuration.zeroPoint, keywords.zeroPoint)),
         ]
     }
 
@@ -65,6 +87,28 @@ extension CatalogueTable {
 
     /// Images that a header names; of more the column FILE tells.
     private static let imageLimit = 999
+}
+
+extension ImageKeywords {
+    /// Tells the card of a date from others.
+    static let dateComment = "when it was taken"
+
+    /// When, of what and through what an image was taken, as its header says.
+    ///
+    /// - Parameter number: of the image among several; keywords then leave room for three digits.
+    fileprivate func cards(_ number: String) -> [FITSCard] {
+        func card(_ alone: String, _ brief: String, _ value: FITSCard.Value?, _ comment: String) -> FITSCard? {
+            value.map { FITSCard(number.isEmpty ? alone : brief + number, $0, comment) }
+        }
+        return [
+            card("OBJECT", "OBJ", object.map(FITSCard.Value.text), "what it is a picture of"),
+            card("DATE-OBS", "DATE", date.map(FITSCard.Value.text), Self.dateComment),
+            card("TIMESYS", "TSYS", date.map { _ in .text(timeScale) }, "time scale of that"),
+            card("EXPTIME", "EXPT", exposure.map(FITSCard.Value.real), "[s] time of exposure"),
+            card("FILTER", "BAND", filter.map(FITSCard.Value.text), "what the light came through"),
+            card("PIXUNIT", "UNIT", unit.map(FITSCard.Value.text), "unit of the pixels"),
+        ].compactMap { $0 }
+    }
 }
 
 extension FITSCard {

@@ -9,9 +9,14 @@ extension CatalogueTable {
             <?xml version="1.0" encoding="UTF-8"?>
             <VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">
             <RESOURCE type="results">
-            <TABLE name="CATALOG">
+            <COOSYS ID="\(Self.frame)" system="ICRS"/>
 
             """
+        for scale in Set(sections.filter { $0.keywords.date != nil }.map(\.keywords.timeScale)).sorted() {
+            text += "<TIMESYS ID=\"\(Self.time(scale))\" timescale=\"\(scale)\" refposition=\"UNKNOWN\"/>\n"
+        }
+        text += "<TABLE name=\"CATALOG\">\n"
+        var dates = sections.filter { $0.keywords.date != nil }.map { Self.time($0.keywords.timeScale) }[...]
         for card in parameters {
             let (unit, meaning) = card.unitAndMeaning
             let type =
@@ -21,12 +26,16 @@ extension CatalogueTable {
                 case .real: "datatype=\"double\""
                 }
             text += "<PARAM name=\"\(card.keyword)\" \(type)\(CatalogueTable.attribute("unit", unit))"
+            if card.comment == ImageKeywords.dateComment, let time = dates.popFirst() {
+                text += " xtype=\"timestamp\" ref=\"\(time)\""
+            }
             text += " value=\"\(CatalogueTable.escaped(card.text))\">"
             text += "<DESCRIPTION>\(CatalogueTable.escaped(meaning))</DESCRIPTION></PARAM>\n"
         }
         for column in columns {
             text += "<FIELD name=\"\(column.name)\" \(column.form.votable)"
             text += CatalogueTable.attribute("unit", column.unit) + CatalogueTable.attribute("ucd", column.ucd)
+            if column.ucd.hasPrefix("pos.eq.") { text += CatalogueTable.attribute("ref", Self.frame) }
             text += "><DESCRIPTION>\(CatalogueTable.escaped(column.summary))</DESCRIPTION></FIELD>\n"
         }
         text += "<DATA><TABLEDATA>\n"
@@ -50,6 +59,10 @@ extension CatalogueTable {
         bytes += "</TABLEDATA></DATA>\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n".utf8
         return bytes
     }
+
+    /// What coordinates refer to, and times: names of elements in the file.
+    private static let frame = "ICRS"
+    private static func time(_ scale: String) -> String { "TIME_" + scale }
 
     private static func attribute(_ name: String, _ value: String) -> String {
         value.isEmpty ? "" : " \(name)=\"\(escaped(value))\""

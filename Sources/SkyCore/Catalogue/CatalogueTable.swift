@@ -11,7 +11,11 @@ public struct CatalogueTable: Sendable {
         /// Which weights and which mask the scan used, with the SHA-256 of each.
         public var companions: [CompanionFile] = []
         /// The header cards of the image, 80 characters each, for formats that hand them on.
-        public var header: [String]
+        public var header: [String] {
+            didSet { keywords = ImageKeywords(header) }
+        }
+        /// What they say about the camera, the light and the moment.
+        public private(set) var keywords: ImageKeywords
         /// What the sources were found with.
         public var filter: DetectionFilter
         /// In the order in which they are numbered.
@@ -25,6 +29,7 @@ public struct CatalogueTable: Sendable {
             self.image = image
             self.digest = digest
             self.header = header
+            keywords = ImageKeywords(header)
             self.filter = filter
             self.sources = sources
         }
@@ -50,7 +55,7 @@ public struct CatalogueTable: Sendable {
 
     /// One for each image, in the order in which they were named.
     public var sections: [Section]
-    /// What the scan was asked to do; its zero point gives the magnitudes.
+    /// What the scan was asked to do; what it does not say, each image's header does.
     public var configuration: ScanConfiguration
 
     /// Whether each source says from which image it is.
@@ -66,20 +71,30 @@ public struct CatalogueTable: Sendable {
     }
 
     var columns: [CatalogueColumn] {
-        CatalogueColumn.all(apertures: configuration.apertureDiameters.count, withFile: namesImages)
+        CatalogueColumn.all(
+            apertures: configuration.apertureDiameters.count, withFile: namesImages, unit: unit ?? "")
     }
+
+    /// The unit of all images: `count` where none says one, `nil` where they differ.
+    var unit: String? {
+        let units = Set(sections.map(\.keywords.unit))
+        return units.count > 1 ? nil : units.first.flatMap { $0 } ?? "count"
+    }
+
+    /// What the scan of an image was done with.
+    func configuration(of section: Section) -> ScanConfiguration { configuration.completed(by: section.keywords) }
 
     /// All sources, numbered through.
     var rows: [CatalogueRow] {
         var rows: [CatalogueRow] = []
         rows.reserveCapacity(sections.reduce(0) { $0 + $1.sources.count })
         for section in sections {
+            let zeroPoint = configuration(of: section).zeroPoint ?? 0
             for (index, source) in section.sources.enumerated() {
                 rows.append(
                     CatalogueRow(
                         number: rows.count + 1, numberInImage: index + 1, source: source,
-                        zeroPoint: configuration.zeroPoint,
-                        image: section.image))
+                        zeroPoint: zeroPoint, image: section.image))
             }
         }
         return rows

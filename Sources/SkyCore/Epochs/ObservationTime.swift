@@ -6,27 +6,10 @@ public enum ObservationTime {
     /// - Returns: seconds since the beginning of the Modified Julian Date, from `MJD-OBS` or else `DATE-OBS`, with half of
     ///   `EXPTIME`; `nil` where the header has neither.
     public static func seconds(_ header: [String]) -> Double? {
-        let half = number("EXPTIME", in: header).map { (0...1e6).contains($0) ? $0 / 2 : 0 } ?? 0
-        if let day = number("MJD-OBS", in: header), (0...200_000).contains(day) { return day * 86_400 + half }
-        guard let text = value("DATE-OBS", in: header) else { return nil }
-        return seconds(date: text.filter { $0 != "'" }).map { $0 + half }
-    }
-
-    /// The value of a card, without its comment.
-    private static func value(_ keyword: String, in header: [String]) -> String? {
-        let start = keyword.padding(8) + "="
-        guard let card = header.first(where: { $0.hasPrefix(start) }) else { return nil }
-        let rest = card.dropFirst(start.count)
-        // A slash inside of quotes is part of the text.
-        if let open = rest.firstIndex(of: "'"), rest[..<open].allSatisfy({ $0 == " " }) {
-            let inside = rest[rest.index(after: open)...]
-            return inside.firstIndex(of: "'").map { String(inside[..<$0]).trimmed }
-        }
-        return String(rest.prefix { $0 != "/" }).trimmed
-    }
-
-    private static func number(_ keyword: String, in header: [String]) -> Double? {
-        value(keyword, in: header).flatMap { Double($0.replacing("D", with: "E")) }.flatMap { $0.isFinite ? $0 : nil }
+        let values = HeaderValues(header)
+        let half = values.number("EXPTIME").map { (0...1e6).contains($0) ? $0 / 2 : 0 } ?? 0
+        if let day = values.number("MJD-OBS"), (0...200_000).contains(day) { return day * 86_400 + half }
+        return values.text("DATE-OBS").flatMap { seconds(date: $0) }.map { $0 + half }
     }
 
     /// A date of FITS, `2026-01-02T03:04:05.6`, the time of day left out or not.
@@ -45,15 +28,5 @@ public enum ObservationTime {
             (0..<24).contains(hour), (0..<60).contains(minute), (0..<61).contains(second)
         else { return nil }
         return Double(days) * 86_400 + hour * 3600 + minute * 60 + second
-    }
-}
-
-extension String {
-    fileprivate func padding(_ count: Int) -> String {
-        self + String(repeating: " ", count: max(0, count - self.count))
-    }
-
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 }

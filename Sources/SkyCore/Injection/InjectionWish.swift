@@ -22,14 +22,16 @@ package struct InjectionWish: Hashable, Sendable {
     /// Refuses what no image can make good.
     ///
     /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.
-    package func validate(zeroPoint: Double) throws(SkyError) {
+    ///
+    /// - Parameter zeroPoint: `nil` where the image's header will tell.
+    package func validate(zeroPoint: Double?) throws(SkyError) {
         guard (1...Injection.countLimit).contains(count) else {
             throw SkyError(.badInput, "--inject \(count): the number of stars must be 1 to \(Injection.countLimit)")
         }
         if let fwhm, !Injection.widths.contains(fwhm) {
             throw SkyError(.badInput, "--inject-fwhm \(fwhm): the stars' width must be 1 to 50 pixels")
         }
-        guard let magnitudes else { return }
+        guard let magnitudes, let zeroPoint else { return }
         for magnitude in [magnitudes.lowerBound, magnitudes.upperBound] {
             guard Injection.fluxes.contains(Self.flux(magnitude, zeroPoint)) else {
                 throw SkyError(
@@ -46,7 +48,7 @@ package struct InjectionWish: Hashable, Sendable {
     /// - Parameter catalogue: of the image as it is.
     /// - Throws: `SkyError` of kind `badInput` where the catalogue does not tell what is missing, or the image is too small.
     package func rounds(for catalogue: Catalogue, configuration: ScanConfiguration) throws(SkyError) -> [Injection] {
-        let all = try injection(for: catalogue, configuration: configuration)
+        let all = try injection(for: catalogue, configuration: configuration.completed(by: catalogue.keywords))
         let capacity = all.capacity(width: catalogue.info.width, height: catalogue.info.height)
         guard count <= capacity * Self.mostRounds else {
             throw SkyError(
@@ -77,13 +79,15 @@ package struct InjectionWish: Hashable, Sendable {
                 throw SkyError(.badInput, "no source to tell the noise by: name magnitudes with --inject-magnitudes")
             }
             return ImageDepth.flux(
-                signalToNoise: signalToNoise, fwhm: fwhm, profile: profile, noise: noise, gain: configuration.gain)
+                signalToNoise: signalToNoise, fwhm: fwhm, profile: profile, noise: noise, gain: configuration.gain ?? 0)
         }
         var injection = Injection(count: count, faintest: 1, brightest: 1, fwhm: fwhm)
         (injection.seed, injection.profile) = (seed, profile)
         if let magnitudes {
-            injection.brightest = Self.flux(magnitudes.lowerBound, configuration.zeroPoint)
-            injection.faintest = Self.flux(magnitudes.upperBound, configuration.zeroPoint)
+            let zeroPoint = configuration.zeroPoint ?? 0
+            try validate(zeroPoint: zeroPoint)
+            injection.brightest = Self.flux(magnitudes.lowerBound, zeroPoint)
+            injection.faintest = Self.flux(magnitudes.upperBound, zeroPoint)
         } else {
             injection.brightest = try flux(Self.signalToNoise.upperBound)
             injection.faintest = try flux(Self.signalToNoise.lowerBound)

@@ -75,7 +75,7 @@ struct SkyPlan: JobPlan {
             return ScanTask(.background(image, sectors[index], request.configuration), label: label)
         case (.seeing(let index), .gauging(let background)):
             return ScanTask(
-                .seeing(image, samples[index], background, request.configuration), label: label)
+                .seeing(image, samples[index], background, configuration), label: label)
         case (.sector(let index), .extracting(let background)):
             var task = ScanTask(.extract(image, sectors[index], background, configuration), label: label)
             task.rehearsal.failsFirstAttempt = request.failSector == sectors[index].index
@@ -110,7 +110,7 @@ struct SkyPlan: JobPlan {
             (identity.sector, identity.configuration) = (sectors[index], request.configuration)
         case .seeing(let index):
             identity.kind = "seeing"
-            (identity.sector, identity.configuration) = (samples[index], request.configuration)
+            (identity.sector, identity.configuration) = (samples[index], configuration)
             identity.background = backgroundDigest
         case .sector(let index):
             // It fails once on purpose, which is what somebody wants to see.
@@ -267,6 +267,7 @@ struct SkyPlan: JobPlan {
 
     private mutating func inspected(_ info: ImageInfo) -> PlanStep {
         self.info = info
+        configuration = request.configuration.completed(by: ImageKeywords(info.header ?? []))
         do {
             sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
         } catch {

@@ -87,7 +87,7 @@ package final class FITSImage {
             + primary.filter { card in
                 let keyword = card.prefix(8)
                 guard !known.contains(keyword) else { return false }
-                return Self.isOfTime(keyword) || (inheritsCoordinates && Self.isOfCoordinates(keyword))
+                return Self.isOfCamera(keyword) || (inheritsCoordinates && Self.isOfCoordinates(keyword))
             }
     }
 
@@ -111,8 +111,9 @@ package final class FITSImage {
         }
     }
 
-    private static func isOfTime(_ keyword: Substring) -> Bool {
-        ["MJD-OBS ", "DATE-OBS", "EXPTIME ", "TIMESYS "].contains(keyword)
+    /// Keywords about the camera, the light and the moment, which hold for all images of a file.
+    private static func isOfCamera(_ keyword: Substring) -> Bool {
+        ImageKeywords.inherited.contains(keyword.prefix { $0 != " " })
     }
 
     /// Keywords of FITS's papers on coordinates, and those of SIP.

@@ -27,7 +27,7 @@ struct SEPExtraction {
         threshold = configuration.threshold * (configuration.thresholdUnit == .filtered ? kernel.noiseFactor : 1)
         minimumArea = configuration.minimumArea
         deblendContrast = configuration.deblendContrast
-        gain = configuration.gain
+        gain = configuration.gain ?? 0
         self.noise = noise
     }
 

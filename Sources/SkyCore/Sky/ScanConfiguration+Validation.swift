@@ -30,8 +30,10 @@ extension ScanConfiguration {
                 "\(DetectionFilter.widths.lowerBound) to \(DetectionFilter.widths.upperBound) pixels")
         }
         if let saturation { try check(saturation.isFinite, "saturation level", saturation, "a finite value") }
-        try check(gain.isFinite && gain >= 0, "gain", gain, "0 (unknown) or more")
-        try check((-1000...1000).contains(zeroPoint), "zero point", zeroPoint, "-1000 to 1000 magnitudes")
+        if let gain { try check(gain.isFinite && gain >= 0, "gain", gain, "0 (unknown) or more") }
+        if let zeroPoint {
+            try check((-1000...1000).contains(zeroPoint), "zero point", zeroPoint, "-1000 to 1000 magnitudes")
+        }
         if let seeing {
             try check(
                 Seeing.widths.contains(seeing), "width of the stars", seeing,

@@ -23,12 +23,13 @@ public struct ScanConfiguration: Hashable, Sendable {
     public var meshFilterSize = 3
     /// Diameters of the circular apertures in pixels (`PHOT_APERTURES`).
     public var apertureDiameters = [10.0]
-    /// Electrons per unit of the image; 0 leaves the sources' own Poisson noise out of the errors (`GAIN`).
-    public var gain = 0.0
-    /// Value from which a pixel of the image counts as saturated (`SATUR_LEVEL`); `nil` for none.
+    /// Electrons per unit of the image (`GAIN`); 0 leaves the sources' own Poisson noise out of the errors, and so does `nil`
+    /// where the header has none either.
+    public var gain: Double?
+    /// Value from which a pixel of the image counts as saturated (`SATUR_LEVEL`); `nil` for what the header says, or none.
     public var saturation: Double?
-    /// Magnitude of one unit of flux (`MAG_ZEROPOINT`).
-    public var zeroPoint = 0.0
+    /// Magnitude of one unit of flux (`MAG_ZEROPOINT`); `nil` for what the header says, or 0.
+    public var zeroPoint: Double?
     /// Full width at half maximum of the stars in pixels, where somebody knows it better than it can be measured; `nil` to
     /// measure it.
     public var seeing: Double?

@@ -148,7 +148,7 @@ struct SectorScan {
                 Photometer(
                     pixels: view.values, mask: view.mask, map: map, width: frame.rect.width,
                     height: frame.rect.height, noise: Double(background.globalRMS), noises: view.sigmas,
-                    gain: configuration.gain,
+                    gain: configuration.gain ?? 0,
                     apertureRadii: configuration.apertureDiameters.map { $0 / 2 }
                 ).measure(object, ellipse, id: Int32(index) + 1)
             }

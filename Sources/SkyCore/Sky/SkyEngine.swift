@@ -281,7 +281,7 @@ package final class SkyEngine {
         let image = try image(path, configuration.hdu, companions)
         guard let injection else { return image }
         let origin = InjectedLight.Origin(
-            injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain,
+            injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain ?? 0,
             saturation: configuration.saturation)
         if light?.origin != origin { light = try InjectedLight(origin) }
         image.injected = light

@@ -60,16 +60,20 @@ struct DetectionOptions: ParsableArguments {
             "Diameters of the circular apertures, with commas in between. Default: 10.", valueName: "pixels,..."))
     var aperture: AperturesArgument?
 
-    @Option(help: ArgumentHelp("Electrons per unit of the image. Default: 0, for unknown.", valueName: "gain"))
+    @Option(
+        help: ArgumentHelp(
+            "Electrons per unit of the image, 0 for unknown. Default: the header's GAIN.", valueName: "gain"))
     var gain: Double?
 
     @Option(
-        help: ArgumentHelp("Flag sources with pixels of this value and above as saturated.", valueName: "value"))
+        help: ArgumentHelp(
+            "Flag sources with pixels of this value and above as saturated. Default: the header's SATURATE.",
+            valueName: "value"))
     var saturation: Double?
 
     @Option(
         name: .customLong("zero-point"),
-        help: ArgumentHelp("Magnitude of one unit of flux. Default: 0.", valueName: "mag"))
+        help: ArgumentHelp("Magnitude of one unit of flux. Default: the header's, or 0.", valueName: "mag"))
     var zeroPoint: Double?
 
     @Option(

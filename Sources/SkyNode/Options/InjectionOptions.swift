@@ -38,7 +38,7 @@ struct InjectionOptions: ParsableArguments {
     /// What is asked for; `nil` for nothing.
     ///
     /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
-    func wish(zeroPoint: Double) throws -> InjectionWish? {
+    func wish(zeroPoint: Double?) throws -> InjectionWish? {
         guard let count else {
             let others = [
                 ("--inject-magnitudes", magnitudes != nil), ("--inject-fwhm", fwhm != nil),

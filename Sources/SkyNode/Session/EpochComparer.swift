@@ -22,6 +22,8 @@ struct EpochComparer: Sendable {
         /// What drawing needs.
         var order: DifferenceOrder
         var time: Double?
+        /// Magnitude of one unit of the new image's flux.
+        var zeroPoint: Double
         var status: ExitStatus
     }
 
@@ -68,9 +70,10 @@ struct EpochComparer: Sendable {
         var cut = configuration
         (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
         let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
-        let epochs = [new, old].map {
-            Epoch(
-                catalogue: $0.catalogue, saturation: configuration.saturation, gain: configuration.gain,
+        let epochs = [new, old].map { scanned in
+            let camera = configuration.completed(by: scanned.catalogue.keywords)
+            return Epoch(
+                catalogue: scanned.catalogue, saturation: camera.saturation, gain: camera.gain ?? 0,
                 seeing: configuration.seeing.map(Seeing.init(given:)))
         }
         let coordinateError = plan.coordinateError
@@ -89,7 +92,7 @@ struct EpochComparer: Sendable {
         }
         return Compared(
             item: item, reference: old, new: new.image, comparison: comparison, order: pair.cutoutOrder, time: new.time,
-            status: status)
+            zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0, status: status)
     }
 
     /// Pictures of changes, by their place in the list.

@@ -19,7 +19,7 @@ struct EpochFiles: Sendable {
             if one.status.rawValue > status.rawValue { status = one.status }
             let table = ChangeTable(
                 comparison, image: one.item.name, reference: one.reference.name,
-                zeroPoint: comparer.plan.configuration.zeroPoint, hasTimes: series.hasTimes)
+                zeroPoint: one.zeroPoint, hasTimes: series.hasTimes)
             let cutouts = try await comparer.cutouts(one, comparison.changes)
             let tracks = compared.count > 1 ? series.tracks : []
             do {

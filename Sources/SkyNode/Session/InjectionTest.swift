@@ -33,7 +33,8 @@ struct InjectionTest: Sendable {
             guard let catalogue else { return status }
             rounds.append((injection, catalogue))
         }
-        let report = InjectionReport(rounds, plain: plain, zeroPoint: request.configuration.zeroPoint)
+        let zeroPoint = request.configuration.completed(by: plain.keywords).zeroPoint ?? 0
+        let report = InjectionReport(rounds, plain: plain, zeroPoint: zeroPoint)
         do {
             let files = try write(report, item)
             let lines = InjectionLines(report, rounds: injections, name: item.name, files: files)

@@ -66,7 +66,7 @@ import Transport
         let text = String(decoding: table(section("a \"x\".fits", 1)).ecsv(), as: UTF8.self)
         #expect(text.hasPrefix("# %ECSV 1.0\n# ---\n"))
         for line in [
-            "# - IMAGE: \"a \\\"x\\\".fits\"", "# - SHA: \"abab", "# - FILT: \"gauss\"", "# - FWHM: 3.25",
+            "# - IMAGE: \"a \\\"x\\\".fits\"", "# - SHA256: \"abab", "# - FILT: \"gauss\"", "# - FWHM: 3.25",
             "# - THRESH: 1.5", "# - CREATOR: \"skynode ",
             "# - {name: X_IMAGE, unit: \"pixel\", datatype: float64, description: \"Position along x, first pixel at 1\"}",
         ] { #expect(text.contains(line), "\(line)") }

@@ -64,6 +64,57 @@ import Testing
         #expect(many["VAR121"] == "v.fits" && many["MASK121"] == "m.fits" && many["MSHA121"] == "cc")
     }
 
+    @Test func `a catalogue says what the header says, of each image`() {
+        func card(_ keyword: String, _ value: String) -> String {
+            String((keyword + "        ").prefix(8)) + "= " + value
+        }
+        func cards(_ headers: [[String]], zeroPoint: Double? = nil) -> [String: String] {
+            var configuration = ScanConfiguration()
+            configuration.zeroPoint = zeroPoint
+            let sections = headers.map { CatalogueTable.Section(image: "a", header: $0, sources: []) }
+            let table = CatalogueTable(sections, configuration: configuration)
+            return Dictionary(table.parameters.map { ($0.keyword, $0.text) }) { first, _ in first }
+        }
+        let one = [
+            card("GAIN", "1.5"), card("SATURATE", "60000"), card("DATE-OBS", "'2026-01-02T03:04:05'"),
+            card("FILTER", "'r'"), card("EXPTIME", "30"), card("BUNIT", "'ADU'"), card("MAGZPT", "25.5"),
+        ]
+        let single = cards([one])
+        #expect(single["GAIN"] == "1.5" && single["SATURATE"] == "60000.0" && single["MAGZERO"] == "25.5")
+        #expect(single["DATE-OBS"] == "2026-01-02T03:04:05" && single["TIMESYS"] == "UTC" && single["FILTER"] == "r")
+        #expect(single["EXPTIME"] == "30.0" && single["PIXUNIT"] == "adu")
+        #expect(cards([one], zeroPoint: 20)["MAGZERO"] == "20.0")
+        let same = cards([one, one])
+        #expect(same["GAIN"] == "1.5" && same["DATE2"] == "2026-01-02T03:04:05" && same["BAND1"] == "r")
+        let other = cards([one, [card("GAIN", "2")]])
+        #expect(other["GAIN"] == nil && other["GAIN1"] == "1.5" && other["GAIN2"] == "2.0" && other["MAGZP2"] == "0.0")
+    }
+
+    @Test func `fluxes have the unit of the pixels`() throws {
+        func table(_ units: [String]) -> CatalogueTable {
+            CatalogueTable(
+                units.map { .init(image: "a", header: $0.isEmpty ? [] : ["BUNIT   = '\($0)'"], sources: []) },
+                configuration: ScanConfiguration())
+        }
+        func unit(_ table: CatalogueTable) -> String? { table.columns.first { $0.name == "FLUX_AUTO" }?.unit }
+        #expect(unit(table([""])) == "count")
+        #expect(unit(table(["MJy/sr"])) == "MJy/sr" && unit(table(["ELECTRONS/S"])) == "electron/s")
+        #expect(unit(table(["ADU", "adu"])) == "adu")
+        #expect(unit(table(["ADU", "Jy"])) == "", "no unit is that of both")
+        let text = String(decoding: table(["<&\u{1B}\">"]).votable(), as: UTF8.self)
+        #expect(!text.contains("\u{1B}") && !text.contains("<&"))
+    }
+
+    @Test func `a VOTable says what its places and times refer to`() throws {
+        let header = ["DATE-OBS= '2026-01-02'", "TIMESYS = 'TT'"]
+        let table = CatalogueTable([.init(image: "a", header: header, sources: [])], configuration: ScanConfiguration())
+        let text = String(decoding: table.votable(), as: UTF8.self)
+        #expect(text.contains("<COOSYS ID=\"ICRS\" system=\"ICRS\"/>"))
+        #expect(text.contains("<TIMESYS ID=\"TIME_TT\" timescale=\"TT\" refposition=\"UNKNOWN\"/>"))
+        #expect(text.contains("xtype=\"timestamp\" ref=\"TIME_TT\" value=\"2026-01-02\""))
+        #expect(text.contains("name=\"ALPHA_J2000\"") && text.components(separatedBy: "ref=\"ICRS\"").count == 5)
+    }
+
     @Test func `every aperture has columns of its own`() {
         var table = table()
         table.configuration.apertureDiameters = [5, 10]

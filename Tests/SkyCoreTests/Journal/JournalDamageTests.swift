@@ -123,7 +123,7 @@ import Transport
         let text = try JournalText.encode(request)
         let again = try JournalText.decode(JobRequest.self, text)
         guard case .sky(let sky) = again.kind else { throw SkyError(.failed, "another kind") }
-        #expect(sky.configuration.gain == .infinity && sky.configuration.zeroPoint.isNaN)
+        #expect(sky.configuration.gain == .infinity && sky.configuration.zeroPoint?.isNaN == true)
         let journal = try open(folder)
         try await journal.append([.submitted(job(1, request)), .submitted(job(2))])
         #expect(try await journal.jobs().jobs.map(\.id.rawValue) == [2], "it is refused where it is read")
