@@ -26,7 +26,7 @@ struct CandidateVetting {
         if opposite > Self.dipoleShare * abs(height), abs(height) < light {
             return (.dipole, height)
         }
-        return (misfit(of: peak, height: height) > Self.largestMisfit ? .shape : nil, height)
+        return (misfit(of: peak, height: height, level: level) > Self.largestMisfit ? .shape : nil, height)
     }
 
     /// The median difference in a ring around the peak, above the level it was measured from; the highest peak of the other sign
@@ -62,7 +62,10 @@ struct CandidateVetting {
     }
 
     /// Mean square deviation of the unsmoothed images' difference from a point source, in units of its error.
-    private func misfit(of peak: DifferencePeak, height: Double) -> Double {
+    ///
+    /// - Parameter level: of the difference around the peak, which the source stands on: a sky that was taken too high or too low
+    ///   is no fault of the source's shape.
+    private func misfit(of peak: DifferencePeak, height: Double, level: Double) -> Double {
         let (width, planeHeight) = (image.difference.width, image.difference.height)
         let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
         let flux = height / image.template.peak
@@ -70,6 +73,7 @@ struct CandidateVetting {
         let shape = template.moved(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)
         let ratio = Float(image.ratio)
         let noise = pixelVariance
+        let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
         var sum = 0.0
         var count = 0
         var place = 0
@@ -82,7 +86,7 @@ struct CandidateVetting {
                 if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
                 let (a, b) = (image.frame.new.values[index], image.frame.old.values[index] * ratio)
                 let model = flux * Double(shape[place])
-                let left = Double(a - b) - model
+                let left = Double(a - b) - model - ground
                 let own = Self.shapeError * model
                 let host = Self.hostError * Double(max(min(a, b), 0))
                 let square = left * left / (noise + own * own + host * host + abs(model) * photonsPerUnit)

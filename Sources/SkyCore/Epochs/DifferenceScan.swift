@@ -36,7 +36,7 @@ package struct DifferenceScan {
         result.stars = image.stars
         guard image.noise.sigma > 0 else { return result }
         let blocked = Self.blocked(frame, radius: Int((0.8 * seeing.target).rounded()))
-        let lowest = min(settings.threshold, settings.trackThreshold)
+        let lowest = settings.lowest
         // A peak at a border may lie on either side of it for each sector: both list it, and merging keeps one.
         let searched = inner.grown(by: 2, width: rect.width, height: rect.height)
         let peaks = DifferencePeak.all(in: image, core: searched, threshold: max(lowest, 3), blocked: blocked)
@@ -47,11 +47,13 @@ package struct DifferenceScan {
                 if abs(peak.significance) >= settings.threshold { result.refused[refusal] += 1 }
                 continue
             }
+            let candidate = candidate(peak, height, image, lanczos)
+            guard settings.keeps(candidate) else { continue }
             guard result.candidates.count < DifferenceResult.mostCandidates else {
                 result.omitted += 1
                 continue
             }
-            result.candidates.append(candidate(peak, height, image, lanczos))
+            result.candidates.append(candidate)
         }
         addSky(to: &result)
         return result

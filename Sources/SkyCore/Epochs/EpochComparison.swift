@@ -40,9 +40,9 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
         let candidates = Self.withoutRepeats(results.flatMap(\.candidates), radius: pair.newSeeing / 2)
         let classifier = ChangeClassifier(new: new, old: old, pair: pair)
-        changes = candidates.filter { abs($0.significance) >= settings.threshold }.map(classifier.change)
+        changes = candidates.filter(settings.reports).map(classifier.change)
             .sorted { ($0.y, $0.x, $0.significance) < ($1.y, $1.x, $1.significance) }
-        faint = candidates.filter { abs($0.significance) < settings.threshold }
+        faint = candidates.filter { !settings.reports($0) }
         (matches, scatter, usesSky) = (pair.alignment.matches, pair.alignment.scatter, pair.alignment.usesSky)
         ratio = pair.scale.ratio(x: Double(new.info.width) / 2, y: Double(new.info.height) / 2)
         fluxFloor = pair.scale.floor

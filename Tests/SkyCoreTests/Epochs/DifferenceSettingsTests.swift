@@ -1,0 +1,37 @@
+import Testing
+
+@testable import SkyCore
+
+@Suite struct DifferenceSettingsTests {
+    /// A candidate by its significance, and the signal to noise at its place in each image.
+    private func candidate(_ significance: Double, new: Double, old: Double) -> DifferenceCandidate {
+        DifferenceCandidate(
+            x: 10, y: 10, xOld: 10, yOld: 10, positionError: 0.1, fluxDifference: significance, fluxDifferenceError: 1,
+            fluxNew: new, fluxNewError: 1, fluxOld: old, fluxOldError: 1, significance: significance)
+    }
+
+    @Test func `a strong difference is reported whatever the images show`() {
+        let settings = DifferenceSettings()
+        for (new, old) in [(5.5, 0.0), (50, 44.5), (0, 5.5)] {
+            #expect(settings.reports(candidate(new > old ? 5.5 : -5.5, new: new, old: old)))
+        }
+    }
+
+    @Test func `a weaker one is where one image alone has a source, and the other nothing`() {
+        let settings = DifferenceSettings()
+        #expect(settings.reports(candidate(4.6, new: 6.5, old: 0.2)))
+        #expect(settings.reports(candidate(-4.6, new: -0.3, old: 6.5)))
+        #expect(!settings.reports(candidate(4.6, new: 9, old: 2.6)), "there is something in the other")
+        #expect(!settings.reports(candidate(4.6, new: 4.7, old: -1.8)), "noise in both")
+        #expect(!settings.reports(candidate(4.6, new: 6.5, old: -2.6)), "a hole in the other")
+        #expect(!settings.reports(candidate(4.4, new: 6.5, old: 0.2)))
+        #expect(!settings.reports(candidate(-4.6, new: 6.5, old: 0.2)), "in the wrong image")
+    }
+
+    @Test func `what may complete a track is kept, and not reported`() {
+        let settings = DifferenceSettings()
+        #expect(settings.keeps(candidate(4.6, new: 4, old: -2)) && !settings.reports(candidate(4.6, new: 4, old: -2)))
+        #expect(!settings.keeps(candidate(4.4, new: 4, old: -2)))
+        #expect(!settings.keeps(candidate(.nan, new: .nan, old: .nan)))
+    }
+}
