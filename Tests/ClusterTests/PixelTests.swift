@@ -55,9 +55,7 @@ struct PixelTests {
         #expect(made.status == 0)
         let (new, old) = (frames.file("sky_e1.fits"), frames.file("sky_e0.fits"))
         try await RunningCluster.with(2, slots: 1, hidden: frames.path) { cluster in
-            for (name, only) in [
-                ("both", []), ("one", ["--use-node", "node1"]), ("other", ["--use-node", "node2"]),
-            ] {
+            for (name, only) in [("both", []), ("one", ["--use-node", "node1"])] {
                 let jobs = try await scan(
                     cluster, [new],
                     ["--reference", old, "--weight", new, "--sector", "256", "--no-picture", "--no-cache"]
@@ -66,16 +64,12 @@ struct PixelTests {
                 #expect(jobs.count == 4 && jobs.allSatisfy { $0.failed == 0 })
                 // The two scans have nine sectors each; what follows may be one task, which either takes.
                 let hands = jobs.filter { $0.nodes?["node2"] != nil }.count
-                let expected = ["both": 2...4, "one": 0...0, "other": 4...4][name]
-                #expect(expected?.contains(hands) == true, "\(name): \(jobs.map { $0.nodes ?? [:] })")
+                #expect(only.isEmpty ? hands >= 2 : hands == 0, "\(jobs.map { $0.nodes ?? [:] })")
             }
         }
         for ending in ["csv", "changes.csv"] {
-            for name in ["both", "other"] {
-                #expect(
-                    try folder.contents("\(name)/sky_e1.\(ending)") == folder.contents("one/sky_e1.\(ending)"),
-                    "\(name): \(ending)")
-            }
+            #expect(
+                try folder.contents("both/sky_e1.\(ending)") == folder.contents("one/sky_e1.\(ending)"), "\(ending)")
         }
     }
 
