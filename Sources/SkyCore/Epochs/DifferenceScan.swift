@@ -9,9 +9,10 @@ package struct DifferenceScan {
     let settings: DifferenceSettings
 
     package init(
-        new: EpochImage, old: EpochImage, order: DifferenceOrder, settings: DifferenceSettings = DifferenceSettings()
+        new: EpochImage, old: EpochImage, order: DifferenceOrder, settings: DifferenceSettings? = nil
     ) {
-        (self.new, self.old, self.order, self.settings) = (new, old, order, settings)
+        (self.new, self.old, self.order) = (new, old, order)
+        self.settings = settings ?? DifferenceSettings(new.info)
     }
 
     /// - Throws: `.badInput` where the sector or the images are not those of the order, or what reading them says.

@@ -34,8 +34,9 @@ public struct EpochComparison: Hashable, Codable, Sendable {
     ///   - settings: those of the sectors' scans.
     public init(
         merging results: [DifferenceResult], pair: EpochPair, new: Catalogue, old: Catalogue,
-        settings: DifferenceSettings = DifferenceSettings()
+        settings: DifferenceSettings? = nil
     ) {
+        let settings = settings ?? DifferenceSettings(new.info)
         var seen: Set<Int> = []
         let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
         let candidates = Self.withoutRepeats(results.flatMap(\.candidates), radius: pair.newSeeing / 2)

@@ -24,14 +24,30 @@ import Testing
         #expect(!settings.reports(candidate(4.6, new: 9, old: 2.6)), "there is something in the other")
         #expect(!settings.reports(candidate(4.6, new: 4.7, old: -1.8)), "noise in both")
         #expect(!settings.reports(candidate(4.6, new: 6.5, old: -2.6)), "a hole in the other")
-        #expect(!settings.reports(candidate(4.4, new: 6.5, old: 0.2)))
+        #expect(!settings.reports(candidate(4.3, new: 6.5, old: 0.2)))
         #expect(!settings.reports(candidate(-4.6, new: 6.5, old: 0.2)), "in the wrong image")
+    }
+
+    @Test(arguments: [(900, 4.8), (4096, 5.38), (20_000, 5.92), (1, 4.8), (100_000, 6)])
+    func `more pixels ask for more`(side: Int, presence: Double) {
+        let settings = DifferenceSettings(ImageInfo(width: side, height: side, bitpix: -32, hdu: 0, hasWCS: false))
+        #expect(abs(settings.presence - presence) < 0.03)
+    }
+
+    @Test func `a hole in one image is no source in the other`() {
+        let settings = DifferenceSettings()
+        // As on nights of nothing but noise.
+        for (significance, new, old) in [(5.61, 3.3, -3.4), (-5.75, -5.22, 2.48), (5.77, 2.78, -4.9)] {
+            #expect(!settings.reports(candidate(significance, new: new, old: old)))
+        }
+        #expect(settings.reports(candidate(9, new: 7, old: -4)), "what is bright enough is a source beside a hole, too")
+        #expect(candidate(3, new: 0, old: -4).evidence == 0)
     }
 
     @Test func `what may complete a track is kept, and not reported`() {
         let settings = DifferenceSettings()
         #expect(settings.keeps(candidate(4.6, new: 4, old: -2)) && !settings.reports(candidate(4.6, new: 4, old: -2)))
-        #expect(!settings.keeps(candidate(4.4, new: 4, old: -2)))
+        #expect(!settings.keeps(candidate(4.4, new: 4, old: 0)))
         #expect(!settings.keeps(candidate(.nan, new: .nan, old: .nan)))
     }
 }
