@@ -54,10 +54,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.7.0"),
     ],
     targets: [
-        // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows the sky's
-        // coordinates, libpng draws, zlib packs pixels. Module maps only; there is no C code of ours.
+        // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows an image's
+        // coordinates and ERFA the sky's reference systems, libpng draws, zlib packs pixels. Module maps only; there is
+        // no C code of ours.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
+        .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
@@ -76,7 +78,7 @@ let package = Package(
         .target(
             name: "SkyCore",
             dependencies: [
-                "Transport", "CCFITSIO", "CWCS", "CSEP", "CPNG", "CZLIB",
+                "Transport", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CPNG", "CZLIB",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -71,6 +71,7 @@ enum HonestRequests {
         var info = ImageInfo(width: 128, height: 100, bitpix: -32, hdu: 1, hasWCS: true)
         info.header = ["SIMPLE  =                    T", "OBJECT  = 'M 13    '"]
         (info.images, info.auxiliaries) = ([1, 2], ["HDU 3: weights"])
+        info.missingCoordinates = "the header's are linear (LINEAR, LINEAR)"
         (info.content, info.noiseContent, info.maskContent) = (content, content, content)
         (info.noiseHDU, info.maskHDU, info.holder) = (1, 0, holder)
         return info

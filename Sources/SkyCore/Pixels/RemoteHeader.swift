@@ -5,4 +5,6 @@ struct RemoteHeader: Codable {
     var cards: [String]
     /// The header that has its coordinates, byte by byte, 80 a card; empty without coordinates.
     var coordinates: [UInt8]
+    /// Tables of distortions that these name; `nil` where they name none.
+    var lookupTables: [LookupTable]?
 }

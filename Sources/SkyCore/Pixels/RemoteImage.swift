@@ -41,7 +41,7 @@ final class RemoteImage: PixelSource {
         path = file.path
         info = header.info
         self.header = header.cards
-        wcs = WCSTransform(bytes: header.coordinates)
+        wcs = try? WCSTransform(bytes: header.coordinates, tables: header.lookupTables ?? [])
         tiles = PixelTiles(width: info.width, height: info.height)
     }
 

@@ -80,6 +80,7 @@ public struct ScanReport: Sendable {
         ]
         lines.append(
             ("stars' full width at half maximum", Seeing.words(catalogue.seeing(table.configuration))))
+        if let reason = info.missingCoordinates { lines.append(("no coordinates", reason)) }
         if catalogue.truncatedSources > 0 {
             lines.append(("sources larger than what a sector may read", "\(catalogue.truncatedSources)"))
         }

@@ -175,6 +175,41 @@ final class FITSFile {
         return status == 0 ? body(text, count) : nil
     }
 
+    /// A table of distortions, from its own HDU; `nil` where there is none that can be used. The file is left where it was.
+    func lookupTable(_ name: LookupTable.Name) -> LookupTable? {
+        var place: Int32 = 0
+        ffghdn(pointer, &place)
+        defer {
+            _ = try? move(hdu: Int(place) - 1)
+            ffcmsg()
+        }
+        var found: Int32 = 0
+        var status: Int32 = 0
+        var extensionName = name.extensionName.utf8.map { CChar(bitPattern: $0) } + [0]
+        ffmnhd(pointer, IMAGE_HDU, &extensionName, Int32(clamping: name.version), &status)
+        ffghdn(pointer, &found)
+        guard status == 0, case .image(let shape)? = try? move(hdu: Int(found) - 1),
+            shape.width <= LookupTable.elementLimit, shape.height <= LookupTable.elementLimit / shape.width
+        else { return nil }
+        var values = [Float](repeating: .nan, count: shape.width * shape.height)
+        let whole = PixelRect(x: 0, y: 0, width: shape.width, height: shape.height)
+        guard read(whole, axes: shape.axes, into: &values) == 0 else { return nil }
+        return LookupTable(
+            name: name, x: lookupAxis(1, count: shape.width), y: lookupAxis(2, count: shape.height), values: values)
+    }
+
+    private func lookupAxis(_ number: Int, count: Int) -> LookupTable.Axis {
+        let value = { [pointer] (keyword: String, usual: Double) in
+            var value = usual
+            var status: Int32 = 0
+            ffgkyd(pointer, "\(keyword)\(number)", &value, nil, &status)
+            ffcmsg()
+            return status == 0 ? value : usual
+        }
+        return LookupTable.Axis(
+            count: count, element: value("CRPIX", 0), pixel: value("CRVAL", 0), step: value("CDELT", 1))
+    }
+
     /// Reads `rect` as floats, nulls as NaN; returns cfitsio's status.
     func read(_ rect: PixelRect, axes: Int, into pixels: inout [Float]) -> Int32 {
         var null = Float.nan

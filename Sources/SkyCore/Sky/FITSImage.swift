@@ -36,16 +36,35 @@ package final class FITSImage {
                 "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(ImageInfo.pixelLimit) that can be"
                     + " scanned; cut the image up first")
         }
-        let own = file.withHeaderText { WCSTransform(header: $0, cards: $1) }
-        let wcs = own ?? file.withPrimaryHeader(hdu: shape.hdu) { WCSTransform(header: $0, cards: $1) }
-        inheritsCoordinates = own == nil && wcs != nil
+        let coordinates = Self.coordinates(of: file, hdu: shape.hdu)
+        inheritsCoordinates = coordinates.areInherited
         self.path = path
         self.file = file
         self.axes = shape.axes
-        self.wcs = wcs
-        info = ImageInfo(
+        wcs = coordinates.found.transform
+        var info = ImageInfo(
             width: shape.width, height: shape.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
+        info.missingCoordinates = coordinates.found.missing?.words
+        self.info = info
         try checkEnd()
+    }
+
+    /// The image's coordinates: its own, or those of a primary header without an image.
+    private static func coordinates(
+        of file: FITSFile, hdu: Int
+    ) -> (found: Result<WCSTransform, MissingCoordinates>, areInherited: Bool) {
+        let read = { (header: UnsafeMutablePointer<CChar>, cards: Int32) in
+            Result { () throws(MissingCoordinates) in
+                try WCSTransform(header: header, cards: cards, table: file.lookupTable)
+            }
+        }
+        let own = file.withHeaderText(read) ?? .failure(.absent)
+        // Coordinates of its own that are of no use are its coordinates all the same.
+        guard let missing = own.missing, !missing.isUnusable,
+            let inherited = file.withPrimaryHeader(hdu: hdu, read)
+        else { return (own, false) }
+        let isFound = inherited.transform != nil
+        return (isFound || missing == .absent ? inherited : own, isFound)
     }
 
     /// The images of the file from this one on, by HDU, and those among them that are no pictures of the sky: weights, errors
@@ -97,9 +116,13 @@ package final class FITSImage {
         let bytes = { (text: UnsafeMutablePointer<CChar>, count: Int32) in
             [UInt8](UnsafeRawBufferPointer(start: text, count: Int(count) * 80))
         }
-        let found = inheritsCoordinates ? file.withPrimaryHeader(hdu: info.hdu, bytes) : file.withHeaderText(bytes)
+        let found =
+            inheritsCoordinates ? file.withPrimaryHeader(hdu: info.hdu, bytes) : file.withHeaderText(bytes)
         return found ?? []
     }
+
+    /// The tables of distortions that the coordinates need.
+    var lookupTables: [LookupTable] { wcs?.tables ?? [] }
 
     private static func cards(_ text: UnsafeMutablePointer<CChar>, _ count: Int32) -> [String] {
         let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)

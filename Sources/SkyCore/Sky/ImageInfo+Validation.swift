@@ -1,3 +1,5 @@
+import Transport
+
 extension ImageInfo {
     /// Numbers of HDUs that can be asked for.
     static let hdus = 0..<10_000
@@ -21,6 +23,11 @@ extension ImageInfo {
                 && images.allSatisfy(ImageInfo.hdus.contains)
                 && others.allSatisfy { $0.utf8.count <= ImageInfo.imageLimit.bytes },
             "a file of more than \(ImageInfo.imageLimit.count) images")
+        let missing = missingCoordinates ?? ""
+        try SkyError.unless(
+            missing.utf8.count <= MissingCoordinates.textLimit
+                && missing.unicodeScalars.allSatisfy(PrintableText.holds),
+            "words about coordinates that are not one line of at most \(MissingCoordinates.textLimit) bytes")
         for content in [content, noiseContent, maskContent] { try content?.validate() }
         // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
         try SkyError.unless(

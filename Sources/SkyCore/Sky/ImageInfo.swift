@@ -10,6 +10,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var hdu: Int
     /// Whether a celestial WCS was found, so that sources get `ALPHA_J2000` and `DELTA_J2000`.
     public var hasWCS: Bool
+    /// Why they get none although the header has some, in a line of words; `nil` where they do, or where it has none.
+    public var missingCoordinates: String?
     /// The header's cards but END, 80 characters each; `nil` where only the rest matters.
     public var header: [String]?
     /// Images of the sky in the file, by HDU, from this one on; `nil` where only this one matters.

@@ -31,8 +31,11 @@ final class MemoryImage: PixelSource {
         }
         self.pixels = pixels
         self.header = header
-        wcs = WCSTransform(cards: header)
-        info = ImageInfo(width: width, height: height, bitpix: -32, hdu: 0, hasWCS: wcs != nil)
+        let coordinates = Result { () throws(MissingCoordinates) in try WCSTransform(cards: header) }
+        wcs = coordinates.transform
+        var info = ImageInfo(width: width, height: height, bitpix: -32, hdu: 0, hasWCS: wcs != nil)
+        info.missingCoordinates = coordinates.missing?.words
+        self.info = info
     }
 
     func images() -> (sky: [Int], others: [String]) { ([0], []) }
@@ -51,18 +54,18 @@ final class MemoryImage: PixelSource {
 }
 
 extension WCSTransform {
-    /// The coordinates of a header's bytes, 80 a card.
-    convenience init?(bytes: [UInt8]) {
+    /// The coordinates of a header's bytes, 80 a card, with the tables of distortions that belong to it.
+    convenience init(bytes: [UInt8], tables: [LookupTable]) throws(MissingCoordinates) {
         let cards = bytes.count / 80
-        guard cards > 0 else { return nil }
+        guard cards > 0 else { throw .absent }
         // wcslib reads a text, which ends with a zero.
         var text = bytes[..<(cards * 80)].map { CChar(bitPattern: $0) } + [0]
-        self.init(header: &text, cards: Int32(clamping: cards))
+        try self.init(header: &text, cards: Int32(clamping: cards)) { name in tables.first { $0.name == name } }
     }
 
     /// The coordinates of a header given as text, whose cards are cut or padded to 80 characters.
-    convenience init?(cards: [String]) {
-        guard !cards.isEmpty else { return nil }
+    convenience init(cards: [String]) throws(MissingCoordinates) {
+        guard !cards.isEmpty else { throw .absent }
         let all = cards + ["END"]
         let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: all.count * 80 + 1)
         defer { bytes.deallocate() }
@@ -74,6 +77,6 @@ extension WCSTransform {
                 bytes[index * 80 + place] = (0x20...0x7E).contains(byte) ? CChar(byte) : 0x3F
             }
         }
-        self.init(header: bytes, cards: Int32(clamping: all.count))
+        try self.init(header: bytes, cards: Int32(clamping: all.count))
     }
 }

@@ -351,7 +351,10 @@ package final class SkyEngine {
         }
         switch request.part {
         case .header:
-            let header = RemoteHeader(info: image.info, cards: image.header, coordinates: image.coordinates)
+            let tables = image.lookupTables
+            let header = RemoteHeader(
+                info: image.info, cards: image.header, coordinates: image.coordinates,
+                lookupTables: tables.isEmpty ? nil : tables)
             do {
                 return try WireCoder.encode(header)
             } catch {

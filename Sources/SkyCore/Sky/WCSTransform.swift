@@ -1,7 +1,8 @@
 import CWCS
 import Glibc
 
-/// Pixel to sky by the image's own header, by wcslib: every projection it knows, SIP and TPV distortions included.
+/// Pixel to sky by the image's own header, by wcslib: every projection it knows, SIP and TPV distortions included, and tables of
+/// distortions; then from the header's celestial system to ICRS, by ERFA.
 ///
 /// Built from the full frame's header and asked in full-frame pixels, never in a sector's: distortions are
 /// polynomials around the full frame's `CRPIX`.
@@ -10,59 +11,98 @@ package final class WCSTransform {
     private var count: Int32
     private let chosen: UnsafeMutablePointer<wcsprm>
     private let axes: Int
+    private let rotation: ICRSRotation?
+    /// The tables of distortions that its header names.
+    let tables: [LookupTable]
 
-    /// The first celestial coordinate system of a header, the unnamed one before alternatives; `nil` without one.
+    /// The first celestial coordinate system of a header that becomes ICRS, the unnamed one before alternatives.
     ///
     /// - Parameters:
-    ///   - header: `cards` cards of 80 characters, without line ends. wcslib does not change them.
-    init?(header: UnsafeMutablePointer<CChar>, cards: Int32) {
+    ///   - header: `cards` cards of 80 characters, without line ends, and a zero behind them. It is not changed.
+    ///   - table: gives a table of distortions that the header names.
+    /// - Throws: why there is none.
+    init(
+        header: UnsafeMutablePointer<CChar>, cards: Int32, table: (LookupTable.Name) -> LookupTable? = { _ in nil }
+    ) throws(MissingCoordinates) {
+        let whole = UnsafeBufferPointer(start: header, count: Int(cards) * 80)
+        let lookups = LookupCards(whole)
+        tables = lookups.names.compactMap(table).filter(\.isSound)
+        let lacksTables = !lookups.foreign.isEmpty || tables.map(\.name) != lookups.names
+        // wcslib refuses a system with distortions by tables.
+        var text = lookups.cards.isEmpty ? [] : Array(whole) + [0]
+        for card in lookups.cards { for place in 0..<80 { text[card * 80 + place] = 0x20 } }
+
         // Some headers keep wcslib busy for ever.
         ProcessorLimit.begin("wcslib does not come to an end with the coordinates in the header")
         defer { ProcessorLimit.end() }
         var rejected: Int32 = 0
         var count: Int32 = 0
         var all: UnsafeMutablePointer<wcsprm>?
-        guard wcspih(header, cards, WCSHDR_all, 0, &rejected, &count, &all) == 0, let all, count > 0 else {
+        let status =
+            text.isEmpty
+            ? wcspih(header, cards, WCSHDR_all, 0, &rejected, &count, &all)
+            : text.withUnsafeMutableBufferPointer {
+                wcspih($0.baseAddress, cards, WCSHDR_all, 0, &rejected, &count, &all)
+            }
+        guard status == 0, let all, count > 0 else {
             wcsvfree(&count, &all)
-            return nil
+            throw .absent
         }
-        var found: UnsafeMutablePointer<wcsprm>?
+        var missing = MissingCoordinates.absent
         for index in 0..<Int(count) {
             // Repairs what old writers got wrong (units, dates, NCP, CD beside CDELT); its failure is not fatal.
             var repairs = [Int32](repeating: 0, count: Int(NWCSFIX))
             wcsfix(7, nil, all + index, &repairs)
-            guard wcsset(all + index) == 0 else { continue }
-            let system = (all + index).pointee
-            if system.lng >= 0, system.lat >= 0, system.naxis >= 2, system.naxis <= 16, Self.isJ2000(system) {
-                found = all + index
-                break
+            do throws(MissingCoordinates) {
+                let frame = try Self.frame(of: all + index)
+                if lacksTables {
+                    throw .unusable("the tables of distortions that the header names (\(lookups.words)) cannot be read")
+                }
+                (self.all, self.count, chosen) = (all, count, all + index)
+                axes = Int(chosen.pointee.naxis)
+                rotation = ICRSRotation(from: frame)
+                return
+            } catch {
+                if missing == .absent { missing = error }
             }
         }
-        guard let found else {
-            var list: UnsafeMutablePointer<wcsprm>? = all
-            wcsvfree(&count, &list)
-            return nil
-        }
-        self.all = all
-        self.count = count
-        chosen = found
-        axes = Int(found.pointee.naxis)
-    }
-
-    /// Whether the coordinates are what `ALPHA_J2000` says. Galactic ones and those of other equinoxes are not: a
-    /// source without coordinates is better than one half a degree off.
-    private static func isJ2000(_ system: wcsprm) -> Bool {
-        let type = withUnsafeBytes(of: system.lngtyp) { String(decoding: $0.prefix { $0 > 0x20 }, as: UTF8.self) }
-        let frame = withUnsafeBytes(of: system.radesys) { String(decoding: $0.prefix { $0 > 0x20 }, as: UTF8.self) }
-        // wcslib has a huge number where the header has none; ICRS has no equinox whatever the header says.
-        let equinox = system.equinox
-        let isSet = equinox.isFinite && abs(equinox) < 1e5
-        return type == "RA" && !frame.hasPrefix("FK4") && (frame == "ICRS" || !isSet || abs(equinox - 2000) < 0.01)
+        var list: UnsafeMutablePointer<wcsprm>? = all
+        wcsvfree(&count, &list)
+        throw missing
     }
 
     deinit { wcsvfree(&count, &all) }
 
-    /// Right ascension and declination in degrees of a pixel counted from 1, the first pixel's centre at (1, 1);
+    /// The celestial system of one that wcslib has read.
+    private static func frame(of system: UnsafeMutablePointer<wcsprm>) throws(MissingCoordinates) -> CelestialFrame {
+        let isUsable = wcsset(system) == 0
+        let values = system.pointee
+        guard values.naxis >= 1, values.naxis <= 16, let ctype = values.ctype else { throw .absent }
+        let named = (0..<Int(values.naxis)).map { axis in withUnsafeBytes(of: ctype[axis], text) }
+        let types = MissingCoordinates.shown(named.prefix(2).joined(separator: ", "))
+        guard isUsable else {
+            if named.allSatisfy(\.isEmpty) { throw .absent }
+            throw .unusable("wcslib cannot make use of the header's (\(types))")
+        }
+        guard values.naxis >= 2, values.lng >= 0, values.lat >= 0 else {
+            throw named.allSatisfy(\.isEmpty) ? .absent : .linear(types)
+        }
+        // wcslib has a huge number where the header has none.
+        let isSet = { (value: Double) in value.isFinite && value != UNDEFINED }
+        return try CelestialFrame(
+            CelestialFrame.Keywords(
+                longitude: withUnsafeBytes(of: values.lngtyp, text), types: types,
+                frame: withUnsafeBytes(of: values.radesys, text),
+                equinox: isSet(values.equinox) ? values.equinox : nil,
+                observed: isSet(values.mjdobs) ? values.mjdobs : nil))
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        let text = bytes.prefix { $0 != 0 }
+        return String(decoding: text.prefix((text.lastIndex { $0 != 0x20 } ?? -1) + 1), as: UTF8.self)
+    }
+
+    /// Right ascension and declination (ICRS) in degrees of a pixel counted from 1, the first pixel's centre at (1, 1);
     /// `nil` where the projection has no sky.
     package func sky(x: Double, y: Double) -> (alpha: Double, delta: Double)? {
         sky([(x, y)])[0]
@@ -74,8 +114,9 @@ package final class WCSTransform {
         // Axes beyond the second have one plane in our images: its pixel is 1.
         var pixels = [Double](repeating: 1, count: points.count * axes)
         for (index, point) in points.enumerated() {
-            pixels[index * axes] = point.x
-            pixels[index * axes + 1] = point.y
+            let place = tables.isEmpty ? point : corrected(point)
+            pixels[index * axes] = place.x
+            pixels[index * axes + 1] = place.y
         }
         var intermediate = [Double](repeating: 0, count: pixels.count)
         var phi = [Double](repeating: 0, count: points.count)
@@ -90,10 +131,48 @@ package final class WCSTransform {
         let latitude = Int(chosen.pointee.lat)
         return points.indices.map { index in
             var alpha = world[index * axes + longitude]
-            let delta = world[index * axes + latitude]
+            var delta = world[index * axes + latitude]
             guard bad[index] == 0, alpha.isFinite, delta.isFinite else { return nil }
+            if let rotation { (alpha, delta) = rotation(alpha, delta) }
             alpha = fmod(alpha, 360)
             return (alpha: alpha < 0 ? alpha + 360 : alpha, delta: delta)
         }
+    }
+
+    /// The pixel that wcslib is to be asked for in a pixel's place, by the tables: first the detector's, then the image's.
+    private func corrected(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
+        let even = moved(point, by: .detector, at: point)
+        // SIP's polynomials are meant for the pixel before the image's tables, and wcslib applies them to what it is asked for:
+        // that has to be where both come to the same.
+        let goal = moved(distorted(even), by: .image, at: even)
+        var place = moved(even, by: .image, at: even)
+        for _ in 0..<8 {
+            let there = distorted(place)
+            let step = (x: goal.x - there.x, y: goal.y - there.y)
+            place = (place.x + step.x, place.y + step.y)
+            guard abs(step.x) + abs(step.y) > 1e-9 else { break }
+        }
+        return place
+    }
+
+    private func moved(
+        _ point: (x: Double, y: Double), by stage: LookupTable.Name.Stage, at place: (x: Double, y: Double)
+    ) -> (x: Double, y: Double) {
+        var point = point
+        for table in tables where table.name.stage == stage {
+            let correction = table.correction(place)
+            if table.name.axis == 0 { point.x += correction } else { point.y += correction }
+        }
+        return point
+    }
+
+    /// Where the header's polynomials move a pixel before its linear transformation.
+    private func distorted(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
+        guard let polynomials = chosen.pointee.lin.dispre else { return point }
+        var pixel = [Double](repeating: 1, count: axes)
+        (pixel[0], pixel[1]) = point
+        var result = pixel
+        guard disp2x(polynomials, &pixel, &result) == 0 else { return (.nan, .nan) }
+        return (result[0], result[1])
     }
 }

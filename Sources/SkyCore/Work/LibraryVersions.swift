@@ -1,4 +1,5 @@
 import CCFITSIO
+import CERFA
 import CSEP
 import CWCS
 
@@ -9,6 +10,7 @@ package enum LibraryVersions {
         [
             ("cfitsio", cfitsio), ("SEP", String(cString: sep_version_string)),
             ("WCSLIB", String(cString: wcslib_version(nil))),
+            ("ERFA", String(cString: eraVersion())),
         ]
     }
 

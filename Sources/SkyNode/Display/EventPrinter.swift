@@ -81,6 +81,7 @@ struct EventLine: Encodable {
     var sectors: Int?
     var width: Int?
     var height: Int?
+    var missingCoordinates: String?
     var state: String?
     var scheduled: Int?
     var completed: Int?
@@ -98,6 +99,7 @@ struct EventLine: Encodable {
             self.event = "planned"
             width = info.width
             height = info.height
+            missingCoordinates = info.missingCoordinates
             self.sectors = sectors
         case .completed(let task, let node):
             self.event = "completed"

@@ -34,6 +34,9 @@ struct ScanSummary {
         } else if report.failed > 0 {
             lines.append("The catalogue has gaps: the tasks named above failed.")
         }
+        if let reason = catalogue.info.missingCoordinates {
+            lines.append("no coordinates: \(PrintableText.of(reason))")
+        }
         if truncated > 0 {
             lines.append(
                 "\(truncated) source\(truncated == 1 ? " reaches" : "s reach") beyond a sector's margin; a larger "

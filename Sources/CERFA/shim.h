@@ -1,0 +1,3 @@
+// ERFA, as Debian's liberfa-dev installs it.
+#include <erfa.h>
+#include <erfaextra.h>
