@@ -92,6 +92,7 @@ package final class FITSImage {
             "WHT",
             "WEIGHT", "WEIGHTS", "EXP", "EXPTIME", "EXPOSURE", "RMS", "IVAR", "INVVAR", "VAR", "VARIANCE", "UNC",
             "UNCERT", "UNCERTAINTY", "AREA", "SAMP", "TIME", "NSAMP", "BKG", "BACKGROUND", "WAVELENGTH", "OOD", "OOW",
+            "WCSDVARR", "D2IMARR",
         ]
         return names.contains(name) || name.hasPrefix("VAR_") || name.hasPrefix("ERR_") || name.hasPrefix("DQ_")
     }

@@ -143,6 +143,16 @@ import Transport
         }
     }
 
+    @Test func `words about coordinates are one line that can be shown`() {
+        var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        info.missingCoordinates = "the header's are linear (X, Y)"
+        #expect(throws: Never.self) { try info.validate() }
+        for words in [String(repeating: "x", count: 201), "two\nlines", "\u{1B}[2J", "\u{202E}back"] {
+            info.missingCoordinates = words
+            #expect(throws: SkyError.self) { try info.validate() }
+        }
+    }
+
     @Test func `a header names no node that the tasks after it could not name`() {
         var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         info.holder = PixelHolder(node: .random(), name: String(repeating: "n", count: 300))

@@ -123,6 +123,27 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(error?.kind == .unavailable)
     }
 
+    @Test func `coordinates with tables of distortions are those of the file, and so is why there are none`() throws {
+        let path = folder.write(DistortedFrame.fits)
+        let there = try remote(path)
+        let wcs = try #require(there.wcs)
+        let here = try #require(try FITSImage(path: path, hdu: nil).wcs)
+        for (x, y, _, _) in DistortedFrame.places {
+            #expect(try #require(wcs.sky(x: x, y: y)) == #require(here.sky(x: x, y: y)))
+        }
+        // Without its tables they would be wrong.
+        supply.forge = { _, bytes in
+            guard var header = try? WireCoder.decode(RemoteHeader.self, from: bytes) else { return bytes }
+            header.lookupTables?.removeLast()
+            return (try? WireCoder.encode(header)) ?? bytes
+        }
+        #expect(try remote(path).wcs == nil)
+        supply.forge = { $1 }
+        let linear = ["CTYPE1  = 'LINEAR'", "CTYPE2  = 'LINEAR'"]
+        let other = try remote(folder.write(DistortedFrame.frame.fits(cards: linear), "other.fits"))
+        #expect(other.wcs == nil && other.info.missingCoordinates == "the header's are linear (LINEAR, LINEAR)")
+    }
+
     @Test func `coordinates that the primary header has are those of the file`() throws {
         let coordinates = [
             "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 10.0", "CRVAL2  = 41.0", "CRPIX1  = 1.0",
