@@ -140,7 +140,7 @@ import Testing
             "CTYPE1  = 'RA---TAN-SIP'", "CTYPE2  = 'DEC--TAN-SIP'", "A_ORDER =                    3",
             "A_2_0   =               1.0E-5", "A_0_2   =              -2.0E-6", "B_ORDER =                    3",
             "B_1_1   =               3.0E-6", "PV1_1   =                  1.0", "PV2_3   =               0.0001",
-            "RADESYS = 'ICRS    '", "EQUINOX =               2000.0", "LONPOLE =                180.0",
+            "RADESYS = 'FK4     '", "EQUINOX =               1950.0", "LONPOLE =                180.0",
             "DATE-OBS= '2026-01-02T03:04:05'", "CD1_2A  =               1.0E-5", "WCSAXES =                    2",
         ]
         let end = try #require(seed.range(of: Data("END     ".utf8)))

@@ -3,14 +3,14 @@ import Glibc
 
 /// The celestial reference system that a header's coordinates are in.
 ///
-/// By the rules of FITS paper II (Calabretta & Greisen 2002, A&A 395, 1077, section 3.1): without `RADESYS`, an `EQUINOX` before
-/// 1984 means FK4 and a later one FK5, and without either it is ICRS.
+/// By the rules of FITS paper II (Calabretta & Greisen 2002, A&A 395, 1077, section 3.1): without `RADESYS`, an `EQUINOX`
+/// before 1984 means FK4 and a later one FK5, and without either it is ICRS.
 enum CelestialFrame: Hashable {
     case icrs
     /// Mean equator and equinox of a Julian year.
     case fk5(equinox: Double)
-    /// Mean equator and equinox of a Besselian year, seen at a Julian one, as FK4 turns against the distant galaxies. With the
-    /// E-terms of aberration, or without them (`FK4-NO-E`).
+    /// Mean equator and equinox of a Besselian year, seen at a Julian one, as FK4 turns against the distant galaxies. With
+    /// the E-terms of aberration, or without them (`FK4-NO-E`).
     case fk4(equinox: Double, epoch: Double, hasETerms: Bool)
     case galactic
     /// Mean ecliptic and equinox of a date, a Julian day.
@@ -80,7 +80,8 @@ enum CelestialFrame: Hashable {
     }
 }
 
-/// The way from a celestial system to ICRS: a rotation, before which the E-terms of aberration are taken out of FK4's places.
+/// The way from a celestial system to ICRS: a rotation, before which the E-terms of aberration are taken out of FK4's
+/// places.
 struct ICRSRotation {
     private typealias Matrix = [(Double, Double, Double)]
 
@@ -136,8 +137,8 @@ struct ICRSRotation {
         return result
     }
 
-    /// FK5 of J2000 to ICRS: 0.02 arcseconds (Mignard & Froeschle 2000, A&A 354, 732). How the two turn against each other is
-    /// left out, as FK5's places carry no date.
+    /// FK5 of J2000 to ICRS: 0.02 arcseconds (Mignard & Froeschle 2000, A&A 354, 732). How the two turn against each other
+    /// is left out, as FK5's places carry no date.
     private static var fk5ToICRS: Matrix {
         var (matrix, spin) = (unit, [0.0, 0, 0])
         eraFk5hip(&matrix, &spin)
@@ -168,7 +169,8 @@ struct ICRSRotation {
         return matrix
     }
 
-    /// FK4 of B1950 without E-terms, seen at a Julian year, to FK5 of J2000 (Murray 1989, A&A 218, 325, equations 28 and 29).
+    /// FK4 of B1950 without E-terms, seen at a Julian year, to FK5 of J2000 (Murray 1989, A&A 218, 325, equations 28 and
+    /// 29).
     private static func fk4ToFK5(epoch: Double) -> Matrix {
         let centuries = (epoch - 1950) / 100 * 1e-6
         let atB1950 = [
@@ -200,8 +202,8 @@ struct ICRSRotation {
         ]
     }
 
-    /// Galactic coordinates are defined in FK4; by these places of their pole and their origin in FK5 (Murray 1989) they are 0.02
-    /// arcseconds from where `eraG2icrs` takes the same numbers to be in ICRS.
+    /// Galactic coordinates are defined in FK4; by these places of their pole and their origin in FK5 (Murray 1989) they are
+    /// 0.02 arcseconds from where `eraG2icrs` takes the same numbers to be in ICRS.
     private static var galacticToFK5: Matrix {
         let degree = Double.pi / 180
         var toGalactic = unit

@@ -113,8 +113,8 @@ final class FITSFile {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS standard
-    /// 4.0, "Inheritance"). The file is left at `hdu`.
+    /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS
+    /// standard 4.0, "Inheritance"). The file is left at `hdu`.
     func withPrimaryHeader<Result>(
         hdu: Int, _ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?
     ) -> Result? {

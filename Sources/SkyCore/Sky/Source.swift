@@ -4,7 +4,7 @@ public struct Source: Hashable, Codable, Sendable {
     /// Isophotal centroid (`X_IMAGE`, `Y_IMAGE`).
     public var x: Double
     public var y: Double
-    /// Right ascension and declination in degrees (`ALPHA_J2000`, `DELTA_J2000`); `nil` without a WCS.
+    /// Right ascension and declination (ICRS) in degrees (`ALPHA_J2000`, `DELTA_J2000`); `nil` without a WCS.
     public var alpha: Double?
     public var delta: Double?
     /// Flux in the Kron ellipse and its 1-sigma error (`FLUX_AUTO`, `FLUXERR_AUTO`).

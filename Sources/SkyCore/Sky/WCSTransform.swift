@@ -1,8 +1,8 @@
 import CWCS
 import Glibc
 
-/// Pixel to sky by the image's own header, by wcslib: every projection it knows, SIP and TPV distortions included, and tables of
-/// distortions; then from the header's celestial system to ICRS, by ERFA.
+/// Pixel to sky by the image's own header, by wcslib: every projection it knows, SIP and TPV distortions included, and
+/// tables of distortions; then from the header's celestial system to ICRS, by ERFA.
 ///
 /// Built from the full frame's header and asked in full-frame pixels, never in a sector's: distortions are
 /// polynomials around the full frame's `CRPIX`.
@@ -142,8 +142,8 @@ package final class WCSTransform {
     /// The pixel that wcslib is to be asked for in a pixel's place, by the tables: first the detector's, then the image's.
     private func corrected(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
         let even = moved(point, by: .detector, at: point)
-        // SIP's polynomials are meant for the pixel before the image's tables, and wcslib applies them to what it is asked for:
-        // that has to be where both come to the same.
+        // SIP's polynomials are meant for the pixel before the image's tables, and wcslib applies them to what it is asked
+        // for: that has to be where both come to the same.
         let goal = moved(distorted(even), by: .image, at: even)
         var place = moved(even, by: .image, at: even)
         for _ in 0..<8 {

@@ -41,8 +41,8 @@ import Testing
     }
 
     /// A system's names and projection, further cards, and where pixel 25.5, 4.25 is by astropy 8.0.2: `SkyCoord` of
-    /// `all_pix2world` in `Galactic`, `BarycentricMeanEcliptic`, `FK4`, `FK4NoETerms`, `FK5` of that equinox (and `obstime`), as
-    /// ICRS.
+    /// `all_pix2world` in `Galactic`, `BarycentricMeanEcliptic`, `FK4`, `FK4NoETerms`, `FK5` of that equinox (and
+    /// `obstime`), as ICRS.
     static let systems: [(names: [String], cards: [String], alpha: Double, delta: Double)] = [
         (["GLON", "GLAT", "TAN"], [], 152.0885490221, 24.6580001819),
         (["GLON", "GLAT", "CAR"], ["EQUINOX = 1950.0"], 152.0874081459, 24.6581128265),
@@ -120,7 +120,8 @@ import Testing
         #expect(sky == plain)
     }
 
-    /// Hubble's: corrections of the detector and of the image, beside SIP. Where pixels are by astropy 8.0.2 (`WCS(header, file)`).
+    /// Hubble's: corrections of the detector and of the image, beside SIP. Where pixels are by astropy 8.0.2 (`WCS(header,
+    /// file)`).
     @Test func `tables of distortions are read from their own HDUs`() throws {
         let image = try FITSImage(path: folder.write(DistortedFrame.fits), hdu: nil)
         for (x, y, alpha, delta) in DistortedFrame.places {
