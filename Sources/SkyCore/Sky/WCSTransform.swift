@@ -50,6 +50,7 @@ package final class WCSTransform {
         }
         var missing = MissingCoordinates.absent
         for index in 0..<Int(count) {
+            Self.repairPolynomials(of: all + index)
             // Repairs what old writers got wrong (units, dates, NCP, CD beside CDELT); its failure is not fatal.
             var repairs = [Int32](repeating: 0, count: Int(NWCSFIX))
             wcsfix(7, nil, all + index, &repairs)
@@ -72,6 +73,32 @@ package final class WCSTransform {
     }
 
     deinit { wcsvfree(&count, &all) }
+
+    /// Makes TPV of the TAN that SCAMP wrote before 2012 with TPV's polynomials, which wcslib takes for another pole of the
+    /// projection. Where SIP's hold the same, only what `CTYPE` names counts (Shupe et al. 2012, SPIE 8451, 84511M, section 7).
+    private static func repairPolynomials(of system: UnsafeMutablePointer<wcsprm>) {
+        let values = system.pointee
+        guard values.naxis >= 2, values.naxis <= 16, let ctype = values.ctype, let parameters = values.pv else {
+            return
+        }
+        let axes = (0..<Int(values.naxis)).filter { withUnsafeBytes(of: ctype[$0], text).dropFirst(4).hasPrefix("-T") }
+        guard axes.count == 2 else { return }
+        let projections = axes.map { String(withUnsafeBytes(of: ctype[$0], text).dropFirst(5)) }
+        // TAN itself has four parameters.
+        let hasPolynomials = (0..<Int(max(0, values.npv))).contains { index in
+            parameters[index].m >= 5 && axes.contains { $0 + 1 == parameters[index].i }
+        }
+        switch (projections, hasPolynomials) {
+        case (["TAN-SIP", "TAN-SIP"], true): system.pointee.npv = 0
+        case (["TAN", "TAN"], true):
+            for axis in axes {
+                withUnsafeMutableBytes(of: &ctype[axis]) { $0[5..<8].copyBytes(from: Array("TPV".utf8)) }
+            }
+            lindist(1, &system.pointee.lin, nil, 0)
+        case (["TPV", "TPV"], _): lindist(1, &system.pointee.lin, nil, 0)
+        default: break
+        }
+    }
 
     /// The celestial system of one that wcslib has read.
     private static func frame(of system: UnsafeMutablePointer<wcsprm>) throws(MissingCoordinates) -> CelestialFrame {

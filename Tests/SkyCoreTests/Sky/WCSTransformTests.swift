@@ -120,6 +120,19 @@ import Testing
         #expect(sky == plain)
     }
 
+    /// Where pixel 25.5, 4.25 is by astropy 8.0.2 (`pixel_to_world`).
+    @Test(arguments: [("TAN", 208.2032527084, 53.1837036095), ("TAN-SIP", 207.3257755378, 53.3223140127)])
+    func `polynomials of TPV beside SIP count where the projection does not name SIP`(
+        projection: String, alpha: Double, delta: Double
+    ) throws {
+        let polynomials = [
+            "PV1_1   = 1.01", "PV1_5   = 0.02", "PV2_1   = 0.99", "PV2_5   = 0.01", "A_ORDER = 2", "B_ORDER = 2",
+            "A_2_0   = 0.002", "B_1_1   = 0.003",
+        ]
+        let sky = try #require(try image(cards("RA", "DEC", projection, polynomials)).wcs?.sky(x: 25.5, y: 4.25))
+        #expect(abs(sky.alpha - alpha) < 1e-9 && abs(sky.delta - delta) < 1e-9)
+    }
+
     /// Hubble's: corrections of the detector and of the image, beside SIP. Where pixels are by astropy 8.0.2 (`WCS(header,
     /// file)`).
     @Test func `tables of distortions are read from their own HDUs`() throws {
