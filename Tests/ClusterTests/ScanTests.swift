@@ -81,7 +81,7 @@ import Testing
                 #expect(fetched.status == 0, "\(fetched.errors)")
             }
             func holdsDigest(_ name: String) throws -> Bool {
-                String(decoding: try folder.contents(name + "/sky.cat.fits"), as: UTF8.self).contains("SHA     = '")
+                String(decoding: try folder.contents(name + "/sky.cat.fits"), as: UTF8.self).contains("SHA256  = '")
             }
             try await fetch("later")
             for name in ["sky.csv", "sky.cat.fits", "sky.reg"] {
