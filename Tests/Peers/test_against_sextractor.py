@@ -1,6 +1,7 @@
 """The same numbers as SExtractor 2.25 with the same settings, as far as it measures the same."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -87,19 +88,23 @@ DRAWN_BY_LOT = {
 }
 
 
+def whole_images(path: Path, folder: Path) -> Iterator[tuple[int, Path, Frame]]:
+    """The images of a file that miss no pixel, each with its number, in a folder of its own and without a header."""
+    for number, pixels in enumerate(images(path)):
+        if np.isfinite(pixels).all():
+            own = folder / str(number)
+            own.mkdir()
+            fits.writeto(own / "image.fits", pixels)
+            yield number, own, Frame(own / "image.fits", own / "image.fits")
+
+
 @pytest.mark.parametrize("path", real_frames(), ids=lambda path: path.name)
 def test_real_frames(path: Path, tmp_path: Path):
     """Every real frame with fifty sources and without missing pixels, one image after the other."""
     compared = 0
-    for number, pixels in enumerate(images(path)):
-        if not np.isfinite(pixels).all():
-            continue
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        plain = folder / "image.fits"
-        fits.writeto(plain, pixels)
-        theirs = extracted(plain, folder, MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000, MEMORY_OBJSTACK=30_000)
-        ours = scan(Frame(plain, plain), folder)
+    for number, folder, plain in whole_images(path, tmp_path):
+        theirs = extracted(plain.path, folder, MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000, MEMORY_OBJSTACK=30_000)
+        ours = scan(plain, folder)
         if len(theirs) < 50:
             continue
         compared += 1
@@ -125,15 +130,9 @@ def test_real_frames(path: Path, tmp_path: Path):
 @pytest.mark.parametrize("path", real_frames(), ids=lambda path: path.name)
 def test_real_frames_that_are_not_cleaned(path: Path, tmp_path: Path):
     """The same, without CLEAN: then there is nothing that a lot decides but the outlines of blends."""
-    for number, pixels in enumerate(images(path)):
-        if not np.isfinite(pixels).all():
-            continue
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        plain = folder / "image.fits"
-        fits.writeto(plain, pixels)
-        theirs = extracted(plain, folder, CLEAN="N", MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000)
-        ours = scan(Frame(plain, plain), folder, "--clean", "off")
+    for number, folder, plain in whole_images(path, tmp_path):
+        theirs = extracted(plain.path, folder, CLEAN="N", MEMORY_BUFSIZE=8192, MEMORY_PIXSTACK=3_000_000)
+        ours = scan(plain, folder, "--clean", "off")
         assert len(ours) == len(theirs)
         if len(theirs) < 50:
             continue
