@@ -7,8 +7,8 @@ struct SectorPixels {
     private var sigmas: [Float]?
     /// As bright as each pixel would be, had all the same noise; empty where they have.
     private var even: [Float] = []
-    /// The pixels at the saturation level and above.
-    let saturated: Set<Int32>
+    /// Which pixels are at the saturation level or above; empty where none is.
+    let saturated: [Bool]
 
     /// - Parameters:
     ///   - read: The rectangle's pixels as they are in the file.
@@ -17,10 +17,7 @@ struct SectorPixels {
         var pixels = read.values
         // Or there would be two of them.
         read.values = []
-        saturated =
-            saturation.map { level in
-                pixels.indices.reduce(into: Set<Int32>()) { if Double(pixels[$1]) >= level { $0.insert(Int32($1)) } }
-            } ?? []
+        saturated = saturation.map { Self.saturated(pixels, from: $0) } ?? []
         background.subtract(from: &pixels, rect: rect)
         let mask = pixels.missing
         // The sky's level is the best guess for a missing pixel, and SEP's own.
@@ -35,6 +32,14 @@ struct SectorPixels {
         // SEP's own detection with a noise image takes an object's threshold from whichever pixel closed it.
         even = zip(values, scaled).map { $0 / $1 * background.globalRMS }
         for index in even.indices where !even[index].isFinite { even[index] = 0 }
+    }
+
+    /// Nearly all images have a level, by their headers, and nearly all rectangles no pixel that reaches it.
+    private static func saturated(_ pixels: [Float], from level: Double) -> [Bool] {
+        // The least number of 32 bits that is not below the level.
+        let rounded = Float(level)
+        let limit = Double(rounded) < level ? rounded.nextUp : rounded
+        return pixels.contains { $0 >= limit } ? pixels.map { $0 >= limit } : []
     }
 
     /// Pointers to the pixels, as long as a closure runs.

@@ -106,7 +106,7 @@ struct SectorScan {
     }
 
     private func scan(
-        _ frame: SectorFrame, _ view: SectorPixels.View, _ saturated: Set<Int32>, acceptTruncated: Bool
+        _ frame: SectorFrame, _ view: SectorPixels.View, _ saturated: [Bool], acceptTruncated: Bool
     ) throws(SkyError) -> Outcome {
         let detector = SectorDetector(
             frame: frame, pixels: view.detection, configuration: configuration, noise: background.globalRMS,
@@ -164,7 +164,7 @@ struct SectorScan {
             source.fwhm = GaussianWidth.fwhm(
                 of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - source.background } ?? .infinity)
-            if !saturated.isEmpty, footprint.contains(where: saturated.contains) {
+            if !saturated.isEmpty, footprint.contains(where: { saturated[Int($0)] }) {
                 source.flags |= SourceFlags.saturated.rawValue
             }
             measured.append(
