@@ -13,24 +13,21 @@ struct FilteredPixels {
         self.width = width
         self.height = height
         values = [Float](repeating: 0, count: width * height)
-        let (weights, radius, side) = (kernel.normed, kernel.radius, kernel.side)
+        let filter = PixelFilter(pixels, width: width, height: height, kernel: kernel)
         values.withUnsafeMutableBufferPointer { values in
-            weights.withUnsafeBufferPointer { weights in
-                for pixel in footprints {
-                    guard !weights.isEmpty else {
-                        values[Int(pixel)] = pixels[Int(pixel)]
-                        continue
-                    }
-                    let (x, y) = (Int(pixel) % width, Int(pixel) / width)
-                    var sum: Float = 0
-                    for line in max(0, y - radius)...min(height - 1, y + radius) {
-                        let weight = (line - y + radius) * side + radius - x
-                        for column in max(0, x - radius)...min(width - 1, x + radius) {
-                            sum += weights[weight + column] * pixels[line * width + column]
-                        }
-                    }
-                    values[Int(pixel)] = sum
+            guard let values = values.baseAddress else { return }
+            var next = 0
+            while next < footprints.count {
+                // Pixels of a footprint come in runs along a line.
+                let first = Int(footprints[next])
+                let (x, y) = (first % width, first / width)
+                var count = 1
+                while next + count < footprints.count, Int(footprints[next + count]) == first + count, x + count < width
+                {
+                    count += 1
                 }
+                filter.run(y, x..<x + count, into: values + first)
+                next += count
             }
         }
     }

@@ -14,9 +14,7 @@ final class SegmentMap {
     /// Which sources take out which.
     private var claims: [Square: [Claim]] = [:]
 
-    private let pixels: UnsafePointer<Float>
-    private let kernel: DetectionKernel
-    private let weights: [Float]
+    private let filter: PixelFilter
     private let threshold: Float
     /// Which tiles have been searched for specks, row by row: most sources need few of them.
     private var isSearched: [Bool]
@@ -57,10 +55,9 @@ final class SegmentMap {
         configuration: ScanConfiguration
     ) {
         self.objects = objects
-        self.pixels = pixels
         (width, height) = (rect.width, rect.height)
-        kernel = DetectionKernel(configuration.filter)
-        weights = kernel.normed
+        let kernel = DetectionKernel(configuration.filter)
+        filter = PixelFilter(pixels, width: rect.width, height: rect.height, kernel: kernel)
         // One for all of the image, where pixels are as bright as they would be with the same noise everywhere.
         threshold = objects.objects.first?.threshold ?? .infinity
         labels = .allocate(capacity: rect.area)
@@ -147,44 +144,9 @@ final class SegmentMap {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: Self.tile) { sums in
             guard let sums = sums.baseAddress else { return }
             for y in top..<min(height, top + Self.tile) {
-                filter(y, left..<right, into: sums)
+                filter.run(y, left..<right, into: sums)
                 let row = labels + y * width + left
                 for x in 0..<right - left where sums[x] > threshold && row[x] == 0 { row[x] = Self.nobody }
-            }
-        }
-    }
-
-    private func filter(_ y: Int, _ columns: Range<Int>, into sums: UnsafeMutablePointer<Float>) {
-        guard !weights.isEmpty else {
-            sums.update(from: pixels + y * width + columns.lowerBound, count: columns.count)
-            return
-        }
-        sums.update(repeating: 0, count: columns.count)
-        let (radius, side, count) = (kernel.radius, kernel.side, columns.count)
-        for line in max(0, y - radius)...min(height - 1, y + radius) {
-            let taps = weights[(line - y + radius) * side..<(line - y + radius + 1) * side]
-            let row = pixels + line * width
-            var shift = -radius
-            while shift <= radius {
-                let tap = taps[taps.startIndex + radius + shift]
-                // Three at a time, in the same order, where all of them lie in the rectangle.
-                if shift + 2 <= radius, columns.lowerBound + shift >= 0, columns.upperBound + shift + 2 <= width {
-                    let next = taps[taps.startIndex + radius + shift + 1]
-                    let last = taps[taps.startIndex + radius + shift + 2]
-                    let first = row + columns.lowerBound + shift
-                    // Pointers of their own: an index that may overflow is not reckoned with four at a time.
-                    let (second, third) = (first + 1, first + 2)
-                    for index in 0..<count {
-                        sums[index] = sums[index] + tap * first[index] + next * second[index] + last * third[index]
-                    }
-                    shift += 3
-                    continue
-                }
-                let first = max(columns.lowerBound, -shift)
-                for column in first..<max(first, min(columns.upperBound, width - shift)) {
-                    sums[column - columns.lowerBound] += tap * row[column + shift]
-                }
-                shift += 1
             }
         }
     }
