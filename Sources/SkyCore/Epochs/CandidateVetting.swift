@@ -1,6 +1,6 @@
 /// Whether a peak of the difference is what a point source would make.
 struct CandidateVetting {
-    let image: DifferenceImage
+    var image: DifferenceImage
     let lanczos: LanczosFilter
 
     /// Opposite peaks beside it of at least this share, where the source is much brighter than what changed.
@@ -12,6 +12,9 @@ struct CandidateVetting {
     /// How well the point source's shape and error are known, as shares of its own and of the underlying light.
     private static let shapeError = 0.12
     private static let hostError = 0.5
+    /// Where no star shows the shape, the error in every pixel as a share of the highest: that of a Gaussian instead of a Moffat function
+    /// of the same width.
+    private static let unknownShapeError = 0.06
     /// Pixels near the peak that are bad, at most.
     private static let badShare = 0.2
 
@@ -27,6 +30,28 @@ struct CandidateVetting {
             return (.dipole, height)
         }
         return (misfit(of: peak, height: height, level: level) > Self.largestMisfit ? .shape : nil, height)
+    }
+
+    /// A peak that stood up to this, as it is reported; without coordinates of the sky.
+    func candidate(_ peak: DifferencePeak, height: Double, alignment: EpochAlignment) -> DifferenceCandidate {
+        let (x, y) = (Double(peak.x + image.frame.rect.x) + peak.dx, Double(peak.y + image.frame.rect.y) + peak.dy)
+        let place = alignment.old(x: x, y: y)
+        let index = peak.y * image.difference.width + peak.x
+        let unit = 1 / image.template.peak
+        // Of a star at this place within its pixel.
+        let offset = image.template.moved(dx: peak.dx, dy: peak.dy, reach: 0, lanczos: lanczos)
+        let here = offset.first.map { $0 > 0 ? 1 / Double($0) : unit } ?? unit
+        let extra = Double(image.variances.values[index]) / 2
+        func error(_ noise: Float) -> Double { (Double(noise) * Double(noise) + extra).squareRoot() * unit }
+        // A peak of width w and signal to noise s is known to w / s, over a little more than two.
+        let width = image.seeing.target / Gaussian.fwhm
+        return DifferenceCandidate(
+            x: x + 1, y: y + 1, xOld: place.x + 1, yOld: place.y + 1,
+            positionError: max(width / max(abs(peak.significance), 1), 0.03),
+            fluxDifference: height * unit, fluxDifferenceError: peak.error * unit,
+            fluxNew: Double(image.new.values[index]) * here, fluxNewError: error(image.newNoise),
+            fluxOld: Double(image.old.values[index]) * here, fluxOldError: error(image.oldNoise),
+            significance: height / peak.error)
     }
 
     /// The median difference in a ring around the peak, above the level it was measured from; the highest peak of the other sign
@@ -74,6 +99,7 @@ struct CandidateVetting {
         let ratio = Float(image.ratio)
         let noise = pixelVariance
         let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
+        let unknown = template.isMeasured ? 0 : Self.unknownShapeError * flux * template.peak
         var sum = 0.0
         var count = 0
         var place = 0
@@ -89,7 +115,8 @@ struct CandidateVetting {
                 let left = Double(a - b) - model - ground
                 let own = Self.shapeError * model
                 let host = Self.hostError * Double(max(min(a, b), 0))
-                let square = left * left / (noise + own * own + host * host + abs(model) * photonsPerUnit)
+                let square =
+                    left * left / (noise + own * own + unknown * unknown + host * host + abs(model) * photonsPerUnit)
                 // One pixel far off is a cosmic ray's, however well the others fit.
                 if square > Self.largestDeviation { return .infinity }
                 sum += square

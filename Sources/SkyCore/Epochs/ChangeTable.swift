@@ -1,3 +1,5 @@
+import Glibc
+
 /// What has changed between two images, as a table.
 public struct ChangeTable: Sendable {
     /// The rows, and how the images fit.
@@ -25,7 +27,9 @@ public struct ChangeTable: Sendable {
         let rate =
             (comparison.usesSky ? "arcsec" : "pixel") + (hasTimes ? " an hour" : " by the time between two images")
         let agreement = comparison.agreement
-        var facts = comparison.doubts.map { (name: "caution", value: $0) }
+        var facts =
+            (blindness.map { [(name: "blind", value: $0)] } ?? [])
+            + comparison.doubts.map { (name: "caution", value: $0) }
         facts += [
             ("program", "skynode " + SkyNetVersion.current), ("image", image), ("reference", reference),
             (
@@ -49,6 +53,7 @@ public struct ChangeTable: Sendable {
             ("compared", "\(DecimalText.fixed(100 * comparison.coverage, 1)) % of the image"),
             ("RATE", rate), ("MAG without MAGERR", "at least: the source is not seen, three sigma"),
         ]
+        if let depth = comparison.depth { facts.append(("injected stars", words(depth))) }
         let refused = DifferenceResult.Refusal.allCases.filter { comparison.refused[$0] > 0 }
             .map { "\($0.rawValue) \(comparison.refused[$0])" }
         if !refused.isEmpty { facts.append(("differences that are none", refused.joined(separator: ", "))) }
@@ -56,6 +61,45 @@ public struct ChangeTable: Sendable {
             facts.append(("differences left out", "\(comparison.omitted): do the images show the same sky?"))
         }
         return facts
+    }
+
+    /// Why nothing can be said of what has changed, in words; `nil` where the comparison sees.
+    public var blindness: String? {
+        guard let depth = comparison.depth, depth.isBlind, let share = depth.share else { return nil }
+        return "of the stars with a signal to noise above 10 that were put into the image, the comparison finds "
+            + "\(DecimalText.fixed(100 * share, 0)) % only: what it does not report may well be there"
+    }
+
+    /// How faint the comparison sees, in words.
+    private func words(_ depth: EpochDepth) -> String {
+        guard depth.injected > 0 else { return "none could be put where both images show something" }
+        var words = "\(depth.found) of \(depth.injected) found"
+        if let share = depth.share {
+            words += ", \(DecimalText.fixed(100 * share, 0)) % of those above a signal to noise of 10"
+        }
+        return words + (self.depth.map { "; half of \($0)" } ?? "")
+    }
+
+    /// The brightness at which half of what is new is found, in words; `nil` where that is not known.
+    public var depth: String? {
+        guard let depth = comparison.depth, let flux = depth.flux, let ratio = depth.signalToNoise else { return nil }
+        return
+            "\(DecimalText.fixed(zeroPoint - 2.5 * log10(flux), 2)) mag (signal to noise \(DecimalText.fixed(ratio, 1)))"
+    }
+
+    /// How far the comparison can be relied upon, in a line.
+    public var verdict: String {
+        let fit = comparison
+        func fixed(_ value: Double, _ digits: Int) -> String { DecimalText.fixed(value, digits) }
+        var parts = [
+            "stars \(fixed(fit.newStars.fwhm, 2)) and \(fixed(fit.oldStars.fwhm, 2)) pixels wide",
+            "\(fit.matches) in common, \(fixed(fit.scatter, 3)) pixel apart",
+            "flux ratio \(fixed(fit.ratio, 3)) within \(fixed(100 * fit.fluxFloor, 1)) %",
+            "\(fixed(100 * fit.coverage, 1)) % compared",
+        ]
+        if let share = fit.depth?.share { parts.append("sees \(fixed(100 * share, 0)) % of bright stars") }
+        if let depth { parts.append("half of those of \(depth)") }
+        return parts.joined(separator: ", ")
     }
 
     private static let columns = [

@@ -4,13 +4,13 @@
 /// kernel that makes it look like that. So the kernel always smooths, whichever image is the sharper, and the difference needs
 /// no further filter (the pre-convolution of Becker et al. 2012, MNRAS 425, 1341, section 2).
 struct DifferenceImage {
-    let frame: PairFrame
+    var frame: PairFrame
     /// The new image smoothed, and the old one made to look like it.
-    let new: PixelPlane
+    private(set) var new: PixelPlane
     let old: PixelPlane
     /// Their difference, and what both have at least: only light in both can leave a residual.
-    let difference: PixelPlane
-    let common: PixelPlane
+    private(set) var difference: PixelPlane
+    private(set) var common: PixelPlane
     /// Noise of the difference, and of each of the two.
     let noise: NoiseGrid
     let newNoise: Float
@@ -96,7 +96,7 @@ struct DifferenceImage {
         var common = difference
         for index in difference.values.indices {
             difference.values[index] = smoothed.values[index] - matched.values[index]
-            common.values[index] = max(min(smoothed.values[index], matched.values[index]), 0)
+            common.values[index] = Self.common(smoothed.values[index], matched.values[index])
         }
         (self.new, self.old, self.difference, self.common) = (smoothed, matched, difference, common)
         noise = NoiseGrid(difference, mask: frame.mask)
@@ -110,6 +110,22 @@ struct DifferenceImage {
             reach: Int((3 * seeing.target).rounded(.up)),
             photons: order.gain > 0 ? (1 + kernel.ratio) * filter * filter / order.gain : nil)
         variances = model.variances(common: common)
+    }
+
+    private static func common(_ new: Float, _ old: Float) -> Float { max(min(new, old), 0) }
+
+    /// Takes another value of the smoothed new image, and what follows from it at the same pixel.
+    mutating func renew(_ index: Int, smoothed: Float) {
+        new.values[index] = smoothed
+        difference.values[index] = smoothed - old.values[index]
+        common.values[index] = Self.common(smoothed, old.values[index])
+    }
+
+    /// Takes back what `renew` changed.
+    mutating func restore(_ index: Int, new: Float, difference: Float, common: Float) {
+        self.new.values[index] = new
+        self.difference.values[index] = difference
+        self.common.values[index] = common
     }
 
     /// A star outside the sector's pixels.

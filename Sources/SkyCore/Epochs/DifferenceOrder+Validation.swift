@@ -17,6 +17,10 @@ extension DifferenceOrder {
                 Source.places.contains(star.x) && Source.places.contains(star.y) && star.flux.isFinite,
                 "a star that no image has")
         }
+        try SkyError.unless(
+            injected.count <= InjectedChange.countLimit && Injection.widths.contains(injectedWidth),
+            "\(injected.count) stars of \(injectedWidth) pixels to be injected")
+        for star in injected { try star.validate(in: sector.core) }
     }
 
     /// Widths of stars in pixels that anything is reckoned with: wider ones are no stars, and margins follow from them.

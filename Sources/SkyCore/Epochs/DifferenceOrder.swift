@@ -18,4 +18,11 @@ public struct DifferenceOrder: Hashable, Codable, Sendable {
     let oldInfo: ImageInfo
     /// The stars that show how the seeing differs, brightest first; a few may lie outside the sector.
     let stars: [ReferenceStar]
+    /// Stars to be put into the sector's new image, to see whether they are found.
+    let injected: [InjectedChange]
+    /// Their full width at half maximum in pixels, where the image's own stars do not show how they look: what was measured, whatever
+    /// somebody says.
+    let injectedWidth: Double
+    /// Where the random numbers of their photons start.
+    let injectionSeed: UInt64
 }

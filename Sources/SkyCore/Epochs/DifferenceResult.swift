@@ -13,6 +13,8 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     public var corePixels: Int
     /// Stars that the seeing was matched with; 0 where a Gaussian had to do.
     public var stars: Int
+    /// What became of injected stars; those where one of the images has nothing are left out.
+    public var injected: [InjectedChange.Outcome]
 
     /// Why a difference is none.
     public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable {
@@ -24,6 +26,8 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
         case edge
         /// Light that does not end: a halo, a gradient.
         case surroundings
+        /// In one column or row of the detector with others.
+        case line
     }
 
     /// Most candidates of a sector: more say that something is wrong with the images and not with the sky.
@@ -33,5 +37,6 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
         self.sector = sector
         self.corePixels = corePixels
         (candidates, refused, omitted, comparedPixels, stars) = ([], RefusalCounts(), 0, 0, 0)
+        injected = []
     }
 }

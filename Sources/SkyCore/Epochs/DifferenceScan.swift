@@ -48,7 +48,7 @@ package struct DifferenceScan {
                 if abs(peak.significance) >= settings.threshold { result.refused[refusal] += 1 }
                 continue
             }
-            let candidate = candidate(peak, height, image, lanczos)
+            let candidate = vetting.candidate(peak, height: height, alignment: order.alignment)
             guard settings.keeps(candidate) else { continue }
             guard result.candidates.count < DifferenceResult.mostCandidates else {
                 result.omitted += 1
@@ -57,30 +57,9 @@ package struct DifferenceScan {
             result.candidates.append(candidate)
         }
         addSky(to: &result)
+        var trial = InjectedChangeTrial(vetting, order: order, settings: settings, blocked: blocked)
+        result.injected = order.injected.compactMap { trial.outcome(of: $0) }
         return result
-    }
-
-    private func candidate(
-        _ peak: DifferencePeak, _ height: Double, _ image: DifferenceImage, _ lanczos: LanczosFilter
-    ) -> DifferenceCandidate {
-        let (x, y) = (Double(peak.x + image.frame.rect.x) + peak.dx, Double(peak.y + image.frame.rect.y) + peak.dy)
-        let place = order.alignment.old(x: x, y: y)
-        let index = peak.y * image.difference.width + peak.x
-        let unit = 1 / image.template.peak
-        // Of a star at this place within its pixel.
-        let offset = image.template.moved(dx: peak.dx, dy: peak.dy, reach: 0, lanczos: lanczos)
-        let here = offset.first.map { $0 > 0 ? 1 / Double($0) : unit } ?? unit
-        let extra = Double(image.variances.values[index]) / 2
-        func error(_ noise: Float) -> Double { (Double(noise) * Double(noise) + extra).squareRoot() * unit }
-        // A peak of width w and signal to noise s is known to w / s, over a little more than two.
-        let width = image.seeing.target / Gaussian.fwhm
-        return DifferenceCandidate(
-            x: x + 1, y: y + 1, xOld: place.x + 1, yOld: place.y + 1,
-            positionError: max(width / max(abs(peak.significance), 1), 0.03),
-            fluxDifference: height * unit, fluxDifferenceError: peak.error * unit,
-            fluxNew: Double(image.new.values[index]) * here, fluxNewError: error(image.newNoise),
-            fluxOld: Double(image.old.values[index]) * here, fluxOldError: error(image.oldNoise),
-            significance: height / peak.error)
     }
 
     private func addSky(to result: inout DifferenceResult) {

@@ -20,6 +20,8 @@ public struct EpochComparison: Hashable, Codable, Sendable {
     public var usesSky: Bool
     /// Share of the new image that the old one covers.
     public var coverage: Double
+    /// How faint it sees; `nil` where no stars were injected.
+    public var depth: EpochDepth?
     /// Differences that were refused, by reason.
     public var refused: RefusalCounts
     /// Differences beyond what a sector may list: above zero, something is wrong with the images.
@@ -39,7 +41,9 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         let settings = settings ?? DifferenceSettings(new.info)
         var seen: Set<Int> = []
         let results = results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
-        let candidates = Self.withoutRepeats(results.flatMap(\.candidates), radius: pair.newSeeing / 2)
+        let all = Self.withoutRepeats(results.flatMap(\.candidates), radius: pair.newSeeing / 2)
+        let isInLine = DetectorLines(all, new: new.info, old: old.info).isInLine
+        let candidates = all.indices.filter { !isInLine[$0] }.map { all[$0] }
         let classifier = ChangeClassifier(new: new, old: old, pair: pair)
         changes = candidates.filter(settings.reports).map(classifier.change)
             .sorted { ($0.y, $0.x, $0.significance) < ($1.y, $1.x, $1.significance) }
@@ -51,8 +55,12 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         (newStars, oldStars) = (pair.newStars, pair.oldStars)
         let pixels = results.reduce(0) { $0 &+ $1.corePixels }
         coverage = pixels > 0 ? Double(results.reduce(0) { $0 &+ $1.comparedPixels }) / Double(pixels) : 0
+        depth =
+            pair.injected.isEmpty
+            ? nil : EpochDepth(results.flatMap(\.injected), new: new, old: old, pair: pair)
         omitted = results.reduce(0) { $0 &+ $1.omitted }
         refused = results.reduce(into: RefusalCounts()) { $0.add($1.refused) }
+        refused[.line] = isInLine.count { $0 }
         reference = ReferenceFrame(old)
     }
 

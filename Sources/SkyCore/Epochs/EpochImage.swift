@@ -37,10 +37,10 @@ package struct EpochImage {
     }
 
     /// The pixels of `rect` above the background, and what cannot be used of them: NaN, from `saturation` on, and what is sharper
-    /// than stars of a full width of `seeing` pixels, where that is given, at `gain` electrons per unit.
+    /// than stars of a full width of `seeing` pixels, where that is given, at `gain` electrons per unit; with what was there.
     func read(
         _ rect: PixelRect, saturation: Double?, seeing: Double? = nil, gain: Double = 0
-    ) throws(SkyError) -> (values: [Float], mask: [PixelMask]) {
+    ) throws(SkyError) -> (values: [Float], mask: [PixelMask], sharp: [(index: Int, value: Float)]) {
         var values = try source(rect)
         guard values.count == rect.width * rect.height else {
             throw SkyError(.failed, "\(values.count) pixels came for \(rect.width) x \(rect.height)")
@@ -56,8 +56,8 @@ package struct EpochImage {
         }
         background.subtract(from: &values, rect: rect)
         for index in values.indices where mask[index] == .missing { values[index] = 0 }
-        if let seeing { SharpPixels(fwhm: seeing, gain: gain).clean(&values, &mask, width: rect.width) }
-        return (values, mask)
+        let sharp = seeing.map { SharpPixels(fwhm: $0, gain: gain).clean(&values, &mask, width: rect.width) } ?? []
+        return (values, mask, sharp)
     }
 }
 

@@ -18,6 +18,8 @@ struct EpochMatching {
     /// How far matching sources may lie apart before the stars have corrected that, in pixels.
     private static let firstRadius = 3.0
     private static let lastRadius = 1.0...2.0
+    /// With fewer nothing fits.
+    private static let leastStars = 3
     /// Positions of fainter sources are too uncertain to correct others by.
     private static let signalToNoise = 10.0
 
@@ -33,10 +35,22 @@ struct EpochMatching {
         // Coordinates of one alone say nothing about the other.
         let usesSky = newInfo.hasWCS && oldInfo.hasWCS
         guard let frame = usesSky ? CommonFrame(sky: new, old) : CommonFrame(pixels: new, old) else {
-            throw SkyError(
-                .badInput, "too few sources to compare: \(new.count) in the new image, \(old.count) in the reference")
+            // Half a sky away nothing can be projected.
+            guard usesSky, min(new.count, old.count) >= Self.leastStars, CommonFrame(pixels: new, old) != nil else {
+                throw SkyError(
+                    .badInput,
+                    "too few sources to compare: \(new.count) in the new image, \(old.count) in the reference")
+            }
+            throw StarField.oppositeParts
         }
         let stars = (new: AlignmentStars(new, seeing: seeing.new), old: AlignmentStars(old, seeing: seeing.old))
+        guard min(stars.new.indices.count, stars.old.indices.count) >= Self.leastStars else {
+            throw SkyError(
+                .badInput,
+                "too few sources that can be stars: \(stars.new.indices.count) of \(new.count) in the new image, "
+                    + "\(stars.old.indices.count) of \(old.count) in the reference; the others are sharper than stars or saturated"
+            )
+        }
         var field = StarField(frame, new, old, stars.new.indices, stars.old.indices, newInfo, oldInfo)
         let motion = try field.motion(within: coordinateError)
 

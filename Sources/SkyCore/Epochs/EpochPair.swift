@@ -18,6 +18,11 @@ public struct EpochPair: Hashable, Codable, Sendable {
     let oldInfo: ImageInfo
     /// Bright and lonely stars, the brightest first.
     let stars: [ReferenceStar]
+    /// Stars that the comparison puts into the new image's copy, how wide they are where no star shows it, and where the random
+    /// numbers start.
+    let injected: [InjectedChange]
+    let injectedWidth: Double
+    let injectionSeed: UInt64
 
     /// Stars that are kept of the whole image, and that a sector gets.
     private static let mostStars = 4000
@@ -26,9 +31,14 @@ public struct EpochPair: Hashable, Codable, Sendable {
 
     /// Matches the catalogues of two images.
     ///
-    /// - Parameter coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
+    /// - Parameters:
+    ///   - coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
+    ///   - injected: stars to be put into the new image's copy, to see what is found; 0 for none.
+    ///   - seed: where their random numbers start.
     /// - Throws: `.badInput` where the images cannot be compared, with the reason.
-    public init(new: Epoch, old: Epoch, coordinateError: Double? = nil) throws(SkyError) {
+    public init(
+        new: Epoch, old: Epoch, coordinateError: Double? = nil, injected: Int = 0, seed: UInt64 = 1
+    ) throws(SkyError) {
         let (news, olds) = (new.sources, old.sources)
         let alone = (new: new.seeing ?? StarWidths(news).seeing, old: old.seeing ?? StarWidths(olds).seeing)
         let matching = try EpochMatching(
@@ -49,6 +59,10 @@ public struct EpochPair: Hashable, Codable, Sendable {
         }
         (self.newStars, self.oldStars) = (newStars, oldStars)
         let (newSeeing, oldSeeing) = (Self.width(newStars), Self.width(oldStars))
+        // Where somebody names a width, what is measured is another opinion.
+        injectedWidth = Self.width(new.seeing == nil ? newStars : StarWidths(news).seeing ?? newStars)
+        self.injected = InjectedChange.all(injected, seed: seed, info: new.catalogue.info)
+        injectionSeed = seed
         newSaturation = new.saturationLevel(seeing: newSeeing)
         oldSaturation = old.saturationLevel(seeing: oldSeeing)
         gain = new.gain.isFinite && new.gain > 0 ? new.gain : 0
@@ -107,7 +121,9 @@ public struct EpochPair: Hashable, Codable, Sendable {
             ratio: scale.ratio(
                 x: Double(core.x) + Double(core.width) / 2, y: Double(core.y) + Double(core.height) / 2),
             newSeeing: newSeeing, oldSeeing: oldSeeing, newSaturation: newSaturation, oldSaturation: oldSaturation,
-            gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)))
+            gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)),
+            injected: injected.filter { core.contains($0.pixel) }, injectedWidth: injectedWidth,
+            injectionSeed: injectionSeed)
     }
 
     /// What drawing a cut-out needs to know.

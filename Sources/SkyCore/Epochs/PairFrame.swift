@@ -7,6 +7,10 @@ struct PairFrame {
     var old: PixelPlane
     /// What is wrong in one or the other.
     var mask: [PixelMask]
+    /// The same of the old image alone.
+    private(set) var oldMask: [PixelMask]
+    /// What sharp pixels of the new image had.
+    private let sharp: [(index: Int, value: Float)]
 
     /// Places between which the map is followed by straight lines: the error is below a ten-thousandth of a pixel.
     private static let lattice = 16
@@ -22,20 +26,30 @@ struct PairFrame {
         guard new.info.contains(rect), let oldRect = order.alignment.oldRect(of: rect, rim: rim, info: old.info) else {
             return nil
         }
-        let (news, newMask) = try new.read(
+        let (news, newMask, sharp) = try new.read(
             rect, saturation: order.newSaturation, seeing: isClean ? order.newSeeing : nil, gain: order.gain)
-        let (olds, oldMask) = try old.read(
+        let (olds, oldMask, _) = try old.read(
             oldRect, saturation: order.oldSaturation, seeing: isClean ? order.oldSeeing : nil, gain: order.gain)
         self.rect = rect
         self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
         self.old = PixelPlane(width: rect.width, height: rect.height)
+        self.sharp = sharp
         mask = newMask
+        self.oldMask = [PixelMask](repeating: [], count: rect.area)
         resample(olds, Self.spread(oldMask, width: oldRect.width), rect: oldRect, order.alignment, lanczos)
+        for index in mask.indices { mask[index].formUnion(self.oldMask[index]) }
         for index in mask.indices where mask[index].contains(.missing) {
             // Both empty at the same places, or the sum over a kernel would see a difference.
             self.new.values[index] = 0
             self.old.values[index] = 0
         }
+    }
+
+    /// The new image with its sharp pixels as they were.
+    var rawNew: PixelPlane {
+        var raw = new
+        for pixel in sharp where !mask[pixel.index].contains(.missing) { raw.values[pixel.index] = pixel.value }
+        return raw
     }
 
     /// Which places have a bad pixel among those that a value between would be made of; empty where no pixel is bad.
@@ -91,11 +105,11 @@ struct PairFrame {
                             let value = lanczos.value(
                                 of: pixels, width: source.width, height: source.height, x: px, y: py)
                         else {
-                            mask[index].insert(.missing)
+                            oldMask[index].insert(.missing)
                             continue
                         }
                         old.values[index] = value
-                        if !bad.isEmpty { mask[index].formUnion(bad[Int(py) * source.width + Int(px)]) }
+                        if !bad.isEmpty { oldMask[index].formUnion(bad[Int(py) * source.width + Int(px)]) }
                     }
                 }
             }

@@ -14,6 +14,16 @@ struct PixelPlane {
         self.init(width: width, height: height, values: [Float](repeating: 0, count: width * height))
     }
 
+    /// The values of a rectangle inside.
+    func part(_ rect: PixelRect) -> PixelPlane {
+        var part = PixelPlane(width: rect.width, height: rect.height, values: [])
+        part.values.reserveCapacity(rect.area)
+        for y in rect.y..<rect.y + rect.height {
+            part.values += values[y * width + rect.x..<y * width + rect.x + rect.width]
+        }
+        return part
+    }
+
     /// The plane smoothed with a kernel of `2 * radius + 1` columns and rows, zero beyond its edges: the sum over the kernel's
     /// places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
     func convolved(with kernel: [Float], radius: Int) -> PixelPlane {

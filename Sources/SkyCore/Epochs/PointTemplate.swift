@@ -6,6 +6,8 @@ struct PointTemplate {
     static let radius = 12
     private static let side = 2 * radius + 1
 
+    /// Whether it comes from stars; otherwise it is a Gaussian.
+    let isMeasured: Bool
     /// Row by row, the point in the centre of the middle pixel.
     private var values: [Float]
 
@@ -58,7 +60,9 @@ struct PointTemplate {
                 values[index] = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
             }
         }
-        if columns.count < Self.leastStars || !(peak > 0.1 / (2 * .pi * sigma * sigma)) {
+        let middle = Double(values[Self.radius * side + Self.radius])
+        isMeasured = columns.count >= Self.leastStars && middle > 0.1 / (2 * .pi * sigma * sigma)
+        if !isMeasured {
             for index in values.indices {
                 let (dx, dy) = (Double(index % side - Self.radius), Double(index / side - Self.radius))
                 values[index] = Float(exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * .pi * sigma * sigma))

@@ -4,6 +4,7 @@ public struct RefusalCounts: Hashable, Codable, Sendable {
     private var shape = 0
     private var edge = 0
     private var surroundings = 0
+    private var line = 0
 
     /// None.
     public init() {}
@@ -16,6 +17,7 @@ public struct RefusalCounts: Hashable, Codable, Sendable {
             case .shape: shape
             case .edge: edge
             case .surroundings: surroundings
+            case .line: line
             }
         }
         set {
@@ -24,6 +26,7 @@ public struct RefusalCounts: Hashable, Codable, Sendable {
             case .shape: shape = newValue
             case .edge: edge = newValue
             case .surroundings: surroundings = newValue
+            case .line: line = newValue
             }
         }
     }

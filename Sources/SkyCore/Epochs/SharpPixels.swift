@@ -33,14 +33,20 @@ struct SharpPixels {
 
     /// Marks them, and puts in their place what lies around them.
     ///
+    /// - Returns: Where they were, and what they had.
+    ///
     /// - Parameters:
     ///   - values: of a rectangle of `width` columns above the background.
     ///   - mask: what is wrong with them.
-    func clean(_ values: inout [Float], _ mask: inout [PixelMask], width: Int) {
+    ///   - noise: of the values, where it is known better than from these (1 sigma).
+    @discardableResult
+    func clean(
+        _ values: inout [Float], _ mask: inout [PixelMask], width: Int, noise known: Float? = nil
+    ) -> [(index: Int, value: Float)] {
         let height = values.count / width
         let plane = PixelPlane(width: width, height: height, values: values)
-        let noise = NoiseGrid(plane, mask: mask).sigma
-        guard noise > 0, noise.isFinite else { return }
+        let noise = known ?? NoiseGrid(plane, mask: mask).sigma
+        guard noise > 0, noise.isFinite else { return [] }
         let error = noise * (1 + 1 / (4 * share * share)).squareRoot()
         // Variance per unit of light. Where nobody knows, as if the noise were of three electrons: a star is not to be taken
         // for a hot pixel because its photons scatter.
@@ -64,7 +70,9 @@ struct SharpPixels {
         let repaired = found.map { index in
             Self.mean(of: Self.around(index, width, height), values, mask) ?? 0
         }
+        let removed = found.map { (index: $0, value: values[$0]) }
         for (index, value) in zip(found, repaired) { values[index] = value }
+        return removed
     }
 
     private static func mean(of places: [Int], _ values: [Float], _ mask: [PixelMask]) -> Float? {

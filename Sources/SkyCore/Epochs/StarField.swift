@@ -20,6 +20,8 @@ struct StarField {
     /// What has moved less cannot be told from what has not.
     private static let leastMotion = 2.0
 
+    static let oppositeParts = SkyError(
+        .badInput, "the two images do not overlap: by their coordinates they show opposite parts of the sky")
     static let nothingInCommon = SkyError(
         .badInput, "the two images have no stars in common; do they show the same part of the sky?")
 
@@ -139,7 +141,7 @@ struct StarField {
         guard both.new.isEmpty || both.old.isEmpty else { return }
         let places = old.map { frame.old[$0] }.filter { $0.x.isFinite }
         guard let x = RobustStatistics.median(places.map(\.x)), let y = RobustStatistics.median(places.map(\.y)) else {
-            throw SkyError(.badInput, "the two images show opposite parts of the sky")
+            throw Self.oppositeParts
         }
         let away = hypot(x - Double(infos.new.width) / 2, y - Double(infos.new.height) / 2) / pixelsPerArcsecond
         let words =

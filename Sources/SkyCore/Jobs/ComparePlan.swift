@@ -34,7 +34,7 @@ struct ComparePlan: JobPlan {
     func accepts(_ number: Int, _ result: TaskResult) -> Bool {
         guard request.work.indices.contains(number), case .compared(let part) = result else { return false }
         switch (request.work[number], part) {
-        case (.difference(let order), .difference(let found)): return found.isSound(of: order.sector)
+        case (.difference(let order), .difference(let found)): return found.isSound(of: order)
         case (.cutouts(let changes, _), .cutouts(let pictures)):
             return pictures.count == changes.count && pictures.allSatisfy(\.isSound)
         default: return false

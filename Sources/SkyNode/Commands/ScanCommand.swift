@@ -46,6 +46,14 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "With --reference: this many stars are put into a copy of each image to see which the comparison finds; where it "
+                + "misses more than a fifth of the bright ones it says that it is blind, with exit code 1. 0 for none. "
+                + "Default: \(InjectedChange.usualCount).",
+            valueName: "n"))
+    var injectChanges: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"),
         completion: .file(extensions: ["csv"]))
     var truth: String?

@@ -76,10 +76,13 @@ struct EpochComparer: Sendable {
                 catalogue: scanned.catalogue, saturation: camera.saturation, gain: camera.gain ?? 0,
                 seeing: configuration.seeing.map(Seeing.init(given:)))
         }
-        let coordinateError = plan.coordinateError
+        let (coordinateError, injected, seed) = (
+            plan.coordinateError, plan.injectedChanges, plan.injection?.seed ?? 1
+        )
         // Matching a hundred thousand sources takes a while.
         let pair = try await NIOThreadPool.singleton.runIfActive {
-            try EpochPair(new: epochs[0], old: epochs[1], coordinateError: coordinateError)
+            try EpochPair(
+                new: epochs[0], old: epochs[1], coordinateError: coordinateError, injected: injected, seed: seed)
         }
         let work = grid.sectors.map { CompareRequest.Work.difference(pair.order(for: $0)) }
         guard

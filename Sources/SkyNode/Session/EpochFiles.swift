@@ -1,3 +1,4 @@
+import Glibc
 import NIOPosix
 import SkyCore
 import Transport
@@ -16,7 +17,10 @@ struct EpochFiles: Sendable {
         var status = ExitStatus.done
         for (one, comparison) in zip(compared, series.comparisons) {
             guard !comparer.interrupts.wasInterrupted else { return .cancelled }
-            if one.status.rawValue > status.rawValue { status = one.status }
+            let own =
+                comparison.depth?.isBlind == true
+                ? max(one.status.rawValue, ExitStatus.partlyFailed.rawValue) : one.status.rawValue
+            if own > status.rawValue { status = ExitStatus(rawValue: own) ?? status }
             let table = ChangeTable(
                 comparison, image: one.item.name, reference: one.reference.name,
                 zeroPoint: one.zeroPoint, hasTimes: series.hasTimes)
@@ -46,6 +50,10 @@ struct EpochFiles: Sendable {
         let words = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
         Console.output(
             "\(PrintableText.of(compared.item.name)) against \(PrintableText.of(compared.reference.name)): \(words)")
+        Console.output(table.verdict)
+        if let blindness = table.blindness {
+            Console.output("blind: \(PrintableText.of(compared.item.name)): \(blindness)")
+        }
         for doubt in table.comparison.doubts {
             Console.output("caution: \(PrintableText.of(compared.item.name)): \(doubt)")
         }
@@ -78,6 +86,15 @@ struct EpochFiles: Sendable {
         let seeing: Seeing
         let referenceSeeing: Seeing
         let compared: Double
+        /// Stars that were put into the image's copy, and what was found of them: of all, and of the bright ones. Half are found of
+        /// those of a magnitude, which have a signal to noise.
+        let injected: Int?
+        let injectedFound: Int?
+        let bright: Int?
+        let brightFound: Int?
+        let depth: Double?
+        let depthSignalToNoise: Double?
+        let blind: Bool?
         let cautions: [String]
 
         init(_ image: String, _ table: ChangeTable, _ tracks: Int) {
@@ -90,6 +107,10 @@ struct EpochFiles: Sendable {
             unmatchedReference = fit.agreement.unmatchedOld
             (fluxRatio, fluxScatter) = (fit.ratio, fit.fluxFloor)
             (seeing, referenceSeeing) = (fit.newStars, fit.oldStars)
+            (injected, injectedFound) = (fit.depth?.injected, fit.depth?.found)
+            (bright, brightFound) = (fit.depth?.bright, fit.depth?.brightFound)
+            depth = fit.depth?.flux.map { table.zeroPoint - 2.5 * log10($0) }
+            (depthSignalToNoise, blind) = (fit.depth?.signalToNoise, fit.depth?.isBlind)
         }
     }
 }

@@ -51,6 +51,8 @@ struct ScanPlan: Sendable {
     let reference: Item?
     /// How far coordinates may be off in a comparison, in arcseconds; `nil` for what is usual.
     let coordinateError: Double?
+    /// Stars that a comparison puts into each image's copy.
+    let injectedChanges: Int
     /// Why others of the images cannot be scanned.
     let refusals: [String]
     let configuration: ScanConfiguration
@@ -95,6 +97,16 @@ struct ScanPlan: Sendable {
             }
             guard (0.001...36_000).contains(error) else {
                 throw CommandFailure(.usage, "--coordinate-error \(error): it must be 0.001 to 36000 seconds of arc")
+            }
+        }
+        injectedChanges = command.injectChanges ?? InjectedChange.usualCount
+        if let count = command.injectChanges {
+            guard command.reference != nil else {
+                throw CommandFailure(.usage, "--inject-changes goes with --reference")
+            }
+            guard (0...InjectedChange.countLimit).contains(count) else {
+                throw CommandFailure(
+                    .usage, "--inject-changes \(count): the number of stars must be 0 to \(InjectedChange.countLimit)")
             }
         }
         if let sector = command.failSector, sector < 1 {

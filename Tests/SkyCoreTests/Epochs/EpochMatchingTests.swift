@@ -148,6 +148,16 @@ import Testing
         #expect(try matching(wrongBy: 60, 80).pairs.count > 290)
     }
 
+    @Test func `frames on opposite sides of the sky are said not to overlap`() {
+        let old = sources(30, seed: 2).map { withSky($0, $0) }
+        var new = old
+        for index in new.indices { new[index].alphaWindow = (new[index].alphaWindow ?? 0) - 180 }
+        let error = SkyError.thrown { () throws(SkyError) in
+            _ = try EpochMatching(new: new, old: old, newInfo: info(true), oldInfo: info(true))
+        }
+        #expect(error?.message.contains("opposite parts of the sky") == true, "\(String(describing: error))")
+    }
+
     @Test func `frames that do not overlap are said not to`() {
         let stars = sources(300, seed: 35)
         let old = stars.map { withSky($0, $0) }
