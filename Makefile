@@ -12,7 +12,7 @@ SEEDS ?= 1000
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -127,6 +127,11 @@ start-benchmark: release
 # What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
 epochs: release
 	@python3 -B Benchmarks/epochs.py $(OPTIONS)
+
+# The same for galaxy fields, crowded and undersampled ones, hot pixels, cosmic rays, trails, clouds; make epoch-kinds OPTIONS=--check
+epoch-kinds: release
+	@deploy/python.sh .build/peers Tests/Peers/requirements.txt
+	@.build/peers/bin/python -B Benchmarks/epoch_kinds.py $(OPTIONS)
 
 # The pages of the libraries, in .build/docs.
 docs: setup

@@ -25,6 +25,7 @@ struct CandidateVetting {
         // A halo's own height is not above what lies around it.
         guard height * peak.height > 0, abs(height) > threshold * peak.error else { return (.surroundings, height) }
         if bad > Self.badShare { return (.edge, height) }
+        if isRemainder(peak) { return (.shape, height) }
         let light = Double(image.common.values[peak.y * image.common.width + peak.x])
         if opposite > Self.dipoleShare * abs(height), abs(height) < light {
             return (.dipole, height)
@@ -86,6 +87,26 @@ struct CandidateVetting {
         return (level, opposite, Double(counts.bad) / Double(max(counts.all, 1)))
     }
 
+    /// Whether it may be what is left of a cosmic ray, of which the sharpest pixels were taken out: more than one of them lay within
+    /// the seeing. One by itself is a hot pixel, of which nothing is left.
+    private func isRemainder(_ peak: DifferencePeak) -> Bool {
+        let frame = image.frame
+        let (width, height) = (frame.rect.width, frame.rect.height)
+        let radius = 0.8 * image.seeing.new + 1
+        let reach = Int(radius.rounded(.up))
+        var count = 0
+        for y in max(0, peak.y - reach)...min(height - 1, peak.y + reach) {
+            for x in max(0, peak.x - reach)...min(width - 1, peak.x + reach) {
+                let (dx, dy) = (Double(x - peak.x) - peak.dx, Double(y - peak.y) - peak.dy)
+                guard dx * dx + dy * dy <= radius * radius else { continue }
+                let mask = peak.height > 0 ? frame.newMask[y * width + x] : frame.oldMask[y * width + x]
+                if mask.contains(.sharp) { count += 1 }
+            }
+        }
+        // Resampling spreads one pixel of the old image over four.
+        return count > (peak.height > 0 ? 1 : 4)
+    }
+
     /// Mean square deviation of the unsmoothed images' difference from a point source, in units of its error.
     ///
     /// - Parameter level: of the difference around the peak, which the source stands on: a sky that was taken too high or too low
@@ -95,11 +116,11 @@ struct CandidateVetting {
         let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
         let flux = height / image.template.peak
         let template = height > 0 ? image.newTemplate : image.oldTemplate
-        let shape = template.moved(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)
+        let shape = template.shape(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)
         let ratio = Float(image.ratio)
         let noise = pixelVariance
         let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
-        let unknown = template.isMeasured ? 0 : Self.unknownShapeError * flux * template.peak
+        let unknown = template.isKnown ? 0 : Self.unknownShapeError * flux * template.peak
         var sum = 0.0
         var count = 0
         var place = 0

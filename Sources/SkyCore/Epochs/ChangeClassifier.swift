@@ -57,6 +57,7 @@ struct ChangeClassifier {
             return EpochChange(candidate, kind: .changed, isOnSource: true)
         }
         let isOn = found.distance < Self.hostRadii * max(found.source.halfLightRadius, side.seeing / 2)
-        return EpochChange(candidate, kind: gone, isOnSource: isOn && rest > 3)
+        let isOnSource = isOn && rest > 3
+        return EpochChange(candidate, kind: !brighter && isOnSource ? .faded : gone, isOnSource: isOnSource)
     }
 }

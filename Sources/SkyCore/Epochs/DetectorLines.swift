@@ -1,7 +1,6 @@
 import Glibc
 
-/// Differences that lie in one column or row of a detector: bad columns, trails of charge, a satellite along an edge. The sky knows
-/// nothing of columns.
+/// Weak differences that lie in one column or row of a detector: bad columns, trails of charge. The sky knows nothing of columns.
 struct DetectorLines {
     /// Whether each candidate is one of such a line.
     let isInLine: [Bool]
@@ -10,6 +9,8 @@ struct DetectorLines {
     private static let reach = 1.5
     /// Fewer than so many others are no line, however few there are elsewhere.
     private static let fewest = 3
+    /// What is stronger shows by itself what it is.
+    private static let strongest = 8.0
     /// Lines that chance may make in an image.
     private static let chance = 0.001
 
@@ -23,7 +24,10 @@ struct DetectorLines {
         ]
         // What is brighter and what is fainter has different causes.
         for isBrighter in [true, false] {
-            let own = candidates.indices.filter { (candidates[$0].significance > 0) == isBrighter }
+            let own = candidates.indices.filter { index in
+                let significance = candidates[index].significance
+                return (significance > 0) == isBrighter && abs(significance) < Self.strongest
+            }
             guard own.count > Self.fewest else { continue }
             for (place, size) in axes {
                 let most = Self.most(of: own.count, size: size)

@@ -15,6 +15,11 @@ public struct DifferenceSettings: Hashable, Codable, Sendable {
     /// Signal to noise below which it shows none.
     public var absence = 2.5
 
+    /// Signal to noise below which a source is said to be fainter than something.
+    private static let seen = 3.0
+    /// Signal to noise below which a place is no sky.
+    private static let hole = -5.0
+
     public init() {}
 
     /// - Parameter info: Of the new image: the more pixels it has, the more of them chance lifts, and the less a source of some
@@ -37,6 +42,10 @@ public struct DifferenceSettings: Hashable, Codable, Sendable {
     /// Whether a change is reported.
     func reports(_ candidate: DifferenceCandidate) -> Bool {
         let evidence = candidate.evidence
+        // What neither image shows by itself is noise in both, of opposite sign.
+        guard candidate.there >= Self.seen else { return false }
+        // The sky is nowhere darker than dark: the other image is spoilt there.
+        guard candidate.elsewhere > Self.hole || candidate.there > -3 * candidate.elsewhere else { return false }
         return evidence >= threshold || (evidence >= soleThreshold && isSole(candidate))
     }
 

@@ -10,6 +10,8 @@ public struct EpochChange: Hashable, Codable, Sendable {
         case appeared
         /// A point source that is gone, or gone from its galaxy.
         case vanished
+        /// Fainter by a point source's light, on something that is still there: a supernova before its galaxy, say.
+        case faded
         /// A point source of both images with another flux.
         case changed
         /// A point source that is elsewhere.

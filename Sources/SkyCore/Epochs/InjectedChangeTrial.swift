@@ -41,7 +41,7 @@ struct InjectedChangeTrial {
     }
 
     /// Wider stars than this have light beyond the template's moved pixels.
-    private static let widestTemplate = 5.0
+    private static let widestTemplate = 8.0
     /// What cleaning may change beyond the light: the pixels beside a sharp one take part.
     private static let rim = 3
 
@@ -56,7 +56,7 @@ struct InjectedChangeTrial {
         raw = image.frame.rawNew
         rawNoise = NoiseGrid(image.frame.new, mask: image.frame.mask).sigma
         light =
-            image.newTemplate.isMeasured && image.seeing.new <= Self.widestTemplate
+            image.newTemplate.isKnown && image.seeing.new <= Self.widestTemplate
             ? .measured(image.newTemplate, vetting.lanczos) : .profile(MoffatProfile(fwhm: order.injectedWidth))
         sharp = SharpPixels(fwhm: order.newSeeing, gain: order.gain)
     }
@@ -124,6 +124,7 @@ struct InjectedChangeTrial {
             for x in smoothed.x..<smoothed.x + smoothed.width {
                 let (to, from) = (y * raw.width + x, (y - read.y) * read.width + x - read.x)
                 vetting.image.frame.new.values[to] = window.values[from]
+                vetting.image.frame.newMask[to] = mask[from]
                 vetting.image.frame.mask[to] = vetting.image.frame.oldMask[to].union(mask[from])
                 vetting.image.renew(to, smoothed: result.values[from])
             }
@@ -151,14 +152,19 @@ struct InjectedChangeTrial {
         let rect: PixelRect
         private var planes: [[Float]]
         private var mask: [PixelMask]
+        private var newMask: [PixelMask]
 
         init(_ image: DifferenceImage, _ rect: PixelRect) {
             self.rect = rect
             planes = [image.frame.new, image.new, image.difference, image.common].map { $0.part(rect).values }
             let width = image.frame.rect.width
-            mask = (rect.y..<rect.y + rect.height).flatMap {
-                image.frame.mask[$0 * width + rect.x..<$0 * width + rect.x + rect.width]
+            func cut(_ mask: [PixelMask]) -> [PixelMask] {
+                (rect.y..<rect.y + rect.height).flatMap {
+                    mask[$0 * width + rect.x..<$0 * width + rect.x + rect.width]
+                }
             }
+            mask = cut(image.frame.mask)
+            newMask = cut(image.frame.newMask)
         }
 
         func restore(_ image: inout DifferenceImage) {
@@ -167,6 +173,7 @@ struct InjectedChangeTrial {
                 let to = (rect.y + index / rect.width) * width + rect.x + index % rect.width
                 image.frame.new.values[to] = planes[0][index]
                 image.frame.mask[to] = mask[index]
+                image.frame.newMask[to] = newMask[index]
                 image.restore(to, new: planes[1][index], difference: planes[2][index], common: planes[3][index])
             }
         }

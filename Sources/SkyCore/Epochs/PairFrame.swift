@@ -7,7 +7,8 @@ struct PairFrame {
     var old: PixelPlane
     /// What is wrong in one or the other.
     var mask: [PixelMask]
-    /// The same of the old image alone.
+    /// The same of either image alone.
+    var newMask: [PixelMask]
     private(set) var oldMask: [PixelMask]
     /// What sharp pixels of the new image had.
     private let sharp: [(index: Int, value: Float)]
@@ -35,6 +36,7 @@ struct PairFrame {
         self.old = PixelPlane(width: rect.width, height: rect.height)
         self.sharp = sharp
         mask = newMask
+        self.newMask = newMask
         self.oldMask = [PixelMask](repeating: [], count: rect.area)
         resample(olds, Self.spread(oldMask, width: oldRect.width), rect: oldRect, order.alignment, lanczos)
         for index in mask.indices { mask[index].formUnion(self.oldMask[index]) }

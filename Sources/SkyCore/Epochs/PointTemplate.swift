@@ -8,6 +8,8 @@ struct PointTemplate {
 
     /// Whether it comes from stars; otherwise it is a Gaussian.
     let isMeasured: Bool
+    /// Expected full width at half maximum in pixels.
+    private let fwhm: Double
     /// Row by row, the point in the centre of the middle pixel.
     private var values: [Float]
 
@@ -27,6 +29,7 @@ struct PointTemplate {
     ///   - image: which of a stamp's images.
     init(stamps: [StarStamp], fwhm: Double, lanczos: LanczosFilter, image: (StarStamp) -> [Float]) {
         let side = Self.side
+        self.fwhm = fwhm
         values = [Float](repeating: 0, count: side * side)
         var columns: [[Float]] = []
         for stamp in stamps {
@@ -67,6 +70,22 @@ struct PointTemplate {
                 let (dx, dy) = (Double(index % side - Self.radius), Double(index / side - Self.radius))
                 values[index] = Float(exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * .pi * sigma * sigma))
             }
+        }
+    }
+
+    /// Narrower stars cannot be moved by parts of a pixel: their pixels do not tell what lies between them.
+    private static let narrowest = 2.2
+
+    /// Whether the shape that `shape` gives is that of the image's own stars.
+    var isKnown: Bool { isMeasured && fwhm >= Self.narrowest }
+
+    /// How a point that lies (`dx`, `dy`) from the middle pixel's centre looks: (2 `reach` + 1) squared values. Of narrow stars what a
+    /// Moffat function leaves in each pixel.
+    func shape(dx: Double, dy: Double, reach: Int, lanczos: LanczosFilter) -> [Float] {
+        guard fwhm < Self.narrowest else { return moved(dx: dx, dy: dy, reach: reach, lanczos: lanczos) }
+        let profile = MoffatProfile(fwhm: max(fwhm, 1))
+        return (-reach...reach).flatMap { y in
+            (-reach...reach).map { x in Float(profile.share(dx: Double(x) - dx, dy: Double(y) - dy)) }
         }
     }
 

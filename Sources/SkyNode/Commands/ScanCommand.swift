@@ -32,7 +32,8 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Compare each image with this one, of the same part of the sky: what appeared, vanished, changed or moved. Writes "
+            "Compare each image with this one, of the same part of the sky: what appeared, vanished, faded, changed or moved. "
+                + "Writes "
                 + "NAME.changes.csv and NAME.changes.html.",
             valueName: "file"), completion: .file())
     var reference: String?

@@ -72,6 +72,7 @@ struct EpochFiles: Sendable {
         let reference: String
         let appeared: Int
         let vanished: Int
+        let faded: Int
         let changed: Int
         let moved: Int
         let tracks: Int
@@ -99,7 +100,7 @@ struct EpochFiles: Sendable {
 
         init(_ image: String, _ table: ChangeTable, _ tracks: Int) {
             (self.image, reference, self.tracks) = (image, table.reference, tracks)
-            (appeared, vanished) = (table.count(.appeared), table.count(.vanished))
+            (appeared, vanished, faded) = (table.count(.appeared), table.count(.vanished), table.count(.faded))
             (changed, moved) = (table.count(.changed), table.count(.moved))
             let fit = table.comparison
             (usesSky, scatter, compared, cautions) = (fit.usesSky, fit.scatter, fit.coverage, fit.doubts)

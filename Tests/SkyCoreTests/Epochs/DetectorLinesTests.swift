@@ -5,11 +5,13 @@ import Testing
 @Suite struct DetectorLinesTests {
     private let info = TestFrame(width: 2000, height: 2000, seed: 1).info
 
-    private func candidate(_ x: Double, _ y: Double, brighter: Bool = true, shift: Double = 40) -> DifferenceCandidate {
+    private func candidate(
+        _ x: Double, _ y: Double, brighter: Bool = true, shift: Double = 40, _ significance: Double = 6
+    ) -> DifferenceCandidate {
         DifferenceCandidate(
             x: x, y: y, xOld: x + shift, yOld: y - 0.3 * shift, positionError: 0.2, fluxDifference: 500,
             fluxDifferenceError: 50, fluxNew: 500, fluxNewError: 50, fluxOld: 0, fluxOldError: 50,
-            significance: brighter ? 10 : -10)
+            significance: brighter ? significance : -significance)
     }
 
     private func scattered(_ count: Int) -> [DifferenceCandidate] {
@@ -29,6 +31,11 @@ import Testing
         #expect(lines.prefix(12).allSatisfy { !$0 } && lines.suffix(6).allSatisfy { $0 })
         let row = (0..<5).map { candidate(Double($0) * 333 + 17, 801.2) }
         #expect(DetectorLines(places + row, new: info, old: info).isInLine.suffix(5).allSatisfy { $0 })
+    }
+
+    @Test func `what is strong is no line's, however it lies`() {
+        let row = (0..<7).map { candidate(Double($0) * 250 + 17, 801.2, 9) }
+        #expect(DetectorLines(row, new: info, old: info).isInLine.allSatisfy { !$0 })
     }
 
     @Test func `three in a row, many all over, and what faces the other way are no line`() {

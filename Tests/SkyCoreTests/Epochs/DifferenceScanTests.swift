@@ -96,6 +96,51 @@ import Testing
         #expect(comparison.changes.isEmpty, "\(comparison.changes)")
     }
 
+    @Test(arguments: [false, true]) func `cosmic rays that a pipeline has resampled are no sources`(inOld: Bool) throws
+    {
+        func spoil(_ canvas: inout PixelCanvas) {
+            var random = RandomStream(seed: 18, purpose: 1)
+            for _ in 0..<60 {
+                let (x, y) = (Int(random.uniform(10, 405)), Int(random.uniform(10, 405)))
+                let (light, slope) = (Float(random.uniform(600, 4000)), random.uniform(-1, 1))
+                for step in 0..<Int(random.uniform(2, 5)) {
+                    canvas.pixels[(y + Int((slope * Double(step)).rounded())) * canvas.width + x + step] += light
+                }
+            }
+            // By half a pixel each way, between the values of a cubic of four.
+            let (source, width) = (canvas.pixels, canvas.width)
+            let weights: [Float] = [-0.0625, 0.5625, 0.5625, -0.0625]
+            for y in 1..<canvas.height - 2 {
+                for x in 1..<width - 2 {
+                    var sum: Float = 0
+                    for j in 0..<4 {
+                        for i in 0..<4 { sum += weights[i] * weights[j] * source[(y + j - 1) * width + x + i - 1] }
+                    }
+                    canvas.pixels[y * width + x] = sum
+                }
+            }
+        }
+        var (before, after) = (old, night)
+        if inOld { before.spoil = spoil } else { after.spoil = spoil }
+        let comparison = try study.compare(after, with: before)
+        #expect(comparison.changes.count <= 1, "\(comparison.changes)")
+        #expect(comparison.refused[.shape] > 5)
+    }
+
+    @Test func `new stars of undersampled frames are found wherever in a pixel they are`() throws {
+        var (before, after) = (old, night)
+        (before.fwhm, after.fwhm, after.transparency) = (1.4, 1.3, 1)
+        let lonely = (0..<12).map { index in
+            PaintedEpoch.lonely(
+                x: 60 + Double(index % 4) * 95.27, y: 70 + Double(index / 4) * 130.61, flux: 1500 + 900 * Double(index))
+        }
+        after.extra = lonely
+        let comparison = try study.compare(after, with: before)
+        let found = lonely.count { comparison.near($0, in: after, radius: 1.5).count == 1 }
+        #expect(
+            found >= 11 && comparison.changes.count <= found + 1, "\(found) of 12, \(comparison.changes.count) rows")
+    }
+
     @Test func `what lies outside the other image has not appeared`() throws {
         var new = PaintedEpoch()
         (new.dx, new.dy, new.seed) = (120, 0, 9)

@@ -42,6 +42,17 @@ import Testing
         }
         #expect(settings.reports(candidate(9, new: 7, old: -4)), "what is bright enough is a source beside a hole, too")
         #expect(candidate(3, new: 0, old: -4).evidence == 0)
+        // Where the other image is darker than dark.
+        #expect(!settings.reports(candidate(13, new: 9, old: -7)) && settings.reports(candidate(30, new: 25, old: -7)))
+    }
+
+    @Test func `what neither image shows is not reported`() {
+        let settings = DifferenceSettings()
+        var faint = candidate(6, new: 2.9, old: 0.5)
+        #expect(!settings.reports(faint))
+        (faint.significance, faint.fluxNew, faint.fluxOld) = (-6, 0.5, 2.9)
+        #expect(!settings.reports(faint))
+        #expect(settings.reports(candidate(6, new: 3.1, old: 0.5)))
     }
 
     @Test func `what may complete a track is kept, and not reported`() {

@@ -69,7 +69,8 @@ import Testing
                 let (x, y, s) = (random.uniform(0, 20_000), random.uniform(0, 20_000), random.uniform(-20, 20))
                 return DifferenceCandidate(
                     x: x, y: y, xOld: x, yOld: y, positionError: 0.2, fluxDifference: s * 50, fluxDifferenceError: 50,
-                    fluxNew: 0, fluxNewError: 50, fluxOld: 0, fluxOldError: 50, significance: s)
+                    fluxNew: max(s, 0) * 50, fluxNewError: 50, fluxOld: max(-s, 0) * 50, fluxOldError: 50,
+                    significance: s)
             }
             return result
         }
