@@ -24,6 +24,10 @@ extension CatalogueTable {
                     cards.append(FITSCard(digestKeyword, .text(digest), "SHA-256 of its file"))
                 }
             }
+            if let plane = section.plane {
+                cards.append(FITSCard("PLANE" + number, .integer(plane), "of the cube, from 1"))
+            }
+            cards += section.layer?.cards(number) ?? []
             cards += section.keywords.cards(number)
             if !isOneCamera { cards += camera(of: section, number) }
             cards.append(FITSCard("FILT" + number, .text(section.filter.name), "FILTER_NAME"))
@@ -87,6 +91,23 @@ extension CatalogueTable {
 
     /// Images that a header names; of more the column FILE tells.
     private static let imageLimit = 999
+}
+
+extension ImageLayer {
+    /// The colour that was measured, and how its values became pixels.
+    fileprivate func cards(_ number: String) -> [FITSCard] {
+        var cards: [FITSCard] = []
+        if let bayer {
+            cards.append(FITSCard("BAYER" + number, .text(bayer.pattern.rawValue), "order of the camera's filters"))
+            cards.append(
+                FITSCard("COLOR" + number, .text(bayer.colour.rawValue), "one that was scanned, every 2nd pixel"))
+        }
+        if let scale {
+            cards.append(FITSCard("PIXOF" + number, .real(scale.offset), "taken off the pixels for the scan"))
+            cards.append(FITSCard("PIXEX" + number, .integer(scale.exponent), "scanned in units of 2 to this power"))
+        }
+        return cards
+    }
 }
 
 extension ImageKeywords {

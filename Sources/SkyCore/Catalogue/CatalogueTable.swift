@@ -10,6 +10,10 @@ public struct CatalogueTable: Sendable {
         public var digest: String?
         /// Which weights and which mask the scan used, with the SHA-256 of each.
         public var companions: [CompanionFile] = []
+        /// Which plane of a cube it is; `nil` of an image of one.
+        public var plane: Int?
+        /// What of its HDU the image is; `nil` for all of it.
+        public var layer: ImageLayer?
         /// The header cards of the image, 80 characters each, for formats that hand them on.
         public var header: [String] {
             didSet { keywords = ImageKeywords(header) }

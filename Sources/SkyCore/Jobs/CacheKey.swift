@@ -18,12 +18,15 @@ package struct CacheKey: Hashable, Sendable {
         /// Of the file, in bytes.
         var size: Int
         var hdu: Int?
+        /// What of it.
+        var layer: ImageLayer?
         var kind = ""
         var sector: Sector?
         var union: SectorUnion?
         /// Digests of the files of weights and mask, their HDUs, and what the weights are.
         var companions: [[UInt8]]?
         var companionHDUs: [Int?]?
+        var companionLayers: [ImageLayer?]?
         var noiseKind: Companions.NoiseKind?
         /// Artificial stars in it.
         var injection: Injection?

@@ -97,10 +97,13 @@ struct SkyPlan: JobPlan {
     func cacheKey(_ number: Int) -> CacheKey? {
         guard wantsCache, let content = info?.content, let role = role(number) else { return nil }
         var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
+        identity.layer = image.layer
         if let companions = image.companions {
             identity.companions = [companions.noise, companions.mask].map { $0?.content?.digest ?? [] }
             identity.noiseKind = companions.noise == nil ? nil : companions.kind
             identity.companionHDUs = [companions.noise?.hdu, companions.mask?.hdu]
+            let layers = [companions.noise?.layer, companions.mask?.layer]
+            identity.companionLayers = layers.contains { $0 != nil } ? layers : nil
         }
         identity.injection = image.injection
         switch role {
@@ -169,8 +172,10 @@ struct SkyPlan: JobPlan {
     /// The image with the HDU that was found, so that every task means the same one.
     private var image: ImageReference {
         var image = ImageReference(
-            path: request.image.path, hdu: info?.hdu ?? request.image.hdu, content: info?.content)
-        (image.companions, image.injection) = (request.image.companions, request.image.injection)
+            path: request.image.path, hdu: info?.hdu ?? request.image.hdu, layer: info?.layer ?? request.image.layer,
+            content: info?.content)
+        image.injection = request.image.injection
+        image.companions = request.image.companions?.completed(by: info?.ownCompanions)
         image.holder = info?.holder
         if let info, image.companions != nil {
             image.companions?.noise?.content = info.noiseContent
@@ -189,7 +194,7 @@ struct SkyPlan: JobPlan {
         guard let role = role(task) else { return false }
         switch (phase, role, result) {
         case (.inspecting, .header, .inspected(let info)):
-            return (try? info.validate()) != nil
+            return (try? info.validate()) != nil && answers(info)
         case (.extracting, .picture, .preview(let preview)):
             return info.map { preview.isSound(of: $0) } ?? false
         case (.gauging, .seeing, .seeing(let widths)):
@@ -204,6 +209,16 @@ struct SkyPlan: JobPlan {
             return result.rect == unions[index].rect && isSound(result.found, of: nil)
         default: return false
         }
+    }
+
+    /// Whether a look at the image was one at the layer that was asked for, and found no companions that were not.
+    private func answers(_ info: ImageInfo) -> Bool {
+        var layer = info.layer ?? ImageLayer()
+        layer.scale = request.image.layer?.scale
+        let own = info.ownCompanions
+        return layer == request.image.layer ?? ImageLayer()
+            && (own == nil || request.image.companions?.takesOwn == true)
+            && [own?.noise, own?.mask].compactMap(\.self).allSatisfy { $0.path == request.image.path }
     }
 
     /// Whether a result's rectangles and counts can be reckoned with.
@@ -268,6 +283,7 @@ struct SkyPlan: JobPlan {
     private mutating func inspected(_ info: ImageInfo) -> PlanStep {
         self.info = info
         configuration = request.configuration.completed(by: ImageKeywords(info.header ?? []))
+        if let scale = info.layer?.scale { configuration = scale.inPixels(configuration) }
         do {
             sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
         } catch {
@@ -292,6 +308,7 @@ struct SkyPlan: JobPlan {
         }
         var told = info
         (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
+        told.ownCompanions = nil
         return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 

@@ -9,6 +9,8 @@ package struct PixelFile: Hashable, Codable, Sendable {
     package var content: FileContent
     /// Which HDU, 0 for the primary; `nil` for the first with an image.
     package var hdu: Int?
+    /// What of it; `nil` for all pixels of the first plane.
+    package var layer: ImageLayer?
 }
 
 /// The node that looked at a file's header, and so can read it.
@@ -55,6 +57,7 @@ extension PixelFile {
             return "a path is absolute and has at most \(PixelFile.pathLimit) bytes, none of them zero"
         }
         if let hdu, !(0..<PixelFile.hduLimit).contains(hdu) { return "no file has such an HDU" }
+        do { try layer?.validate() } catch { return error.message }
         return content.objection
     }
 }

@@ -67,7 +67,7 @@ package actor PixelStore {
     /// Gets the pixels of a file that its workers could not open before one of them asks for them.
     func lookAhead(_ image: ImageReference, hdu: Int?, rect: PixelRect) async {
         guard let content = image.content, let holder = image.holder else { return }
-        let file = PixelFile(path: image.path, content: content, hdu: hdu)
+        let file = PixelFile(path: image.path, content: content, hdu: hdu, layer: image.layer)
         guard keepsParts, absent.contains(file), rect.isSmall else { return }
         let tiles = PixelTiles(width: rect.right, height: rect.bottom).tiles(of: rect)
         await withDiscardingTaskGroup { group in

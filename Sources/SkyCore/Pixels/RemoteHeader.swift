@@ -7,4 +7,6 @@ struct RemoteHeader: Codable {
     var coordinates: [UInt8]
     /// Tables of distortions that these name; `nil` where they name none.
     var lookupTables: [LookupTable]?
+    /// Of a cube, the place of the plane along the axes beyond the second.
+    var plane: [Int]?
 }

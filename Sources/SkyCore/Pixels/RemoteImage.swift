@@ -41,7 +41,9 @@ final class RemoteImage: PixelSource {
         path = file.path
         info = header.info
         self.header = header.cards
-        wcs = try? WCSTransform(bytes: header.coordinates, tables: header.lookupTables ?? [])
+        wcs = try? WCSTransform(
+            bytes: header.coordinates, plane: header.plane, tables: header.lookupTables ?? [])
+        wcs?.bayer = file.layer?.bayer
         tiles = PixelTiles(width: info.width, height: info.height)
     }
 

@@ -8,11 +8,12 @@ struct TileCache {
         /// Where the digest is of a sample, which a small change may have missed.
         var modified: Int?
         var hdu: Int?
+        var layer: ImageLayer?
         var part: PixelRequest.Part
 
         init(_ request: PixelRequest) {
             let content = request.file.content
-            (digest, hdu, part) = (content.digest, request.file.hdu, request.part)
+            (digest, hdu, layer, part) = (content.digest, request.file.hdu, request.file.layer, request.part)
             modified = content.isSample == true ? content.modified : nil
         }
     }

@@ -31,6 +31,12 @@ public struct Catalogue: Codable, Sendable {
         sources = Self.cleaned(results).sorted {
             ($0.y, $0.x, $0.fluxIsophotal, $0.area) < ($1.y, $1.x, $1.fluxIsophotal, $1.area)
         }
+        if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
+    }
+
+    /// The sources where they are in the frame that the image is a colour of; as they are of any other image.
+    public var sourcesInFrame: [Source] {
+        info.layer?.bayer.map { sources.map($0.inFrame) } ?? sources
     }
 
     /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.

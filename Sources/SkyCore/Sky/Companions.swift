@@ -1,3 +1,5 @@
+import Transport
+
 /// Images that say how much each pixel of an image is worth.
 package struct Companions: Hashable, Codable, Sendable {
     /// What the numbers of a noise image mean.
@@ -16,6 +18,8 @@ package struct Companions: Hashable, Codable, Sendable {
         package var path: String
         /// `nil` takes the HDU with the number of the scanned image's, or else the first with an image.
         package var hdu: Int?
+        /// What of it; `nil` for what the image is of its own HDU.
+        package var layer: ImageLayer?
         /// What the file is known to hold.
         package var content: FileContent?
 
@@ -31,10 +35,40 @@ package struct Companions: Hashable, Codable, Sendable {
     package var kind = NoiseKind.rms
     /// Pixels with any other value than 0 are left out.
     package var mask: Image?
+    /// Whether the mask and the weights that the image's own file has are used where none is named; `nil` as `false`.
+    package var takesOwn: Bool?
 
     package init() {}
 
     var isEmpty: Bool { noise == nil && mask == nil }
+
+    /// Each of its images as a message's check sees it.
+    func validate() throws(SkyError) {
+        for image in [noise, mask].compactMap(\.self) {
+            do throws(InvalidMessage) {
+                try ImageReference.validate(path: image.path, hdu: image.hdu)
+            } catch {
+                throw SkyError(.badInput, error.description)
+            }
+            try image.layer?.validate()
+            try image.content?.validate()
+        }
+    }
+
+    /// The HDUs of the image's own file, and what each is used as, in words.
+    package var images: [(hdu: Int, use: String)] {
+        [(mask?.hdu, "mask"), (noise?.hdu, kind == .weight ? "weights" : "\(kind.rawValue)")].compactMap { hdu, use in
+            hdu.map { ($0, use) }
+        }
+    }
+
+    /// With those of the image's own file where none is named.
+    package func completed(by own: Companions?) -> Companions {
+        var result = self
+        if mask == nil { result.mask = own?.mask }
+        if noise == nil, let noise = own?.noise, let kind = own?.kind { (result.noise, result.kind) = (noise, kind) }
+        return result
+    }
 }
 
 extension Companions {

@@ -6,14 +6,35 @@ final class FITSFile {
     struct Shape {
         var width: Int
         var height: Int
-        /// `NAXIS`: above 2 where trailing axes have one plane.
-        var axes: Int
+        /// Sizes of the axes beyond the second.
+        var higherAxes: [Int]
         var bitpix: Int
         var hdu: Int
+
+        /// Planes of a cube, 1 of an image; `nil` for more than can be asked for.
+        var planes: Int? {
+            var count = 1
+            for size in higherAxes {
+                let (product, overflow) = count.multipliedReportingOverflow(by: size)
+                guard !overflow, product <= ImageLayer.planes.upperBound else { return nil }
+                count = product
+            }
+            return count
+        }
+
+        /// The place of a plane along the axes beyond the second, each from 1; the third axis counts fastest.
+        func place(ofPlane plane: Int) -> [Int] {
+            var rest = plane - 1
+            return higherAxes.map { size in
+                defer { rest /= size }
+                return rest % size + 1
+            }
+        }
     }
 
     /// The path, fit for a one-line message.
     let name: String
+    private let path: String
     private let pointer: UnsafeMutablePointer<fitsfile>
 
     /// `NUM_OVERFLOW`: a value does not fit the type it is read as.
@@ -28,7 +49,7 @@ final class FITSFile {
     /// Opens by `ffdkopn`, which takes the path as it is: cfitsio's other ways to open obey "extended file names"
     /// that filter, copy and fetch from the network.
     init(path: String) throws(SkyError) {
-        name = FITSSniff.quoted(path)
+        (name, self.path) = (FITSSniff.quoted(path), path)
         // A leading "./" keeps cfitsio from reading anything into a first character such as "~" or a blank.
         let literal = path.hasPrefix("/") ? path : "./" + path
         var opened: UnsafeMutablePointer<fitsfile>?
@@ -51,7 +72,7 @@ final class FITSFile {
         ffcmsg()
     }
 
-    /// Moves to HDU `hdu` (0 for the primary), which must hold a 2-D image.
+    /// Moves to HDU `hdu` (0 for the primary), which must hold an image, or a cube of images.
     func moveToImage(hdu: Int) throws(SkyError) -> Shape {
         guard hdu >= 0, hdu < Self.hduLimit, let shape = try move(hdu: hdu) else {
             var count: Int32 = 0
@@ -67,50 +88,118 @@ final class FITSFile {
         }
     }
 
-    /// Moves to the first HDU that holds a 2-D image.
-    func moveToFirstImage() throws(SkyError) -> Shape {
+    /// Moves to the first HDU that holds an image of the sky; to a cube where there is none of one plane.
+    ///
+    /// - Parameter prefersCubes: the other way round.
+    func moveToFirstImage(prefersCubes: Bool) throws(SkyError) -> Shape {
         var seen: [String] = []
+        var found: [FileImage] = []
+        let fileRole = fileRole
         for hdu in 0..<Self.hduLimit {
-            switch try move(hdu: hdu) {
-            case .image(let shape)?: return shape
-            case .other(let what)?: if seen.count < 4 { seen.append("HDU \(hdu) is \(what)") }
-            case nil:
-                throw SkyError(.badInput, "\(name): no image in it (\(seen.joined(separator: ", ")))")
+            let content: Content?
+            do throws(SkyError) {
+                content = try move(hdu: hdu)
+            } catch {
+                // What was found before is there all the same.
+                guard !found.isEmpty else { throw error }
+                break
+            }
+            guard let content else { break }
+            switch content {
+            case .image(let shape):
+                found.append(described(shape))
+                let images = FileImages(found, fileRole: fileRole)
+                if images.roles.last == .sky, images.all.last?.isFlat != prefersCubes { return shape }
+            case .other(let what): if seen.count < 4 { seen.append("HDU \(hdu) is \(what)") }
+            }
+            if hdu == Self.hduLimit - 1, found.isEmpty {
+                throw SkyError(.badInput, "\(name): no image in its first \(Self.hduLimit) HDUs")
             }
         }
-        throw SkyError(.badInput, "\(name): no image in its first \(Self.hduLimit) HDUs")
+        let images = FileImages(found, fileRole: fileRole)
+        if let first = images.scanned(prefersCubes: prefersCubes).first { return try moveToImage(hdu: first.hdu) }
+        guard let first = found.first, let role = images.roles.first else {
+            throw SkyError(.badInput, "\(name): no image in it (\(seen.joined(separator: ", ")))")
+        }
+        throw SkyError(
+            .badInput,
+            "\(name): \(ImageRole.noSkyWords): HDU \(first.hdu) is \(role.words); --hdu \(first.hdu) scans it"
+                + " all the same")
     }
 
-    /// All HDUs that hold 2-D images, with their names, from the current one on; the file is left where it was.
+    /// The images of the file; it is left where it was.
     ///
     /// - Returns: the images, and the first HDU that is damaged: what is behind it cannot be reached.
-    func laterImages(from first: Int) -> (images: [(hdu: Int, name: String)], damaged: Int?) {
-        var images: [(hdu: Int, name: String)] = []
+    func images(leavingAt place: Int) -> (images: FileImages, damaged: Int?) {
+        var found: [FileImage] = []
         var damaged: Int?
-        for hdu in first..<min(first + Self.listLimit, Self.hduLimit) {
+        let fileRole = fileRole
+        for hdu in 0..<min(place + Self.listLimit, Self.hduLimit) {
             do throws(SkyError) {
                 guard let content = try move(hdu: hdu) else { break }
-                if case .image = content { images.append((hdu, extensionName)) }
+                if case .image(let shape) = content { found.append(described(shape)) }
             } catch {
                 damaged = hdu
                 break
             }
         }
-        _ = try? move(hdu: first)
-        return (images, damaged)
+        _ = try? move(hdu: place)
+        return (FileImages(found, fileRole: fileRole), damaged)
     }
 
     /// HDUs that are looked at for further images: more than any camera's detectors.
     private static let listLimit = 1000
 
-    private var extensionName: String {
-        // cfitsio writes at most 68 characters and a zero (FLEN_VALUE).
+    /// What the file's name says of all its images, or its primary header where that has none of its own; `nil` where neither
+    /// says anything.
+    private var fileRole: ImageRole? {
+        if let role = ImageRole(fileName: path) { return role }
+        guard case .other("empty")? = try? move(hdu: 0) else { return nil }
+        return declaredRole
+    }
+
+    /// What the current HDU's header says that its image is.
+    private var declaredRole: ImageRole? {
+        for keyword in ["EXTTYPE", "PRODTYPE", "IMAGETYP", "OBSTYPE"] {
+            if let role = text(keyword).flatMap(ImageRole.init(name:)) { return role }
+        }
+        return nil
+    }
+
+    private func described(_ shape: Shape) -> FileImage {
+        let given = text("EXTNAME") ?? ""
+        // What cfitsio calls every image that it compresses.
+        let name = given == "COMPRESSED_IMAGE" ? "" : given
+        var image = FileImage(hdu: shape.hdu, name: name, sizes: [shape.width, shape.height] + shape.higherAxes)
+        image.version = text("EXTVER").flatMap { Int($0) }
+        image.isWhole = shape.bitpix > 0
+        image.hasAxes = text("CTYPE1") != nil
+        image.declared = ImageRole(name: name) ?? declaredRole ?? (bitNumbers.isEmpty ? nil : .mask)
+        return image
+    }
+
+    /// The numbers of a mask's bits by the names of LSST's planes, from its keywords `MP_`.
+    var bitNumbers: [String: Int] {
+        var numbers: [String: Int] = [:]
+        for name in MaskRule.planesOfLSST + ["DETECTED", "EDGE", "INTRP"] {
+            numbers[name] = text("MP_" + name).flatMap { Int($0) }
+        }
+        return numbers
+    }
+
+    /// What a keyword of the current HDU says, a text without its quotes; `nil` where it is not there.
+    func text(_ keyword: String) -> String? {
+        // cfitsio writes at most 70 characters and a zero (FLEN_VALUE).
         var text = [CChar](repeating: 0, count: 128)
         var status: Int32 = 0
-        ffgkys(pointer, "EXTNAME", &text, nil, &status)
+        ffgkey(pointer, keyword, &text, nil, &status)
         ffcmsg()
-        guard status == 0 else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard status == 0 else { return nil }
+        let value = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let plain = value.hasPrefix("'") ? value.dropFirst().prefix { $0 != "'" } : value[...]
+        let ended = plain.reversed().drop { $0 == " " }.reversed()
+        let word = String(ended.drop { $0 == " " })
+        return word.isEmpty ? nil : word
     }
 
     /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS
@@ -125,6 +214,12 @@ final class FITSFile {
         let result = withHeaderText(body)
         _ = try? move(hdu: hdu)
         return result
+    }
+
+    /// Calls `body` with the file at another HDU, and leaves it there.
+    func withKeywords<Result>(ofHDU hdu: Int, _ body: (FITSFile) -> Result) -> Result {
+        _ = try? move(hdu: hdu)
+        return body(self)
     }
 
     private enum Content {
@@ -153,11 +248,13 @@ final class FITSFile {
         var sizes = [Int64](repeating: 0, count: Int(axes))
         ffgiszll(pointer, axes, &sizes, &status)
         guard status == 0 else { throw Self.damagedHeader(name: name, hdu: hdu, status) }
-        guard axes >= 2, sizes.allSatisfy({ $0 > 0 }), sizes.dropFirst(2).allSatisfy({ $0 == 1 }) else {
+        let shape = Shape(
+            width: Int(sizes[0]), height: axes > 1 ? Int(sizes[1]) : 0, higherAxes: sizes.dropFirst(2).map { Int($0) },
+            bitpix: Int(bitpix), hdu: hdu)
+        guard axes >= 2, sizes.allSatisfy({ $0 > 0 }), shape.planes != nil else {
             return .other("an array of " + sizes.map { "\($0)" }.joined(separator: " x "))
         }
-        return .image(
-            Shape(width: Int(sizes[0]), height: Int(sizes[1]), axes: Int(axes), bitpix: Int(bitpix), hdu: hdu))
+        return .image(shape)
     }
 
     /// Calls `body` with the HDU's header cards as one text, a tile-compressed image's as if it were not.
@@ -193,7 +290,9 @@ final class FITSFile {
         else { return nil }
         var values = [Float](repeating: .nan, count: shape.width * shape.height)
         let whole = PixelRect(x: 0, y: 0, width: shape.width, height: shape.height)
-        guard read(whole, axes: shape.axes, into: &values) == 0 else { return nil }
+        guard shape.planes == 1, read(Part(rect: whole, plane: shape.place(ofPlane: 1)), into: &values) == 0 else {
+            return nil
+        }
         return LookupTable(
             name: name, x: lookupAxis(1, count: shape.width), y: lookupAxis(2, count: shape.height), values: values)
     }
@@ -210,25 +309,34 @@ final class FITSFile {
             count: count, element: value("CRPIX", 0), pixel: value("CRVAL", 0), step: value("CDELT", 1))
     }
 
-    /// Reads `rect` as floats, nulls as NaN; returns cfitsio's status.
-    func read(_ rect: PixelRect, axes: Int, into pixels: inout [Float]) -> Int32 {
-        var null = Float.nan
-        return read(rect, axes: axes, type: TFLOAT, null: &null, into: &pixels)
+    /// A part of an image as it is stored.
+    struct Part {
+        var rect: PixelRect
+        /// The place of its plane along the axes beyond the second, from 1.
+        var plane: [Int]
+        /// From one pixel that is read to the next, along both axes.
+        var step = 1
     }
 
-    /// Reads `rect` as doubles, nulls as NaN; returns cfitsio's status.
-    func read(_ rect: PixelRect, axes: Int, into pixels: inout [Double]) -> Int32 {
+    /// Reads a part as floats, nulls as NaN; returns cfitsio's status.
+    func read(_ part: Part, into pixels: inout [Float]) -> Int32 {
+        var null = Float.nan
+        return read(part, type: TFLOAT, null: &null, into: &pixels)
+    }
+
+    /// Reads a part as doubles, nulls as NaN; returns cfitsio's status.
+    func read(_ part: Part, into pixels: inout [Double]) -> Int32 {
         var null = Double.nan
-        return read(rect, axes: axes, type: TDOUBLE, null: &null, into: &pixels)
+        return read(part, type: TDOUBLE, null: &null, into: &pixels)
     }
 
     private func read(
-        _ rect: PixelRect, axes: Int, type: Int32, null: UnsafeMutableRawPointer, into pixels: UnsafeMutableRawPointer
+        _ part: Part, type: Int32, null: UnsafeMutableRawPointer, into pixels: UnsafeMutableRawPointer
     ) -> Int32 {
-        let ones = [Int](repeating: 1, count: max(axes, 2) - 2)
-        var first = [rect.x + 1, rect.y + 1] + ones
-        var last = [rect.x + rect.width, rect.y + rect.height] + ones
-        var step = [1, 1] + ones
+        let rect = part.rect
+        var first = [rect.x + 1, rect.y + 1] + part.plane
+        var last = [rect.x + rect.width, rect.y + rect.height] + part.plane
+        var step = [part.step, part.step] + part.plane.map { _ in 1 }
         var anyNull: Int32 = 0
         var status: Int32 = 0
         ffgsv(pointer, type, &first, &last, &step, null, pixels, &anyNull, &status)

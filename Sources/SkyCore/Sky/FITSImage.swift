@@ -1,7 +1,8 @@
 import CCFITSIO
 import Glibc
 
-/// One 2-D image of a FITS file, open for reading: plain, gzipped, tile-compressed or in an extension.
+/// One 2-D image of a FITS file, open for reading: plain, gzipped, tile-compressed or in an extension; a plane of a cube, or one
+/// colour of a colour camera's frame.
 ///
 /// Blocking, and cfitsio may crash on a hostile file: use it in a worker process only, by one thread.
 package final class FITSImage {
@@ -13,22 +14,27 @@ package final class FITSImage {
     package let wcs: WCSTransform?
 
     private let file: FITSFile
-    private let axes: Int
+    /// What of the HDU it is.
+    let layer: ImageLayer
+    /// The place of its plane along the axes beyond the second.
+    let plane: [Int]
     /// Whether the coordinates are those of the primary header.
     private let inheritsCoordinates: Bool
 
     /// Opens `path` and moves to the image.
     ///
-    /// - Parameter hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds a 2-D image.
+    /// - Parameters:
+    ///   - hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds an image of the sky.
+    ///   - layer: What of it.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where it is no image.
-    package init(path: String, hdu: Int?) throws(SkyError) {
+    package init(path: String, hdu: Int?, layer: ImageLayer = ImageLayer()) throws(SkyError) {
         try FITSSniff.check(path: path)
         let file = try FITSFile(path: path)
         let shape: FITSFile.Shape
         if let hdu {
             shape = try file.moveToImage(hdu: hdu)
         } else {
-            shape = try file.moveToFirstImage()
+            shape = try file.moveToFirstImage(prefersCubes: (layer.plane ?? 1) > 1)
         }
         guard ImageInfo.canBeScanned(width: shape.width, height: shape.height) else {
             throw SkyError(
@@ -36,26 +42,43 @@ package final class FITSImage {
                 "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(ImageInfo.pixelLimit) that can be"
                     + " scanned; cut the image up first")
         }
-        let coordinates = Self.coordinates(of: file, hdu: shape.hdu)
+        let planes = shape.planes ?? 1
+        guard (1...planes).contains(layer.plane ?? 1) else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): there is no plane \(layer.plane ?? 1); HDU \(shape.hdu) has "
+                    + (planes == 1 ? "one" : "\(planes), counted from 1"))
+        }
+        guard let size = layer.bayer.map({ $0.size(ofFrame: shape.width, shape.height) }) ?? (shape.width, shape.height)
+        else {
+            throw SkyError(
+                .badInput, "\(file.name): \(shape.width) x \(shape.height) pixels are no frame of a colour camera")
+        }
+        plane = shape.place(ofPlane: layer.plane ?? 1)
+        let coordinates = Self.coordinates(of: file, hdu: shape.hdu, plane: planes > 1 ? plane : nil)
         inheritsCoordinates = coordinates.areInherited
         self.path = path
         self.file = file
-        self.axes = shape.axes
+        self.layer = layer
         wcs = coordinates.found.transform
+        wcs?.bayer = layer.bayer
         var info = ImageInfo(
-            width: shape.width, height: shape.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
+            width: size.width, height: size.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
         info.missingCoordinates = coordinates.found.missing?.words
+        if planes > 1 {
+            info.cube = ImageCube(planes: planes, higherAxes: shape.higherAxes, type: file.text("CTYPE3"))
+        }
         self.info = info
         try checkEnd()
     }
 
     /// The image's coordinates: its own, or those of a primary header without an image.
     private static func coordinates(
-        of file: FITSFile, hdu: Int
+        of file: FITSFile, hdu: Int, plane: [Int]?
     ) -> (found: Result<WCSTransform, MissingCoordinates>, areInherited: Bool) {
         let read = { (header: UnsafeMutablePointer<CChar>, cards: Int32) in
             Result { () throws(MissingCoordinates) in
-                try WCSTransform(header: header, cards: cards, table: file.lookupTable)
+                try WCSTransform(header: header, cards: cards, plane: plane, table: file.lookupTable)
             }
         }
         let own = file.withHeaderText(read) ?? .failure(.absent)
@@ -67,34 +90,50 @@ package final class FITSImage {
         return (isFound || missing == .absent ? inherited : own, isFound)
     }
 
-    /// The images of the file from this one on, by HDU, and those among them that are no pictures of the sky: weights, errors
-    /// and masks go by their names.
+    /// The images of the file that are scanned where nobody names one, by HDU, and in words what is not: weights, errors, masks,
+    /// and cubes where there are images of one plane.
     package func images() -> (sky: [Int], others: [String]) {
-        var sky: [Int] = []
-        var others: [String] = []
-        let (images, damaged) = file.laterImages(from: info.hdu)
-        for image in images {
-            if image.hdu == info.hdu || !Self.isAuxiliary(image.name) {
-                sky.append(image.hdu)
-            } else {
-                others.append("HDU \(image.hdu) (\(image.name))")
-            }
-        }
+        let prefersCubes = (layer.plane ?? 1) > 1
+        let (images, damaged) = file.images(leavingAt: info.hdu)
+        var others = images.leftOut(prefersCubes: prefersCubes)
         if let damaged { others.append("HDU \(damaged) and what follows it (its header is damaged)") }
-        return (sky, others)
+        return (images.scanned(prefersCubes: prefersCubes).map(\.hdu), others)
     }
 
-    /// Names that pipelines give to planes which belong to an image (HST and JWST data handbooks, LSST, the Legacy Surveys).
-    private static func isAuxiliary(_ name: String) -> Bool {
-        let name = name.uppercased()
-        let names: Set = [
-            "ERR", "ERROR", "ERRORS", "DQ", "QUALITY", "FLAG", "FLAGS", "MASK", "BPM", "BADPIX", "CON", "CONTEXT",
-            "WHT",
-            "WEIGHT", "WEIGHTS", "EXP", "EXPTIME", "EXPOSURE", "RMS", "IVAR", "INVVAR", "VAR", "VARIANCE", "UNC",
-            "UNCERT", "UNCERTAINTY", "AREA", "SAMP", "TIME", "NSAMP", "BKG", "BACKGROUND", "WAVELENGTH", "OOD", "OOW",
-            "WCSDVARR", "D2IMARR",
-        ]
-        return names.contains(name) || name.hasPrefix("VAR_") || name.hasPrefix("ERR_") || name.hasPrefix("DQ_")
+    /// Where the file itself has a mask, a variance or a weight of each pixel of this image.
+    func ownCompanions() -> Companions? {
+        let images = file.images(leavingAt: info.hdu).images
+        var companions = Companions()
+        if let mask = images.companion(of: info.hdu, { $0 == .mask })?.image {
+            companions.mask = Companions.Image(path: path, hdu: mask.hdu)
+            companions.mask?.layer = layer(ofCompanion: mask, flags: rule(of: mask))
+        }
+        let noises: [Companions.NoiseKind] = [.weight, .variance]
+        for kind in noises where companions.noise == nil {
+            guard let noise = images.companion(of: info.hdu, { $0 == .noise(kind) })?.image else { continue }
+            companions.noise = Companions.Image(path: path, hdu: noise.hdu)
+            companions.noise?.layer = layer(ofCompanion: noise, flags: nil)
+            companions.kind = kind
+        }
+        return companions.isEmpty ? nil : companions
+    }
+
+    private func layer(ofCompanion image: FileImage, flags: MaskRule?) -> ImageLayer {
+        var layer = self.layer.ofCompanion
+        if image.isFlat { layer.plane = nil }
+        layer.flags = flags
+        return layer
+    }
+
+    /// Which values of a mask count.
+    private func rule(of mask: FileImage) -> MaskRule {
+        let telescope = file.withKeywords(ofHDU: 0) { $0.text("TELESCOP") ?? "" }
+        let product = file.withKeywords(ofHDU: 0) { $0.text("PRODTYPE") ?? "" }
+        let own = file.withKeywords(ofHDU: mask.hdu) {
+            ($0.bitNumbers, $0.text("PRODTYPE") ?? product, $0.text("TELESCOP") ?? telescope)
+        }
+        _ = try? file.moveToImage(hdu: info.hdu)
+        return MaskRule(bitNumbers: own.0, product: own.1, telescope: own.2)
     }
 
     /// The header's cards but END, 80 characters each, as of an image that is not compressed; behind them what the primary
@@ -164,13 +203,12 @@ package final class FITSImage {
                 "\(file.name): the rectangle \(rect) is not inside its \(info.width) x \(info.height) pixels;"
                     + " did the file change?")
         }
+        guard layer.flags == nil, layer.scale == nil else { return try exact(rect).map(pixel) }
         var pixels = [Float](repeating: .nan, count: rect.width * rect.height)
-        var status = file.read(rect, axes: axes, into: &pixels)
+        var status = file.read(stored(rect), into: &pixels)
         if status == FITSFile.numericalOverflow {
             // 64-bit values that do not fit a Float stop cfitsio in the middle: read them as they are.
-            var wide = [Double](repeating: .nan, count: pixels.count)
-            status = file.read(rect, axes: axes, into: &wide)
-            for index in wide.indices { pixels[index] = Float(wide[index]) }
+            (pixels, status) = (try exact(rect).map { Float($0) }, 0)
         }
         guard status == 0 else { throw file.damaged(status, info: info) }
         pixels.withUnsafeMutableBufferPointer { buffer in
@@ -179,6 +217,45 @@ package final class FITSImage {
         }
         return pixels
     }
+
+    /// The values of `rect` as they are in the file, NaN where there are none.
+    private func exact(_ rect: PixelRect) throws(SkyError) -> [Double] {
+        var values = [Double](repeating: .nan, count: rect.width * rect.height)
+        let status = file.read(stored(rect), into: &values)
+        guard status == 0 else { throw file.damaged(status, info: info) }
+        return values
+    }
+
+    /// Where in the HDU the pixels of `rect` are.
+    private func stored(_ rect: PixelRect) -> FITSFile.Part {
+        FITSFile.Part(
+            rect: layer.bayer?.frame(rect) ?? rect, plane: plane, step: layer.bayer == nil ? 1 : BayerGrid.step)
+    }
+
+    /// What a value becomes by the layer.
+    private func pixel(_ value: Double) -> Float {
+        if let flags = layer.flags { return flags.isBad(value) ? 1 : 0 }
+        let pixel = Float(layer.scale?.pixel(value) ?? value)
+        return abs(pixel) < 1e30 ? pixel : .nan
+    }
+
+    /// How its values must become pixels; `nil` where 32-bit floats hold them.
+    func neededScale() throws(SkyError) -> PixelScale? {
+        guard layer.flags == nil else { return nil }
+        let width = min(info.width, FITSImage.sampleWidth)
+        var rows: [[Double]] = []
+        let count = min(info.height, FITSImage.sampleRows)
+        for row in 0..<count {
+            // The middle of each of as many equal parts.
+            let y = (2 * row + 1) * info.height / (2 * count)
+            let part = PixelRect(x: (info.width - width) / 2, y: y, width: width, height: 1)
+            rows.append(try exact(part))
+        }
+        return PixelScale(rows: rows)
+    }
+
+    /// Pixels of a sample: enough for a median, too few to be noticed.
+    private static let (sampleRows, sampleWidth) = (8, 1024)
 
     /// Reads the end of the last row: a file cut short by a failed copy is found here, not in the last sector.
     private func checkEnd() throws(SkyError) {

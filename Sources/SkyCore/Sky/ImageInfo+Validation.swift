@@ -29,6 +29,9 @@ extension ImageInfo {
                 && missing.unicodeScalars.allSatisfy(PrintableText.holds),
             "words about coordinates that are not one line of at most \(MissingCoordinates.textLimit) bytes")
         for content in [content, noiseContent, maskContent] { try content?.validate() }
+        try cube?.validate()
+        try layer?.validate()
+        try ownCompanions?.validate()
         // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
         try SkyError.unless(
             (holder?.name.utf8.count ?? 0) <= ScanTask.labelLimit,

@@ -16,8 +16,14 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var header: [String]?
     /// Images of the sky in the file, by HDU, from this one on; `nil` where only this one matters.
     public var images: [Int]?
-    /// Images in it that are taken for weights, errors and the like, in words.
+    /// Images in it that are not scanned, as they are taken for weights, errors and the like, in words.
     public var auxiliaries: [String]?
+    /// What the HDU holds where that is more than one plane.
+    public var cube: ImageCube?
+    /// What of the HDU the image is, with what had to be found out first; `nil` for all of its only plane.
+    public var layer: ImageLayer?
+    /// The mask and the weights that the file itself has for it, where they were asked for and there are any.
+    package var ownCompanions: Companions?
     /// What the file holds, where that was asked for.
     public var content: FileContent?
     /// What the files of its noise image and its mask hold, and in which HDU.

@@ -7,7 +7,7 @@ protocol PixelSource: AnyObject {
     var wcs: WCSTransform? { get }
     /// The header's cards but END, 80 characters each.
     var header: [String] { get }
-    /// The images of the file from this one on, by HDU, and what of them is no picture of the sky.
+    /// The images of the file that are scanned where nobody names one, by HDU, and in words what is not.
     func images() -> (sky: [Int], others: [String])
     /// The pixels of `rect`, row by row, NaN where there is none that can be computed with.
     func read(_ rect: PixelRect) throws(SkyError) -> [Float]
@@ -55,12 +55,14 @@ final class MemoryImage: PixelSource {
 
 extension WCSTransform {
     /// The coordinates of a header's bytes, 80 a card, with the tables of distortions that belong to it.
-    convenience init(bytes: [UInt8], tables: [LookupTable]) throws(MissingCoordinates) {
+    convenience init(bytes: [UInt8], plane: [Int]?, tables: [LookupTable]) throws(MissingCoordinates) {
         let cards = bytes.count / 80
         guard cards > 0 else { throw .absent }
         // wcslib reads a text, which ends with a zero.
         var text = bytes[..<(cards * 80)].map { CChar(bitPattern: $0) } + [0]
-        try self.init(header: &text, cards: Int32(clamping: cards)) { name in tables.first { $0.name == name } }
+        try self.init(header: &text, cards: Int32(clamping: cards), plane: plane) { name in
+            tables.first { $0.name == name }
+        }
     }
 
     /// The coordinates of a header given as text, whose cards are cut or padded to 80 characters.

@@ -16,6 +16,7 @@ extension SkyEngine {
     private func epoch(_ image: CompareRequest.Image, _ age: Age) throws(SkyError) -> EpochImage {
         let reference = image.reference
         return try EpochImage(
-            self.image(reference.path, reference.hdu, reference.companions, age), background: image.background)
+            self.image(reference.path, reference.hdu, reference.layer, reference.companions, age),
+            background: image.background)
     }
 }

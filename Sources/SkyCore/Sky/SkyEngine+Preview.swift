@@ -2,11 +2,13 @@ extension SkyEngine {
     /// The image drawn small, its longest side at most `maximumSide` pixels.
     ///
     /// - Throws: `SkyError` where the image cannot be read.
-    package func preview(path: String, hdu: Int?, maximumSide: Int) throws(SkyError) -> ImagePreview {
-        let info = try inspect(path: path, hdu: hdu)
+    package func preview(path: String, hdu: Int?, layer: ImageLayer? = nil, maximumSide: Int) throws(SkyError)
+        -> ImagePreview
+    {
+        let info = try inspect(path: path, hdu: hdu, layer: layer)
         return try ImagePreview(width: info.width, height: info.height, maximumSide: maximumSide) {
             rect throws(SkyError) in
-            try pixels(path: path, hdu: info.hdu, rect: rect)
+            try pixels(path: path, hdu: info.hdu, layer: layer, rect: rect)
         }
     }
 }

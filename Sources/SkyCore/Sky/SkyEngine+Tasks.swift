@@ -6,34 +6,39 @@ extension SkyEngine {
         case .inspect(let image, let withContent):
             .inspected(
                 try inspect(
-                    path: image.path, hdu: image.hdu, companions: image.companions, withContent: withContent ?? false))
+                    path: image.path, hdu: image.hdu, layer: image.layer, companions: image.companions,
+                    withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
             .background(
                 try background(
-                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    sector: sector,
                     configuration: configuration))
         case .seeing(let image, let sector, let background, let configuration):
             .seeing(
                 try seeing(
-                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    sector: sector,
                     background: background,
                     configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):
             .extracted(
                 try extract(
-                    path: image.path, companions: image.companions, injection: image.injection, sector: sector,
+                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    sector: sector,
                     background: background,
                     configuration: configuration))
         case .join(let image, let union, let background, let configuration):
             .joined(
                 try join(
-                    path: image.path, companions: image.companions, injection: image.injection, union: union,
+                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    union: union,
                     background: background,
                     configuration: configuration))
         case .pixels(let request): .pixels(try serve(request))
         case .compare(let new, let old, let work): .compared(try compare(new, old, work))
         case .preview(let image, let maximumSide):
-            .preview(try preview(path: image.path, hdu: image.hdu, maximumSide: maximumSide))
+            .preview(try preview(path: image.path, hdu: image.hdu, layer: image.layer, maximumSide: maximumSide))
         }
     }
 }

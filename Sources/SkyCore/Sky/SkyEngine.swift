@@ -15,6 +15,7 @@ package final class SkyEngine {
     private struct FileKey: Equatable {
         var path: String
         var hdu: Int?
+        var layer: ImageLayer?
         var stamp: FileStamp
     }
 
@@ -50,7 +51,7 @@ package final class SkyEngine {
     ///
     /// - Parameter withContent: whether to read the file through for what it holds, or only some blocks.
     package func inspect(
-        path: String, hdu: Int?, companions: Companions? = nil, withContent: Bool = false
+        path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil, withContent: Bool = false
     ) throws(SkyError) -> ImageInfo {
         let paths = [path] + [companions?.noise?.path, companions?.mask?.path].compactMap(\.self)
         var before: [String: FileStamp] = [:]
@@ -58,9 +59,22 @@ package final class SkyEngine {
             // Of a file that cannot be opened, whoever reads its header says what is wrong.
             for path in paths { before[path] = try? FileStamp(of: path) }
         }
-        let (image, noise, mask) = try image(path, hdu, companions).images
+        let plain = try image(path, hdu, layer, nil).images.sky
+        var (companions, own) = (companions, Companions?.none)
+        if companions?.takesOwn == true, let file = plain as? FITSImage {
+            own = file.ownCompanions()
+            companions = companions?.completed(by: own)
+        }
+        let (image, noise, mask) = try image(path, hdu, layer, companions).images
         var info = image.info
+        info.ownCompanions = own
         (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
+        info.layer = layer
+        if layer?.scale == nil, let scale = try (image as? FITSImage)?.neededScale() {
+            var scaled = layer ?? ImageLayer()
+            scaled.scale = scale
+            info.layer = scaled
+        }
         if memory == nil {
             let held = { [self] (path: String) throws(SkyError) in
                 try content(of: path, since: before[path], sampled: !withContent)
@@ -197,11 +211,12 @@ package final class SkyEngine {
 
     /// The background meshes of a sector's core.
     package func background(
-        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        sector: Sector,
         configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
         try configuration.validate()
-        let image = try image(path, companions, injection, configuration)
+        let image = try image(path, layer, companions, injection, configuration)
         let pixels = try image.read(sector.core)
         return try BackgroundTile(
             pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
@@ -210,11 +225,12 @@ package final class SkyEngine {
 
     /// The sources that a sector owns, measured above the image's background.
     package func extract(
-        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        sector: Sector,
         background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
         try configuration.validate()
-        let image = try image(path, companions, injection, configuration)
+        let image = try image(path, layer, companions, injection, configuration)
         let info = image.info
         try check(background, of: image)
         guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
@@ -229,11 +245,12 @@ package final class SkyEngine {
 
     /// The objects that are larger than their sectors.
     package func join(
-        path: String, companions: Companions? = nil, injection: Injection? = nil, union: SectorUnion,
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        union: SectorUnion,
         background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
         try configuration.validate()
-        let image = try image(path, companions, injection, configuration)
+        let image = try image(path, layer, companions, injection, configuration)
         try check(background, of: image)
         let info = image.info
         guard info.contains(union.rect), (union.pieces + union.taken).allSatisfy(info.contains),
@@ -260,25 +277,30 @@ package final class SkyEngine {
 
     /// How wide the stars are whose middles lie in the core of `sector`, which need not be one of the scan's.
     package func seeing(
-        path: String, companions: Companions? = nil, injection: Injection? = nil, sector: Sector,
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        sector: Sector,
         background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> StarWidths {
         let found = try extract(
-            path: path, companions: companions, injection: injection, sector: sector, background: background,
+            path: path, layer: layer, companions: companions, injection: injection, sector: sector,
+            background: background,
             configuration: StarWidths.search(configuration))
         return StarWidths(sample: found.sources)
     }
 
     /// The pixels of a rectangle, row by row, NaN where there is no data.
-    package func pixels(path: String, hdu: Int?, rect: PixelRect) throws(SkyError) -> [Float] {
-        try image(path, hdu, nil).read(rect).values
+    package func pixels(
+        path: String, hdu: Int?, layer: ImageLayer? = nil, rect: PixelRect
+    ) throws(SkyError) -> [Float] {
+        try image(path, hdu, layer, nil).read(rect).values
     }
 
     /// The image with artificial stars in it, where there are any to be.
     private func image(
-        _ path: String, _ companions: Companions?, _ injection: Injection?, _ configuration: ScanConfiguration
+        _ path: String, _ layer: ImageLayer?, _ companions: Companions?, _ injection: Injection?,
+        _ configuration: ScanConfiguration
     ) throws(SkyError) -> ScanImage {
-        let image = try image(path, configuration.hdu, companions)
+        let image = try image(path, configuration.hdu, layer, companions)
         guard let injection else { return image }
         let origin = InjectedLight.Origin(
             injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain ?? 0,
@@ -289,46 +311,57 @@ package final class SkyEngine {
     }
 
     func image(
-        _ path: String, _ hdu: Int?, _ companions: Companions?, _ age: Age = .new
+        _ path: String, _ hdu: Int?, _ layer: ImageLayer?, _ companions: Companions?, _ age: Age = .new
     ) throws(SkyError) -> ScanImage {
         if let memory { return try ScanImage(memory) }
-        let image = try image(path, hdu, at: Place(age: age, part: .image))
+        let image = try image(path, hdu, layer, at: Place(age: age, part: .image))
         guard let companions else { return try ScanImage(image) }
         return try ScanImage(
             image,
             noise: companions.noise.map { other throws(SkyError) in
-                try companion(other, of: image, at: Place(age: age, part: .noise))
+                try companion(other, of: image, layer, at: Place(age: age, part: .noise))
             },
             mask: companions.mask.map { other throws(SkyError) in
-                try companion(other, of: image, at: Place(age: age, part: .mask))
+                try companion(other, of: image, layer, at: Place(age: age, part: .mask))
             },
             kind: companions.kind)
     }
 
     /// The image with the number of the scanned one's, as in a file with weights for each of several images; or the first.
     private func companion(
-        _ companion: Companions.Image, of image: any PixelSource, at place: Place
+        _ companion: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?, at place: Place
     ) throws(SkyError) -> any PixelSource {
-        if let hdu = companion.hdu { return try self.image(companion.path, hdu, at: place) }
-        if let twin = try? self.image(companion.path, image.info.hdu, at: place), twin.hasSize(of: image) {
-            return twin
+        let open = { [self] (layer: ImageLayer?) throws(SkyError) -> any PixelSource in
+            if let hdu = companion.hdu { return try self.image(companion.path, hdu, layer, at: place) }
+            if let twin = try? self.image(companion.path, image.info.hdu, layer, at: place), twin.hasSize(of: image) {
+                return twin
+            }
+            return try self.image(companion.path, nil, layer, at: place)
         }
-        return try self.image(companion.path, nil, at: place)
+        if let layer = companion.layer { return try open(layer) }
+        guard let own = layer?.ofCompanion, !own.isPlain else { return try open(nil) }
+        // One map may be that of all planes.
+        guard own.plane != nil, let same = try? open(own) else {
+            return try open(ImageLayer(bayer: own.bayer))
+        }
+        return same
     }
 
-    private func image(_ path: String, _ hdu: Int?, at place: Place) throws(SkyError) -> any PixelSource {
+    private func image(
+        _ path: String, _ hdu: Int?, _ layer: ImageLayer?, at place: Place
+    ) throws(SkyError) -> any PixelSource {
         if let supply, let elsewhere = remote[path] {
-            let file = PixelFile(path: path, content: elsewhere.content, hdu: hdu)
+            let file = PixelFile(path: path, content: elsewhere.content, hdu: hdu, layer: layer)
             return try opened(.remote(file), at: place) { () throws(SkyError) in
                 try RemoteImage(file, holder: elsewhere.holder, supply: supply)
             }
         }
+        let open = { () throws(SkyError) in try FITSImage(path: path, hdu: hdu, layer: layer ?? ImageLayer()) }
         guard let stamp = try? FileStamp(of: path) else {
             cached[place] = nil
-            return try FITSImage(path: path, hdu: hdu)
+            return try open()
         }
-        let key = FileKey(path: path, hdu: hdu, stamp: stamp)
-        return try opened(.file(key), at: place) { () throws(SkyError) in try FITSImage(path: path, hdu: hdu) }
+        return try opened(.file(FileKey(path: path, hdu: hdu, layer: layer, stamp: stamp)), at: place, open)
     }
 
     private func opened(
@@ -346,7 +379,8 @@ package final class SkyEngine {
     func part(_ request: PixelRequest) throws(SkyError) -> ByteBuffer {
         let name = FITSSniff.quoted(request.file.path)
         let place = Place(age: .new, part: .served)
-        guard let image = try image(request.file.path, request.file.hdu, at: place) as? FITSImage else {
+        let file = request.file
+        guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else {
             throw SkyError(.unavailable, "\(name): it is not on this node")
         }
         switch request.part {
@@ -354,7 +388,7 @@ package final class SkyEngine {
             let tables = image.lookupTables
             let header = RemoteHeader(
                 info: image.info, cards: image.header, coordinates: image.coordinates,
-                lookupTables: tables.isEmpty ? nil : tables)
+                lookupTables: tables.isEmpty ? nil : tables, plane: image.info.cube == nil ? nil : image.plane)
             do {
                 return try WireCoder.encode(header)
             } catch {

@@ -1,7 +1,7 @@
 /// An image to scan: a FITS file, or pixels in memory.
 public struct SkyImage: Sendable {
     enum Storage: Sendable {
-        case file(String, hdu: Int?)
+        case file(String, hdu: Int?, layer: ImageLayer)
         case pixels(width: Int, height: Int, [Float], header: [String])
     }
 
@@ -11,9 +11,10 @@ public struct SkyImage: Sendable {
     ///
     /// - Parameters:
     ///   - path: Of the file. cfitsio's extended syntax (`file.fits[1][cols ...]`) is not known here.
-    ///   - hdu: Which HDU, 0 for the primary; `nil` for the first with a 2-D image.
-    public static func file(_ path: String, hdu: Int? = nil) -> SkyImage {
-        SkyImage(storage: .file(path, hdu: hdu))
+    ///   - hdu: Which HDU, 0 for the primary; `nil` for the first with an image of the sky.
+    ///   - layer: What of it: a plane of a cube, a colour of a colour camera's frame.
+    public static func file(_ path: String, hdu: Int? = nil, layer: ImageLayer = ImageLayer()) -> SkyImage {
+        SkyImage(storage: .file(path, hdu: hdu, layer: layer))
     }
 
     /// Pixels in memory.

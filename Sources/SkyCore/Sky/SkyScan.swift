@@ -26,10 +26,11 @@ public struct SkyScan: Sendable {
         let engine: SkyEngine
         var reference = ImageReference(path: "", hdu: configuration.hdu)
         switch image.storage {
-        case .file(let path, let hdu):
+        case .file(let path, let hdu, let layer):
             engine = SkyEngine()
             configuration.hdu = hdu ?? configuration.hdu
-            reference = ImageReference(path: path, hdu: configuration.hdu)
+            try layer.validate()
+            reference = ImageReference(path: path, hdu: configuration.hdu, layer: layer)
         case .pixels(let width, let height, let pixels, let header):
             engine = SkyEngine(try MemoryImage(width: width, height: height, pixels: pixels, header: header))
         }

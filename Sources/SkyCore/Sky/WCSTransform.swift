@@ -14,16 +14,23 @@ package final class WCSTransform {
     private let rotation: ICRSRotation?
     /// The tables of distortions that its header names.
     let tables: [LookupTable]
+    /// The colour whose pixels it is asked for; `nil` where these are the frame's own.
+    var bayer: BayerGrid?
+    /// The place of the plane along the axes beyond the second.
+    private let plane: [Double]
 
     /// The first celestial coordinate system of a header that becomes ICRS, the unnamed one before alternatives.
     ///
     /// - Parameters:
     ///   - header: `cards` cards of 80 characters, without line ends, and a zero behind them. It is not changed.
+    ///   - plane: of a cube, the place along its axes beyond the second; `nil` of an image of one plane.
     ///   - table: gives a table of distortions that the header names.
     /// - Throws: why there is none.
     init(
-        header: UnsafeMutablePointer<CChar>, cards: Int32, table: (LookupTable.Name) -> LookupTable? = { _ in nil }
+        header: UnsafeMutablePointer<CChar>, cards: Int32, plane: [Int]? = nil,
+        table: (LookupTable.Name) -> LookupTable? = { _ in nil }
     ) throws(MissingCoordinates) {
+        self.plane = plane?.map(Double.init) ?? []
         let whole = UnsafeBufferPointer(start: header, count: Int(cards) * 80)
         let lookups = LookupCards(whole)
         tables = lookups.names.compactMap(table).filter(\.isSound)
@@ -50,6 +57,7 @@ package final class WCSTransform {
         }
         var missing = MissingCoordinates.absent
         for index in 0..<Int(count) {
+            if plane != nil { Self.reduceToSky(all + index) }
             Self.repairPolynomials(of: all + index)
             // Repairs what old writers got wrong (units, dates, NCP, CD beside CDELT); its failure is not fatal.
             var repairs = [Int32](repeating: 0, count: Int(NWCSFIX))
@@ -73,6 +81,23 @@ package final class WCSTransform {
     }
 
     deinit { wcsvfree(&count, &all) }
+
+    /// Leaves a cube's system with its two axes of the sky, where these are the image's and none of the others has part in them: what
+    /// a header says of frequencies or Stokes parameters is nothing to the sky, and often more than wcslib understands.
+    private static func reduceToSky(_ system: UnsafeMutablePointer<wcsprm>) {
+        guard system.pointee.naxis > 2 else { return }
+        // One element asks for both axes, whose numbers come back in the order that the image has them.
+        var count: Int32 = 1
+        var axes = [Int32](repeating: 0, count: Int(system.pointee.naxis))
+        axes[0] = Int32(WCSSUB_LONGITUDE | WCSSUB_LATITUDE)
+        var reduced = wcsprm()
+        reduced.flag = -1
+        defer { wcsfree(&reduced) }
+        guard wcssub(1, system, &count, &axes, &reduced) == 0, count == 2, axes.prefix(2) == [1, 2] else { return }
+        wcsfree(system)
+        system.pointee.flag = -1
+        wcssub(1, &reduced, &count, &axes, system)
+    }
 
     /// Makes TPV of the TAN that SCAMP wrote before 2012 with TPV's polynomials, which wcslib takes for another pole of the
     /// projection. Where SIP's hold the same, only what `CTYPE` names counts (Shupe et al. 2012, SPIE 8451, 84511M, section 7).
@@ -111,8 +136,9 @@ package final class WCSTransform {
             if named.allSatisfy(\.isEmpty) { throw .absent }
             throw .unusable("wcslib cannot make use of the header's (\(types))")
         }
-        guard values.naxis >= 2, values.lng >= 0, values.lat >= 0 else {
-            throw named.allSatisfy(\.isEmpty) ? .absent : .linear(types)
+        // Where one of the sky's axes is not the image's, a pixel has no place in the sky of its own.
+        guard values.naxis >= 2, (0..<2).contains(values.lng), (0..<2).contains(values.lat) else {
+            throw named.prefix(2).allSatisfy(\.isEmpty) ? .absent : .linear(types)
         }
         // wcslib has a huge number where the header has none.
         let isSet = { (value: Double) in value.isFinite && value != UNDEFINED }
@@ -138,12 +164,14 @@ package final class WCSTransform {
     /// The same for many pixels at once.
     package func sky(_ points: [(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?] {
         guard !points.isEmpty else { return [] }
-        // Axes beyond the second have one plane in our images: its pixel is 1.
+        // Axes beyond the second of an image have one plane: its pixel is 1.
         var pixels = [Double](repeating: 1, count: points.count * axes)
         for (index, point) in points.enumerated() {
+            let point = bayer?.frame(x: point.x, y: point.y) ?? point
             let place = tables.isEmpty ? point : corrected(point)
             pixels[index * axes] = place.x
             pixels[index * axes + 1] = place.y
+            for (axis, value) in plane.enumerated() where axis + 2 < axes { pixels[index * axes + axis + 2] = value }
         }
         var intermediate = [Double](repeating: 0, count: pixels.count)
         var phi = [Double](repeating: 0, count: points.count)

@@ -65,10 +65,10 @@ extension ImageReference: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try ImageReference.validate(path: path, hdu: hdu)
         try holder?.validate()
-        let others = [companions?.noise, companions?.mask].compactMap(\.self)
-        for companion in others { try ImageReference.validate(path: companion.path, hdu: companion.hdu) }
         try InvalidMessage.of { () throws(SkyError) in
-            for content in [content] + others.map(\.content) { try content?.validate() }
+            try layer?.validate()
+            try content?.validate()
+            try companions?.validate()
             try injection?.validate()
         }
     }

@@ -102,6 +102,8 @@ package struct ImageReference: Codable, Sendable {
     package var path: String
     /// Which HDU, 0 for the primary; `nil` for the first with an image.
     package var hdu: Int?
+    /// What of it; `nil` for all pixels of the only plane, or of the first.
+    package var layer: ImageLayer?
     /// What the file is known to hold: one that holds something else is not the image that is meant.
     package var content: FileContent?
     /// A node that has the file and reads it for those that do not; `nil` where none is known.
@@ -111,9 +113,10 @@ package struct ImageReference: Codable, Sendable {
     /// Artificial stars to be added to it; `nil` for none.
     package var injection: Injection?
 
-    package init(path: String, hdu: Int?, content: FileContent? = nil) {
+    package init(path: String, hdu: Int?, layer: ImageLayer? = nil, content: FileContent? = nil) {
         self.path = path
         self.hdu = hdu
+        self.layer = layer.flatMap { $0.isPlain ? nil : $0 }
         self.content = content
     }
 }

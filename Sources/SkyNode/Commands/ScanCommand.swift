@@ -27,6 +27,7 @@ struct ScanCommand: AsyncParsableCommand {
     var noMerge = false
 
     @OptionGroup var detection: DetectionOptions
+    @OptionGroup var layers: LayerOptions
     @OptionGroup var companions: CompanionOptions
     @OptionGroup(title: "Artificial stars") var injection: InjectionOptions
 

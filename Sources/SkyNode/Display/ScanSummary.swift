@@ -42,7 +42,7 @@ struct ScanSummary {
                 "\(truncated) source\(truncated == 1 ? " reaches" : "s reach") beyond a sector's margin; a larger "
                     + "--margin or --sector measures them whole")
         }
-        if let truth = plan.truth { lines += TruthReport(sources: catalogue.sources, truth: truth).lines }
+        if let truth = plan.truth { lines += TruthReport(sources: catalogue.sourcesInFrame, truth: truth).lines }
         lines += files.map { "wrote \(PrintableText.of($0))" }
         self.lines = lines
     }

@@ -24,7 +24,10 @@ struct CompanionOptions: ParsableArguments {
     var variance: String?
 
     @Option(
-        help: ArgumentHelp("Pixels that are not 0 there are left out.", valueName: "file|hdu:n"), completion: .file())
+        help: ArgumentHelp(
+            "Pixels that are not 0 there are left out. auto: the bad pixels of the mask, and the weights or the variance, that the "
+                + "image's own file has for it, as far as nothing else is named. Default: none.",
+            valueName: "file|hdu:n|auto|none"), completion: .file())
     var mask: String?
 
     /// What belongs to an image; `nil` for nothing.
@@ -36,19 +39,24 @@ struct CompanionOptions: ParsableArguments {
         guard noises.count < 2 else {
             throw CommandFailure(.usage, "give one of --weight, --rms and --variance")
         }
+        let mask = self.mask == "none" ? nil : self.mask
         guard !noises.isEmpty || mask != nil else { return nil }
         var companions = Companions()
         if let (kind, place) = noises.first {
             (companions.kind, companions.noise) = (kind, try CompanionOptions.place(place, of: image))
         }
-        companions.mask = try mask.map { try CompanionOptions.place($0, of: image) }
+        if mask == "auto" {
+            companions.takesOwn = true
+        } else {
+            companions.mask = try mask.map { try CompanionOptions.place($0, of: image) }
+        }
         return companions
     }
 
     /// The resolved paths of the files that belong to an image, as far as they are there; not the image's own.
     func files(of image: String) -> [String] {
         [weight, rms, variance, mask].compactMap { text in
-            guard let text, !text.hasPrefix("hdu:") else { return nil }
+            guard let text, !text.hasPrefix("hdu:"), !["auto", "none"].contains(text) else { return nil }
             guard let whole = realpath(text.replacing("%", with: CompanionOptions.stem(image)), nil) else { return nil }
             defer { free(whole) }
             return String(cString: whole)

@@ -54,6 +54,8 @@ struct EpochComparer: Sendable {
         var reference = request.image
         reference.hdu = catalogue.info.hdu
         (reference.content, reference.holder) = (catalogue.info.content, catalogue.info.holder)
+        reference.layer = catalogue.info.layer
+        reference.companions = reference.companions?.completed(by: catalogue.info.ownCompanions)
         reference.companions?.noise?.hdu = catalogue.info.noiseHDU
         reference.companions?.mask?.hdu = catalogue.info.maskHDU
         return Scanned(

@@ -20,10 +20,15 @@ struct ScanBatch: Sendable {
     /// catalogues in memory; on many slots three for two, so that an image can stay on one node.
     private static let widths = 4...64
 
+    /// Room for the number of an HDU and a plane in an image's place among all.
+    private static let orderBits = 20
+
     /// What came of an image.
     private struct Outcome: Sendable {
         var status: ExitStatus
         var place = 0
+        /// Whether its file holds masks and weights only.
+        var isLeftOut = false
         /// Its place among the images, and its sources, where a catalogue of all is wanted.
         var section: (place: Int, CatalogueTable.Section)?
         /// What has changed since the reference.
@@ -32,7 +37,7 @@ struct ScanBatch: Sendable {
         var others: [ScanPlan.Item] = []
     }
 
-    /// An image, and its place among all: that of its file, then its HDU.
+    /// An image, and its place among all: that of its file, then its HDU and its plane.
     private struct Turn {
         var item: ScanPlan.Item
         var place: Int
@@ -80,7 +85,7 @@ struct ScanBatch: Sendable {
             var compared: [(place: Int, EpochComparer.Compared)] = []
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
             // A file's images keep together in the catalogue of all.
-            var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << 16) })
+            var waiting = Deque(plan.items.enumerated().map { Turn(item: $1, place: $0 << ScanBatch.orderBits) })
             let width = try await width()
             for _ in 0..<width {
                 if let turn = waiting.popFirst() {
@@ -89,14 +94,17 @@ struct ScanBatch: Sendable {
             }
             var running = min(width, plan.items.count)
             var isCut = false
+            var leftOut = 0
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
+                if outcome.isLeftOut { leftOut += 1 }
                 running -= 1
                 if outcome.status == .cancelled { isCut = true }
                 if let section = outcome.section { sections.append(section) }
                 if let one = outcome.compared { compared.append(one) }
                 for item in outcome.others.reversed() {
-                    waiting.prepend(Turn(item: item, place: outcome.place + (item.hdu ?? 0)))
+                    let file = (outcome.place >> ScanBatch.orderBits) << ScanBatch.orderBits
+                    waiting.prepend(Turn(item: item, place: file + item.order))
                 }
                 while running < width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
                     running += 1
@@ -104,6 +112,8 @@ struct ScanBatch: Sendable {
                 }
             }
             isCut = isCut || !waiting.isEmpty
+            // Where nothing else was there to be scanned, nothing was done.
+            if leftOut == plan.items.count { worst = ScanBatch.worse(worst, .usage) }
             // A catalogue of all images that holds some of them would be taken for whole.
             if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty, !isCut || keepsPartial
             {
@@ -161,7 +171,7 @@ struct ScanBatch: Sendable {
         _ item: ScanPlan.Item, place: Int, _ reference: EpochComparer.Scanned?
     ) async throws -> Outcome {
         var item = item
-        let isOneOfMany = plan.items.count > 1 || item.hdu != nil
+        let isOneOfMany = plan.items.count > 1 || item.hdu != nil || item.plane != nil
         let printer = EventPrinter(
             format: format, isVerbose: isVerbose, display: display, subject: isOneOfMany ? item.name : nil)
         let shares = SectorShares()
@@ -173,6 +183,10 @@ struct ScanBatch: Sendable {
         let status = JobSummary.status(report)
         if report.state != .done {
             let keeps = keepsPartial && !shares.list.isEmpty
+            if let reason = report.reason, report.state != .cancelled, ImageRole.saysNoSky(reason) {
+                display.say("skynode: \(PrintableText.of(reason))")
+                return Outcome(status: .done, place: place, isLeftOut: true)
+            }
             if let reason = report.reason {
                 display.say("skynode: \(PrintableText.of(reason))")
             } else if report.state == .cancelled, !isBatch {
@@ -189,17 +203,22 @@ struct ScanBatch: Sendable {
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
         let others = self.others(of: item, catalogue.info)
-        if !others.isEmpty { item = item.named(hdu: catalogue.info.hdu, besides: plan.stems) }
-        if let auxiliaries = catalogue.info.auxiliaries, format == .text {
-            let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
-            display.say("\(PrintableText.of(item.path)): \(names) left out; --hdu scans one all the same")
+        let (path, info) = (PrintableText.of(item.path), catalogue.info)
+        if others.contains(where: { $0.hdu != nil && $0.hdu != item.hdu }) {
+            item = item.named(hdu: info.hdu, besides: plan.stems)
+        }
+        let isColour = others.contains { $0.plane != nil }
+        if isColour { item = item.named(plane: 1, besides: plan.stems) }
+        if format == .text {
+            for line in LayerLines(item: item, info: info).lines { display.say("\(path): \(line)") }
         }
         let preview = plan.output.isFile ? nil : try await results.preview()
         let runs = preview == nil ? [] : try await results.runs()
         let output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
             configuration: plan.configuration, catalogue: catalogue, companions: item.companions)
-        let section = plan.merges || item.hdu != nil ? (place, output.section) : nil
+        let isOne = item.hdu == nil && item.plane == nil
+        let section = plan.merges || !isOne ? (place, output.section) : nil
         let files: [String]
         do {
             files = try interrupts.whileWriting { () throws(SkyError) in
@@ -263,7 +282,10 @@ struct ScanBatch: Sendable {
             return []
         }
         let stems = plan.stems
-        return images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
+        let further = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
+        guard let cube = info.cube, cube.isColourImage, item.layer?.plane == nil else { return further }
+        let named = further.isEmpty ? item : item.of(hdu: info.hdu, besides: stems)
+        return (2...ImageCube.colours).map { named.of(plane: $0, besides: stems) } + further
     }
 
     private func compare(

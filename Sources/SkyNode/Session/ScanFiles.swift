@@ -20,8 +20,10 @@ struct ScanFiles {
         self.catalogue = catalogue
         var section = CatalogueTable.Section(
             image: name, digest: catalogue.info.content?.hexadecimal, header: catalogue.info.header ?? [],
-            filter: catalogue.filter, sources: catalogue.sources)
-        section.companions = companions?.files(catalogue.info) ?? []
+            filter: catalogue.filter, sources: catalogue.sourcesInFrame)
+        section.companions = companions?.completed(by: catalogue.info.ownCompanions).files(catalogue.info) ?? []
+        section.plane = catalogue.info.cube.map { _ in catalogue.info.layer?.plane ?? 1 }
+        section.layer = catalogue.info.layer
         self.section = section
     }
 

@@ -15,6 +15,15 @@ struct ScanPlan: Sendable {
         var stem: String
         /// Of a file with several images, which this is.
         var hdu: Int?
+        /// Of a colour image, which plane this is.
+        var plane: Int?
+        /// Its place among the images of its file.
+        var order: Int { (hdu ?? 0) * (ImageCube.colours + 1) + (plane ?? 0) }
+
+        /// What of its HDU it is.
+        var layer: ImageLayer? {
+            if case .sky(let request) = request.kind { request.image.layer } else { nil }
+        }
 
         /// Its weights and mask.
         var companions: Companions? {
@@ -29,6 +38,27 @@ struct ScanPlan: Sendable {
                 request.configuration.hdu = hdu
                 item.request.kind = .sky(request)
             }
+            return item
+        }
+
+        /// Another plane of the same image.
+        func of(plane: Int, besides stems: Set<String>) -> Item {
+            var item = named(plane: plane, besides: stems)
+            if case .sky(var request) = item.request.kind {
+                var layer = request.image.layer ?? ImageLayer()
+                layer.plane = plane
+                request.image.layer = layer
+                item.request.kind = .sky(request)
+            }
+            return item
+        }
+
+        /// As one of several planes.
+        func named(plane: Int, besides stems: Set<String>) -> Item {
+            var item = self
+            item.plane = plane
+            item.name += "[plane \(plane)]"
+            repeat { item.stem += "-plane\(plane)" } while stems.contains(item.stem)
             return item
         }
 
@@ -121,8 +151,14 @@ struct ScanPlan: Sendable {
             throw CommandFailure(.usage, "--inject writes files of its own: let --output name a folder")
         }
         let (scan, place) = (configuration, output)
+        let layers = try command.layers.layers()
+        if command.reference != nil, layers.count > 1 {
+            throw CommandFailure(
+                .usage, "--reference compares one image with one: it does not go with --bayer, which makes four of each"
+            )
+        }
         reference = try command.reference.map { file in
-            var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu)
+            var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu, layer: layers[0])
             image.companions = try command.companions.companions(of: file)
             let job = try ScanPlan.job(image, command, scan, withPicture: false)
             return Item(name: file, path: image.path, request: job, stem: place.folder + "/" + ScanPlan.stem(file))
@@ -137,23 +173,30 @@ struct ScanPlan: Sendable {
             var reference: ImageReference
             do {
                 try FITSSniff.check(path: image)
-                reference = ImageReference(path: file.path, hdu: configuration.hdu)
+                reference = ImageReference(path: file.path, hdu: configuration.hdu, layer: layers[0])
                 if list.images.count > 1, companions.contains(reference.path) { continue }
                 reference.companions = try command.companions.companions(of: image)
             } catch let error as SkyError {
                 refusals.append(error)
                 continue
             }
-            let job = try ScanPlan.job(reference, command, configuration, withPicture: !output.isFile)
-            // Two images of one name in different folders must not overwrite each other's catalogue.
-            let stem = ScanPlan.stem(image)
-            var unique = stem
-            var number = 2
-            while !stems.insert(unique).inserted {
-                unique = "\(stem)-\(number)"
-                number += 1
+            for layer in layers {
+                reference.layer = layer.isPlain ? nil : layer
+                let job = try ScanPlan.job(reference, command, configuration, withPicture: !output.isFile)
+                let colour = layer.bayer?.colour.rawValue
+                // Two images of one name in different folders must not overwrite each other's catalogue.
+                let stem = ScanPlan.stem(image) + (colour.map { "-" + $0 } ?? "")
+                var unique = stem
+                var number = 2
+                while !stems.insert(unique).inserted {
+                    unique = "\(stem)-\(number)"
+                    number += 1
+                }
+                items.append(
+                    Item(
+                        name: image + (colour.map { "[\($0)]" } ?? ""), path: reference.path, request: job,
+                        stem: output.folder + "/" + unique))
             }
-            items.append(Item(name: image, path: reference.path, request: job, stem: output.folder + "/" + unique))
         }
         // One bad file of a night is no reason to leave the others.
         if items.isEmpty, let error = refusals.first { throw error }

@@ -1,0 +1,41 @@
+import SkyCore
+import Transport
+
+/// What a person might not expect of what was scanned of an image, in lines for people.
+struct LayerLines {
+    let lines: [String]
+
+    init(item: ScanPlan.Item, info: ImageInfo) {
+        var lines: [String] = []
+        if let auxiliaries = info.auxiliaries {
+            let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
+            lines.append("\(names) left out; --hdu scans one all the same")
+        }
+        if let cube = info.cube, item.layer?.plane == nil {
+            lines.append(
+                cube.isColourImage
+                    ? "a colour image: each of its three planes has a catalogue of its own; --plane scans one"
+                    : "a cube of \(cube.planes) planes: the first is scanned; --plane names another")
+        }
+        if item.layer?.bayer == nil, let pattern = BayerPattern(header: info.header ?? []) {
+            lines.append(
+                "its header says that its pixels have filters in the order \(pattern.rawValue): --bayer \(pattern.rawValue) "
+                    + "scans each colour on its own")
+        }
+        if let scale = info.layer?.scale {
+            var means: [String] = []
+            if scale.offset != 0 { means.append("less \(scale.offset)") }
+            if scale.exponent != 0 { means.append("in units of 2^\(scale.exponent)") }
+            lines.append(
+                "its values are more than 32-bit floats hold: it was scanned \(means.joined(separator: " and ")); the catalogue is "
+                    + "in the image's own units")
+        }
+        if let own = info.ownCompanions {
+            let names = own.images.map { "HDU \($0.hdu) as \($0.use)" }
+            lines.append("\(names.joined(separator: ", ")), as --mask auto says")
+        } else if item.companions?.takesOwn == true {
+            lines.append("--mask auto: the file has neither a mask nor weights for it")
+        }
+        self.lines = lines
+    }
+}
