@@ -1,7 +1,7 @@
 import Glibc
 
 /// The artificial stars that somebody asks for. What is not said is taken from the image's own catalogue.
-package struct InjectionWish: Hashable, Sendable {
+package struct InjectionWish: Hashable, Codable, Sendable {
     package var count: Int
     package var seed: UInt64 = 1
     package var profile = StarProfile.moffat
@@ -13,7 +13,7 @@ package struct InjectionWish: Hashable, Sendable {
     /// From what nobody finds to what everybody finds. In between is where half are found: at 4 to 8, whatever the options.
     private static let signalToNoise = 1.0...100
     /// Most scans of one image with stars.
-    private static let mostRounds = 20
+    static let mostRounds = 20
 
     package init(count: Int) {
         self.count = count

@@ -35,7 +35,8 @@ package struct JobRequest: Codable, Sendable {
         switch kind {
         case .simulate(let request): "\(request.tasks) simulated tasks"
         case .sky(let request):
-            request.image.path + (request.image.injection.map { " with \($0.count) injected stars" } ?? "")
+            request.image.path + (request.image.layer?.words ?? "")
+                + (request.image.injection.map { " with \($0.count) injected stars" } ?? "")
         case .compare(let request): "\(request.new.reference.path) against \(request.old.reference.path)"
         }
     }
@@ -126,6 +127,8 @@ package struct SkyRequest: Codable, Sendable {
     package var pictureSide: Int?
     /// Whether results of earlier scans may answer; `nil` as `true`.
     package var usesCache: Bool?
+    /// What comes after the scan and may be seen to be in vain before it; `nil` for nothing.
+    package var purpose: ScanPurpose?
     /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
     package var failSector: Int?
 
@@ -138,6 +141,7 @@ package struct SkyRequest: Codable, Sendable {
         try configuration.validate()
         // In its own words, which name what was asked for.
         try image.injection?.validate()
+        try purpose?.validate()
         do { try image.validate() } catch { throw SkyError(.badInput, error.description) }
         if let pictureSide, !ImagePreview.sides.contains(pictureSide) {
             throw SkyError(

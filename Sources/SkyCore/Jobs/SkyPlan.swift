@@ -283,6 +283,11 @@ struct SkyPlan: JobPlan {
     private mutating func inspected(_ info: ImageInfo) -> PlanStep {
         self.info = info
         configuration = request.configuration.completed(by: ImageKeywords(info.header ?? []))
+        do throws(SkyError) {
+            try request.purpose?.check(info, layer: request.image.layer, configuration: configuration)
+        } catch {
+            return PlanStep(abort: SkyError(.badInput, "\(FITSSniff.quoted(image.path)): \(error.message)"))
+        }
         if let scale = info.layer?.scale { configuration = scale.inPixels(configuration) }
         do {
             sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
@@ -308,7 +313,7 @@ struct SkyPlan: JobPlan {
         }
         var told = info
         (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
-        told.ownCompanions = nil
+        (told.ownCompanions, told.place) = (nil, nil)
         return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 

@@ -22,6 +22,11 @@ public struct ImageLayer: Hashable, Codable, Sendable {
     /// Whether it is all pixels of the only plane, or of the first.
     public var isPlain: Bool { self == ImageLayer() }
 
+    /// Behind an image's name: `[plane 2]`, `[G1]`.
+    package var words: String {
+        (plane.map { "[plane \($0)]" } ?? "") + (bayer.map { "[\($0.colour.rawValue)]" } ?? "")
+    }
+
     /// The same plane and colour of an image that belongs to this one.
     var ofCompanion: ImageLayer { ImageLayer(plane: plane, bayer: bayer) }
 

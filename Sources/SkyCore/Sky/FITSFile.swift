@@ -104,7 +104,7 @@ final class FITSFile {
                 guard !found.isEmpty else { throw error }
                 break
             }
-            guard let content else { break }
+            guard let content, found.count < Self.listLimit else { break }
             switch content {
             case .image(let shape):
                 found.append(described(shape))
@@ -349,17 +349,19 @@ final class FITSFile {
 
 extension FITSFile {
     /// The error for data that cannot be read although the header promised them.
-    func damaged(_ status: Int32, info: ImageInfo) -> SkyError {
+    func damaged(_ status: Int32, sizes: [Int]) -> SkyError {
         if status == Self.endOfFile {
             return SkyError(
                 .badInput,
-                "\(name): truncated: the header promises \(info.width) x \(info.height) pixels, the file ends before"
+                "\(name): truncated: the header promises \(words(sizes)) pixels, the file ends before"
                     + " the last; copy it again, or wait until it is written")
         }
         // 1 and 413, 414: cfitsio's decoders of compressed tiles give up.
         let reason = [1, 413, 414].contains(status) ? "its compressed tiles cannot be unpacked" : Self.words(status)
         return SkyError(.badInput, "\(name): damaged pixel data: \(reason); copy it again")
     }
+
+    private func words(_ sizes: [Int]) -> String { sizes.map { "\($0)" }.joined(separator: " x ") }
 
     private static func cannotOpen(name: String, _ status: Int32) -> SkyError {
         switch status {

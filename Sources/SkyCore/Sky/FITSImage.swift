@@ -18,6 +18,8 @@ package final class FITSImage {
     let layer: ImageLayer
     /// The place of its plane along the axes beyond the second.
     let plane: [Int]
+    /// Sizes of all its axes.
+    private let sizes: [Int]
     /// Whether the coordinates are those of the primary header.
     private let inheritsCoordinates: Bool
 
@@ -55,6 +57,7 @@ package final class FITSImage {
                 .badInput, "\(file.name): \(shape.width) x \(shape.height) pixels are no frame of a colour camera")
         }
         plane = shape.place(ofPlane: layer.plane ?? 1)
+        sizes = [shape.width, shape.height] + shape.higherAxes
         let coordinates = Self.coordinates(of: file, hdu: shape.hdu, plane: planes > 1 ? plane : nil)
         inheritsCoordinates = coordinates.areInherited
         self.path = path
@@ -210,7 +213,7 @@ package final class FITSImage {
             // 64-bit values that do not fit a Float stop cfitsio in the middle: read them as they are.
             (pixels, status) = (try exact(rect).map { Float($0) }, 0)
         }
-        guard status == 0 else { throw file.damaged(status, info: info) }
+        guard status == 0 else { throw file.damaged(status, sizes: sizes) }
         pixels.withUnsafeMutableBufferPointer { buffer in
             // A choice and no branch: several pixels at a time.
             for index in buffer.indices { buffer[index] = abs(buffer[index]) < 1e30 ? buffer[index] : .nan }
@@ -222,7 +225,7 @@ package final class FITSImage {
     private func exact(_ rect: PixelRect) throws(SkyError) -> [Double] {
         var values = [Double](repeating: .nan, count: rect.width * rect.height)
         let status = file.read(stored(rect), into: &values)
-        guard status == 0 else { throw file.damaged(status, info: info) }
+        guard status == 0 else { throw file.damaged(status, sizes: sizes) }
         return values
     }
 
@@ -257,11 +260,18 @@ package final class FITSImage {
     /// Pixels of a sample: enough for a median, too few to be noticed.
     private static let (sampleRows, sampleWidth) = (8, 1024)
 
-    /// Reads the end of the last row: a file cut short by a failed copy is found here, not in the last sector.
+    /// Reads the end of the last row, of a cube's last plane too: a file cut short by a failed copy is found here, not in the last
+    /// sector or when other planes are written already.
     private func checkEnd() throws(SkyError) {
         let count = min(info.width, 4096)
         let tail = PixelRect(x: info.width - count, y: info.height - 1, width: count, height: 1)
         _ = try read(tail)
+        let lastPlane = Array(sizes.dropFirst(2))
+        guard lastPlane != plane else { return }
+        var pixel = [Float.nan]
+        let last = PixelRect(x: sizes[0] - 1, y: sizes[1] - 1, width: 1, height: 1)
+        let status = file.read(FITSFile.Part(rect: last, plane: lastPlane), into: &pixel)
+        guard status == 0 || status == FITSFile.numericalOverflow else { throw file.damaged(status, sizes: sizes) }
     }
 }
 

@@ -30,6 +30,7 @@ extension ImageInfo {
             "words about coordinates that are not one line of at most \(MissingCoordinates.textLimit) bytes")
         for content in [content, noiseContent, maskContent] { try content?.validate() }
         try cube?.validate()
+        try place?.validate()
         try layer?.validate()
         try ownCompanions?.validate()
         // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.

@@ -22,6 +22,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var cube: ImageCube?
     /// What of the HDU the image is, with what had to be found out first; `nil` for all of its only plane.
     public var layer: ImageLayer?
+    /// Where it lies in the sky; `nil` where only the rest matters, and without coordinates.
+    package var place: SkyCircle?
     /// The mask and the weights that the file itself has for it, where they were asked for and there are any.
     package var ownCompanions: Companions?
     /// What the file holds, where that was asked for.

@@ -70,6 +70,7 @@ package final class SkyEngine {
         info.ownCompanions = own
         (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
         info.layer = layer
+        info.place = image.wcs.flatMap { SkyCircle(of: $0, width: info.width, height: info.height) }
         if layer?.scale == nil, let scale = try (image as? FITSImage)?.neededScale() {
             var scaled = layer ?? ImageLayer()
             scaled.scale = scale

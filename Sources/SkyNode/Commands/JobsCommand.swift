@@ -218,9 +218,12 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let name = request.image.path
             let catalogue = try await results.catalogue(withDigestOf: name)
             let preview = try await results.preview()
-            try place.prepare(stems: [place.folder + "/" + ScanPlan.stem(name)])
+            // The colours of one frame are jobs of their own.
+            let colour = request.image.layer?.bayer.map { "-" + $0.colour.rawValue } ?? ""
+            let stem = place.folder + "/" + ScanPlan.stem(name) + colour
+            try place.prepare(stems: [stem])
             let output = ScanFiles(
-                name: name, stem: place.folder + "/" + ScanPlan.stem(name), formats: place.isFile ? [] : place.formats,
+                name: name, stem: stem, formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue)
             let runs = preview == nil ? [] : try await results.runs()
             var files = try output.write(

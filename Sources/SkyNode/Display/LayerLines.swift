@@ -7,7 +7,9 @@ struct LayerLines {
 
     init(item: ScanPlan.Item, info: ImageInfo) {
         var lines: [String] = []
-        if let auxiliaries = info.auxiliaries {
+        // Once for all colours and planes of a file.
+        let isFirst = item.plane ?? 1 == 1 && item.layer?.bayer?.colour ?? .red == .red
+        if let auxiliaries = info.auxiliaries, isFirst {
             let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
             lines.append("\(names) left out; --hdu scans one all the same")
         }

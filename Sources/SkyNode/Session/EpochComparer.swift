@@ -63,15 +63,11 @@ struct EpochComparer: Sendable {
             catalogue: catalogue)
     }
 
-    /// Compares an image with the reference.
+    /// How an image and the reference fit together.
     ///
     /// - Throws: `SkyError` where the two cannot be compared, with the reason.
-    func compare(_ item: ScanPlan.Item, _ new: Scanned, with old: Scanned) async throws -> Compared? {
+    func pair(_ new: Scanned, with old: Scanned) async throws -> EpochPair {
         let configuration = plan.configuration
-        // In parts of one size, however the images were scanned: stars of a part tell how its seeing differs.
-        var cut = configuration
-        (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
-        let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
         let epochs = [new, old].map { scanned in
             let camera = configuration.completed(by: scanned.catalogue.keywords)
             return Epoch(
@@ -82,10 +78,23 @@ struct EpochComparer: Sendable {
             plan.coordinateError, plan.injectedChanges, plan.injection?.seed ?? 1
         )
         // Matching a hundred thousand sources takes a while.
-        let pair = try await NIOThreadPool.singleton.runIfActive {
+        return try await NIOThreadPool.singleton.runIfActive {
             try EpochPair(
                 new: epochs[0], old: epochs[1], coordinateError: coordinateError, injected: injected, seed: seed)
         }
+    }
+
+    /// Compares an image with the reference.
+    ///
+    /// - Throws: `SkyError` where the two cannot be compared, with the reason.
+    func compare(
+        _ item: ScanPlan.Item, _ new: Scanned, with old: Scanned, _ pair: EpochPair
+    ) async throws -> Compared? {
+        let configuration = plan.configuration
+        // In parts of one size, however the images were scanned: stars of a part tell how its seeing differs.
+        var cut = configuration
+        (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
+        let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
         let work = grid.sectors.map { CompareRequest.Work.difference(pair.order(for: $0)) }
         guard
             let (parts, status) = try await parts(

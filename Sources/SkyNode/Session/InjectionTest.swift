@@ -3,7 +3,6 @@ import Transport
 
 /// Scans an image once more with artificial stars in it, and writes what became of them.
 struct InjectionTest: Sendable {
-    let wish: InjectionWish
     let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
@@ -14,15 +13,10 @@ struct InjectionTest: Sendable {
 
     /// - Parameters:
     ///   - item: the image, with the request that `plain` came of.
+    ///   - injections: the stars of each round, as the wish has them for this catalogue.
     ///   - plain: its catalogue without the stars.
-    func run(_ item: ScanPlan.Item, plain: Catalogue) async throws -> ExitStatus {
+    func run(_ item: ScanPlan.Item, _ injections: [Injection], plain: Catalogue) async throws -> ExitStatus {
         guard case .sky(let request) = item.request.kind else { return .done }
-        let injections: [Injection]
-        do {
-            injections = try wish.rounds(for: plain, configuration: request.configuration)
-        } catch {
-            return say(error, item)
-        }
         var rounds: [(injection: Injection, catalogue: Catalogue)] = []
         var status = ExitStatus.done
         for (index, injection) in injections.enumerated() {
@@ -69,7 +63,7 @@ struct InjectionTest: Sendable {
         guard case .sky(var request) = job.kind else { return job }
         request.image.injection = injection
         request.configuration.filter = plain.filter
-        (request.pictureSide, request.failSector) = (nil, nil)
+        (request.pictureSide, request.failSector, request.purpose) = (nil, nil, nil)
         job.kind = .sky(request)
         return job
     }

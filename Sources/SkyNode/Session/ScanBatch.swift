@@ -27,6 +27,10 @@ struct ScanBatch: Sendable {
     private struct Outcome: Sendable {
         var status: ExitStatus
         var place = 0
+        /// The image, as it is called among those of its file.
+        var name = ""
+        /// Whether its catalogue is there.
+        var isWritten = false
         /// Whether its file holds masks and weights only.
         var isLeftOut = false
         /// Its place among the images, and its sources, where a catalogue of all is wanted.
@@ -69,7 +73,8 @@ struct ScanBatch: Sendable {
         var reference: EpochComparer.Scanned?
         if let item = plan.reference {
             reference = try await comparer.scanned(item)
-            guard reference != nil else { return interrupts.wasInterrupted ? .cancelled : .usage }
+            guard let reference else { return interrupts.wasInterrupted ? .cancelled : .usage }
+            tellOf(reference.catalogue.info, item)
         }
         return try await run(with: reference)
     }
@@ -95,16 +100,22 @@ struct ScanBatch: Sendable {
             var running = min(width, plan.items.count)
             var isCut = false
             var leftOut = 0
+            var images: [Int: (written: [String], failed: [String])] = [:]
             while let outcome = try await group.next() {
                 worst = ScanBatch.worse(worst, outcome.status)
                 if outcome.isLeftOut { leftOut += 1 }
+                let file = outcome.place >> ScanBatch.orderBits
+                if outcome.isWritten {
+                    images[file, default: ([], [])].written.append(outcome.name)
+                } else if outcome.status == .usage {
+                    images[file, default: ([], [])].failed.append(outcome.name)
+                }
                 running -= 1
                 if outcome.status == .cancelled { isCut = true }
                 if let section = outcome.section { sections.append(section) }
                 if let one = outcome.compared { compared.append(one) }
                 for item in outcome.others.reversed() {
-                    let file = (outcome.place >> ScanBatch.orderBits) << ScanBatch.orderBits
-                    waiting.prepend(Turn(item: item, place: file + item.order))
+                    waiting.prepend(Turn(item: item, place: file << ScanBatch.orderBits + item.order))
                 }
                 while running < width, !interrupts.wasInterrupted, let turn = waiting.popFirst() {
                     running += 1
@@ -112,6 +123,7 @@ struct ScanBatch: Sendable {
                 }
             }
             isCut = isCut || !waiting.isEmpty
+            for file in images.keys.sorted() { images[file].map { tellOfGaps(plan.items[file].path, $0) } }
             // Where nothing else was there to be scanned, nothing was done.
             if leftOut == plan.items.count { worst = ScanBatch.worse(worst, .usage) }
             // A catalogue of all images that holds some of them would be taken for whole.
@@ -162,6 +174,21 @@ struct ScanBatch: Sendable {
         if plan.output.isStandardOutput { display.say(line) } else { Console.output(line) }
     }
 
+    /// Of a file that is damaged in the middle, what there is a catalogue of.
+    private func tellOfGaps(_ path: String, _ images: (written: [String], failed: [String])) {
+        guard !images.written.isEmpty, !images.failed.isEmpty else { return }
+        let words = [images.written, images.failed].map { names in
+            let rest = names.count > Self.namesShown ? " and \(names.count - Self.namesShown) more" : ""
+            return names.prefix(Self.namesShown).map { PrintableText.of($0) }.joined(separator: ", ") + rest
+        }
+        display.say(
+            "skynode: \(PrintableText.of(path)): there are catalogues of \(words[0]), none of \(words[1]); a catalogue of all "
+                + "together lacks these")
+    }
+
+    /// Images that a line names.
+    private static let namesShown = 8
+
     private static func worse(_ left: ExitStatus, _ right: ExitStatus) -> ExitStatus {
         // Being cancelled outweighs bad input, which outweighs a gap.
         left.rawValue >= right.rawValue ? left : right
@@ -170,7 +197,7 @@ struct ScanBatch: Sendable {
     private func scan(
         _ item: ScanPlan.Item, place: Int, _ reference: EpochComparer.Scanned?
     ) async throws -> Outcome {
-        var item = item
+        var item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         let isOneOfMany = plan.items.count > 1 || item.hdu != nil || item.plane != nil
         let printer = EventPrinter(
             format: format, isVerbose: isVerbose, display: display, subject: isOneOfMany ? item.name : nil)
@@ -197,20 +224,28 @@ struct ScanBatch: Sendable {
                 let info =
                     report.state == .cancelled
                     ? nil : try? await ScanResults(coordinator: coordinator, job: job).catalogue().info
-                return Outcome(status: status, place: place, others: info.map { self.others(of: item, $0) } ?? [])
+                return Outcome(
+                    status: status, place: place, name: item.name, others: info.map { self.others(of: item, $0) } ?? [])
             }
         }
         let results = ScanResults(coordinator: coordinator, job: job)
         let catalogue = try await results.catalogue(withDigestOf: item.path)
         let others = self.others(of: item, catalogue.info)
-        let (path, info) = (PrintableText.of(item.path), catalogue.info)
+        let info = catalogue.info
         if others.contains(where: { $0.hdu != nil && $0.hdu != item.hdu }) {
             item = item.named(hdu: info.hdu, besides: plan.stems)
         }
         let isColour = others.contains { $0.plane != nil }
         if isColour { item = item.named(plane: 1, besides: plan.stems) }
-        if format == .text {
-            for line in LayerLines(item: item, info: info).lines { display.say("\(path): \(line)") }
+        tellOf(info, item)
+        let further: Further
+        do {
+            further = try await self.further(item, job, catalogue, report, reference)
+        } catch let error as SkyError {
+            display.say(
+                "skynode: \(PrintableText.of(item.name)): \(PrintableText.of(error.message)); nothing of it was written"
+            )
+            return Outcome(status: .usage, place: place, name: item.name, others: others)
         }
         let preview = plan.output.isFile ? nil : try await results.preview()
         let runs = preview == nil ? [] : try await results.runs()
@@ -220,16 +255,18 @@ struct ScanBatch: Sendable {
         let isOne = item.hdu == nil && item.plane == nil
         let section = plan.merges || !isOne ? (place, output.section) : nil
         let files: [String]
+        var isWritten = false
         do {
             files = try interrupts.whileWriting { () throws(SkyError) in
                 try output.write(
                     preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
             }
             tally.count(wholly: report.state == .done)
+            isWritten = true
         } catch {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
-            return Outcome(status: .usage, place: place, section: section, others: others)
+            return Outcome(status: .usage, place: place, name: item.name, section: section, others: others)
         }
         if format == .text {
             display.clear()
@@ -237,10 +274,11 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { tell(line) }
         }
-        var outcome = Outcome(status: status, place: place, section: section, others: others)
-        if let reference, report.state == .done, !interrupts.wasInterrupted {
+        var outcome = Outcome(
+            status: status, place: place, name: item.name, isWritten: isWritten, section: section, others: others)
+        if let reference, let (new, pair) = further.epochs, !interrupts.wasInterrupted {
             do {
-                outcome.compared = try await compare(item, job, catalogue, reference).map { (place, $0) }
+                outcome.compared = try await comparer.compare(item, new, with: reference, pair).map { (place, $0) }
                 if outcome.compared == nil { outcome.status = ScanBatch.worse(status, .partlyFailed) }
             } catch let error as SkyError {
                 display.say(
@@ -250,7 +288,7 @@ struct ScanBatch: Sendable {
             }
         }
         if report.state == .done, !interrupts.wasInterrupted {
-            outcome.status = ScanBatch.worse(outcome.status, try await test(item, catalogue))
+            outcome.status = ScanBatch.worse(outcome.status, try await test(item, further.injections, catalogue))
         }
         return outcome
     }
@@ -288,19 +326,49 @@ struct ScanBatch: Sendable {
         return (2...ImageCube.colours).map { named.of(plane: $0, besides: stems) } + further
     }
 
-    private func compare(
-        _ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue, _ reference: EpochComparer.Scanned
-    ) async throws -> EpochComparer.Compared? {
-        guard let new = try await comparer.scanned(item, job, catalogue) else { return nil }
-        return try await comparer.compare(item, new, with: reference)
+    /// What is done with an image after its scan, found out before anything of it is written.
+    private struct Further {
+        /// Stars to be put into it; none where it is not tested with any.
+        var injections: [Injection] = []
+        /// How it fits to the reference; `nil` where it is not compared.
+        var epochs: (new: EpochComparer.Scanned, pair: EpochPair)?
+    }
+
+    /// - Throws: `SkyError` where a comparison or a test with stars is asked for and cannot be had, with the reason.
+    private func further(
+        _ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue, _ report: JobReport,
+        _ reference: EpochComparer.Scanned?
+    ) async throws -> Further {
+        var further = Further()
+        guard report.state == .done, !interrupts.wasInterrupted else { return further }
+        if let wish = plan.injection, case .sky(let request) = item.request.kind {
+            further.injections = try wish.rounds(for: catalogue, configuration: request.configuration)
+        }
+        guard let reference, let new = try await comparer.scanned(item, job, catalogue) else { return further }
+        do {
+            further.epochs = (new, try await comparer.pair(new, with: reference))
+        } catch let error as SkyError {
+            throw SkyError(error.kind, "it cannot be compared with \(reference.name): \(error.message)")
+        }
+        return further
+    }
+
+    /// What a person might not expect of an image.
+    private func tellOf(_ info: ImageInfo, _ item: ScanPlan.Item) {
+        guard format == .text else { return }
+        for line in LayerLines(item: item, info: info).lines {
+            display.say("\(PrintableText.of(item.path)): \(line)")
+        }
     }
 
     /// What the scan makes of artificial stars, where that is wanted.
-    private func test(_ item: ScanPlan.Item, _ catalogue: Catalogue) async throws -> ExitStatus {
-        guard let wish = plan.injection else { return .done }
+    private func test(
+        _ item: ScanPlan.Item, _ injections: [Injection], _ catalogue: Catalogue
+    ) async throws -> ExitStatus {
+        guard !injections.isEmpty else { return .done }
         return try await InjectionTest(
-            wish: wish, coordinator: coordinator, interrupts: interrupts, display: display, format: format,
+            coordinator: coordinator, interrupts: interrupts, display: display, format: format,
             isVerbose: isVerbose, draws: draws
-        ).run(item, plain: catalogue)
+        ).run(item, injections, plain: catalogue)
     }
 }

@@ -25,6 +25,16 @@ struct ScanPlan: Sendable {
             if case .sky(let request) = request.kind { request.image.layer } else { nil }
         }
 
+        /// As one that is compared with a reference that has been scanned.
+        func compared(with place: SkyCircle?) -> Item {
+            var item = self
+            if case .sky(var request) = item.request.kind {
+                request.purpose?.reference = place
+                item.request.kind = .sky(request)
+            }
+            return item
+        }
+
         /// Its weights and mask.
         var companions: Companions? {
             if case .sky(let request) = request.kind { request.image.companions } else { nil }
@@ -147,11 +157,17 @@ struct ScanPlan: Sendable {
         if injection != nil, command.detach {
             throw CommandFailure(.usage, "--inject and --detach contradict each other: somebody must wait to compare")
         }
+        let layers = try command.layers.layers()
+        if injection != nil, layers.count > 1 {
+            throw CommandFailure(.usage, "--inject does not go with --bayer: its report is in a colour's own pixels")
+        }
+        if command.reference != nil, output.isFile {
+            throw CommandFailure(.usage, "--reference writes files of its own: let --output name a folder")
+        }
         if injection != nil, output.isFile {
             throw CommandFailure(.usage, "--inject writes files of its own: let --output name a folder")
         }
         let (scan, place) = (configuration, output)
-        let layers = try command.layers.layers()
         if command.reference != nil, layers.count > 1 {
             throw CommandFailure(
                 .usage, "--reference compares one image with one: it does not go with --bayer, which makes four of each"
@@ -160,9 +176,14 @@ struct ScanPlan: Sendable {
         reference = try command.reference.map { file in
             var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu, layer: layers[0])
             image.companions = try command.companions.companions(of: file)
-            let job = try ScanPlan.job(image, command, scan, withPicture: false)
+            var purpose = ScanPurpose()
+            (purpose.isReference, purpose.isCompared) = (true, true)
+            let job = try ScanPlan.job(image, command, scan, purpose, withPicture: false)
             return Item(name: file, path: image.path, request: job, stem: place.folder + "/" + ScanPlan.stem(file))
         }
+        var purpose = ScanPurpose()
+        (purpose.isCompared, purpose.coordinateError) = (command.reference != nil, command.coordinateError)
+        purpose.injection = injection
         var items: [Item] = []
         var stems: Set<String> = []
         // A folder holds the weights of its images too.
@@ -182,7 +203,7 @@ struct ScanPlan: Sendable {
             }
             for layer in layers {
                 reference.layer = layer.isPlain ? nil : layer
-                let job = try ScanPlan.job(reference, command, configuration, withPicture: !output.isFile)
+                let job = try ScanPlan.job(reference, command, scan, purpose, withPicture: !place.isFile)
                 let colour = layer.bayer?.colour.rawValue
                 // Two images of one name in different folders must not overwrite each other's catalogue.
                 let stem = ScanPlan.stem(image) + (colour.map { "-" + $0 } ?? "")
@@ -211,11 +232,13 @@ struct ScanPlan: Sendable {
     }
 
     private static func job(
-        _ image: ImageReference, _ command: ScanCommand, _ configuration: ScanConfiguration, withPicture: Bool
+        _ image: ImageReference, _ command: ScanCommand, _ configuration: ScanConfiguration, _ purpose: ScanPurpose,
+        withPicture: Bool
     ) throws -> JobRequest {
         var request = SkyRequest(image: image, configuration: configuration)
         request.usesCache = !command.noCache
         request.pictureSide = command.noPicture || !withPicture ? nil : ScanPlan.pictureSide
+        request.purpose = purpose == ScanPurpose() ? nil : purpose
         request.failSector = command.failSector.map { $0 - 1 }
         var job = JobRequest(.sky(request))
         command.flags.apply(to: &job)

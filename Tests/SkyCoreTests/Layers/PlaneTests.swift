@@ -159,3 +159,74 @@ import Testing
         #expect(plan.accepts(0, .inspected(try SkyEngine().inspect(path: path, hdu: 0, layer: ImageLayer(plane: 2)))))
     }
 }
+
+/// What comes after a scan and is seen to be in vain before it.
+@Suite struct ScanPurposeTests {
+    let folder = TemporaryFolder()
+
+    private func sky(_ alpha: Double, _ delta: Double) -> [String] {
+        [
+            "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = \(alpha)", "CRVAL2  = \(delta)",
+            "CRPIX1  = 50.0",
+            "CRPIX2  = 40.0", "CDELT1  = -0.001", "CDELT2  = 0.001",
+        ]
+    }
+
+    private func info(_ cards: [String] = []) throws -> ImageInfo {
+        try SkyEngine().inspect(
+            path: folder.write(TestFrame(width: 100, height: 80, seed: 1).fits(cards: cards)), hdu: nil)
+    }
+
+    /// Why a scan is given up before it begins; `nil` where it is not.
+    private func objection(_ purpose: ScanPurpose, _ info: ImageInfo) -> String? {
+        var request = SkyRequest(
+            image: ImageReference(path: folder.path + "/frame.fits", hdu: nil), configuration: ScanConfiguration())
+        request.purpose = purpose
+        var plan = SkyPlan(request)
+        _ = plan.begin()
+        return plan.completed(0, .inspected(info)).abort?.message
+    }
+
+    @Test func `images of other parts of the sky are not compared`() throws {
+        var purpose = ScanPurpose()
+        purpose.isCompared = true
+        purpose.reference = try info(sky(150, 2)).place
+        #expect(purpose.reference.map { abs($0.radius - 0.064) < 0.002 && abs($0.alpha - 150) < 0.001 } == true)
+        #expect(try objection(purpose, info(sky(150, 2))) == nil)
+        #expect(try objection(purpose, info(sky(150.1, 2))) == nil, "they touch")
+        #expect(try objection(purpose, info()) == nil, "nothing is known of it")
+        let away = try objection(purpose, info(sky(151, 2)))
+        #expect(
+            away?.hasSuffix("the two images do not overlap: by their coordinates their middles lie 1.00 degrees apart")
+                == true)
+        purpose.coordinateError = 4000
+        #expect(try objection(purpose, info(sky(151, 2))) == nil)
+        // Around the pole and where right ascension begins again.
+        purpose.reference = try info(sky(359.99, 89.99)).place
+        #expect(try objection(purpose, info(sky(180.01, 89.99))) == nil)
+    }
+
+    @Test func `more stars than an image has room for, or fainter than can be, are not injected`() throws {
+        var purpose = ScanPurpose()
+        purpose.injection = InjectionWish(count: 20_000)
+        #expect(try objection(purpose, info())?.contains("--inject 20000: the image has room for") == true)
+        purpose.injection = InjectionWish(count: 3)
+        #expect(try objection(purpose, info()) == nil)
+        purpose.injection?.magnitudes = 10...200
+        #expect(try objection(purpose, info())?.contains("200") == true)
+    }
+
+    @Test func `a colour image as reference needs a plane, and values beyond floats are refused`() throws {
+        var purpose = ScanPurpose()
+        (purpose.isReference, purpose.isCompared) = (true, true)
+        var colour = try info()
+        colour.cube = ImageCube(planes: 3, isColourImage: true)
+        #expect(objection(purpose, colour)?.contains("--plane names the one of its planes") == true)
+        purpose.isReference = false
+        #expect(objection(purpose, colour) == nil)
+        var huge = try info()
+        huge.layer = ImageLayer()
+        huge.layer?.scale = PixelScale(offset: 0, exponent: 80)
+        #expect(objection(purpose, huge)?.contains("--reference needs such") == true)
+    }
+}
