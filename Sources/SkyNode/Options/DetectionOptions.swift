@@ -103,8 +103,8 @@ struct DetectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Scan only this HDU, 0 for the primary. Default: all images in a file, without those that are called weights, "
-                + "errors, masks and the like.",
+            "Scan only this HDU, 0 for the primary. Default: all images in a file, without those that are weights, errors, "
+                + "masks and the like by name, type or place, and without cubes where there are images.",
             valueName: "n"))
     var hdu: Int?
 

@@ -30,9 +30,35 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
     private let holder = PixelHolder(node: .random(), name: "h1")
     private let supply = NearbyPixels()
 
-    private func remote(_ path: String, hdu: Int? = nil) throws -> RemoteImage {
+    private func remote(_ path: String, hdu: Int? = nil, layer: ImageLayer? = nil) throws -> RemoteImage {
         try RemoteImage(
-            PixelFile(path: path, content: FileContent(of: path), hdu: hdu), holder: holder, supply: supply)
+            PixelFile(path: path, content: FileContent(of: path), hdu: hdu, layer: layer), holder: holder,
+            supply: supply)
+    }
+
+    @Test func `planes, colours, masks and scaled values come from another node as they are read there`() throws {
+        let wcs = [
+            "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CTYPE3  = 'FREQ    '", "CRVAL1  = 150.0", "CRVAL2  = 2.0",
+            "CDELT1  = -0.0001", "CDELT2  = 0.0001",
+        ]
+        let frames = (1...3).map { TestFrame(width: 700, height: 90, seed: $0) }
+        let path = folder.write(FITSArray(planes: frames, cards: wcs).primary)
+        var flags = ImageLayer(plane: 3)
+        flags.flags = MaskRule(bits: 4)
+        var scaled = ImageLayer(plane: 2)
+        scaled.scale = PixelScale(offset: 500, exponent: -3)
+        for layer in [ImageLayer(plane: 2), ImageLayer(plane: 3, bayer: BayerGrid(.gbrg, .greenOfRed)), flags, scaled] {
+            let (here, there) = (
+                try FITSImage(path: path, hdu: nil, layer: layer), try remote(path, layer: layer)
+            )
+            #expect(there.info == here.info)
+            let rect = PixelRect(x: 100, y: 3, width: 200, height: 40)
+            #expect(try there.read(rect).map(\.bitPattern) == here.read(rect).map(\.bitPattern))
+            let places = (there.wcs?.sky(x: 60, y: 20), here.wcs?.sky(x: 60, y: 20))
+            #expect(places.0 != nil && places.0?.alpha == places.1?.alpha && places.0?.delta == places.1?.delta)
+        }
+        let hostile = PixelFile(path: path, content: try FileContent(of: path), hdu: 0, layer: ImageLayer(plane: .max))
+        #expect(PixelRequest(file: hostile, part: .header).objection?.contains("plane") == true)
     }
 
     @Test func `any rectangle has the pixels of the file, and no tile is asked for twice in a row`() throws {
