@@ -123,6 +123,13 @@ import Testing
                 $0.contains("there are catalogues of \(cut)[1], \(cut)[2], none of \(cut)[3]")
             }, "\(ended.errors)")
         #expect(files("out", in: folder) == ["cut-hdu1.csv", "cut-hdu2.csv", "merged.csv"])
+        // Cut off in a header, which says even less.
+        let length = hdu([160, 120], Data(repeating: 0, count: 160 * 120 * 4), isExtension: true).count
+        let early = try write(bytes.prefix(2880 + 2 * length + 1500), "early.fits", in: folder)
+        let other = try await scan([early], in: folder, to: "early")
+        #expect(other.status == 2)
+        #expect(other.errors.contains { $0.contains("HDU 3 and what follows it") && $0.contains("cannot be scanned") })
+        #expect(files("early", in: folder) == ["early-hdu1.csv", "early-hdu2.csv", "merged.csv"])
     }
 
     @Test func `masks among images are left out with a line, alone they are an error`() async throws {

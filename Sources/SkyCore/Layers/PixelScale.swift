@@ -33,7 +33,8 @@ extension PixelScale {
     func inPixels(_ configuration: ScanConfiguration) -> ScanConfiguration {
         var result = configuration
         result.gain = configuration.gain.map { min($0 * unit, Double.greatestFiniteMagnitude) }
-        result.saturation = configuration.saturation.map(pixel)
+        let finite = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
+        result.saturation = configuration.saturation.map { min(max(pixel($0), finite.lowerBound), finite.upperBound) }
         return result
     }
 

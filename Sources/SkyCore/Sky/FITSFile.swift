@@ -160,8 +160,13 @@ final class FITSFile {
 
     /// What the current HDU's header says that its image is.
     private var declaredRole: ImageRole? {
-        for keyword in ["EXTTYPE", "PRODTYPE", "IMAGETYP", "OBSTYPE"] {
+        for keyword in ["EXTTYPE", "PRODTYPE"] {
             if let role = text(keyword).flatMap(ImageRole.init(name:)) { return role }
+        }
+        // Cameras have words of their own there: an exposure, a background or an error is a picture for some.
+        for keyword in ["IMAGETYP", "OBSTYPE"] {
+            let role = text(keyword).flatMap(ImageRole.init(name:))
+            if let role, [.mask, .noise(.weight), .noise(.variance)].contains(role) { return role }
         }
         return nil
     }

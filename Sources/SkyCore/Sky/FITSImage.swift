@@ -99,9 +99,14 @@ package final class FITSImage {
         let prefersCubes = (layer.plane ?? 1) > 1
         let (images, damaged) = file.images(leavingAt: info.hdu)
         var others = images.leftOut(prefersCubes: prefersCubes)
-        if let damaged { others.append("HDU \(damaged) and what follows it (its header is damaged)") }
+        if let damaged { others.append("HDU \(damaged) and what follows it (\(Self.damagedWords))") }
         return (images.scanned(prefersCubes: prefersCubes).map(\.hdu), others)
     }
+
+    private static let damagedWords = "its header is damaged"
+
+    /// Whether an image is not scanned because nobody can read it.
+    package static func saysDamaged(_ words: String) -> Bool { words.hasSuffix("(\(damagedWords))") }
 
     /// Where the file itself has a mask, a variance or a weight of each pixel of this image.
     func ownCompanions() -> Companions? {
@@ -245,16 +250,24 @@ package final class FITSImage {
     /// How its values must become pixels; `nil` where 32-bit floats hold them.
     func neededScale() throws(SkyError) -> PixelScale? {
         guard layer.flags == nil else { return nil }
-        let width = min(info.width, FITSImage.sampleWidth)
+        let rows = try sample(rows: FITSImage.sampleRows, width: FITSImage.sampleWidth)
+        guard rows.joined().allSatisfy({ !$0.isFinite }) else { return PixelScale(rows: rows) }
+        // Nothing is there: a mosaic may have its pixels elsewhere.
+        return PixelScale(rows: try sample(rows: 8 * FITSImage.sampleRows, width: 8 * FITSImage.sampleWidth))
+    }
+
+    /// The values of some rows, as many in their middles.
+    private func sample(rows mostRows: Int, width mostColumns: Int) throws(SkyError) -> [[Double]] {
+        let width = min(info.width, mostColumns)
         var rows: [[Double]] = []
-        let count = min(info.height, FITSImage.sampleRows)
+        let count = min(info.height, mostRows)
         for row in 0..<count {
             // The middle of each of as many equal parts.
             let y = (2 * row + 1) * info.height / (2 * count)
             let part = PixelRect(x: (info.width - width) / 2, y: y, width: width, height: 1)
             rows.append(try exact(part))
         }
-        return PixelScale(rows: rows)
+        return rows
     }
 
     /// Pixels of a sample: enough for a median, too few to be noticed.

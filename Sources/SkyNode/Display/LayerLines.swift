@@ -9,9 +9,15 @@ struct LayerLines {
         var lines: [String] = []
         // Once for all colours and planes of a file.
         let isFirst = item.plane ?? 1 == 1 && item.layer?.bayer?.colour ?? .red == .red
-        if let auxiliaries = info.auxiliaries, isFirst {
-            let names = auxiliaries.map { PrintableText.of($0) }.joined(separator: ", ")
-            lines.append("\(names) left out; --hdu scans one all the same")
+        if isFirst {
+            let names = info.auxiliaries ?? []
+            let leftOut = names.filter { !FITSImage.saysDamaged($0) }.map { PrintableText.of($0) }
+            if !leftOut.isEmpty {
+                lines.append("\(leftOut.joined(separator: ", ")) left out; --hdu scans one all the same")
+            }
+            lines += names.filter(FITSImage.saysDamaged).map {
+                "\(PrintableText.of($0)) cannot be scanned; copy the file again"
+            }
         }
         if let cube = info.cube, item.layer?.plane == nil {
             lines.append(

@@ -274,17 +274,20 @@ struct ScanBatch: Sendable {
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { tell(line) }
         }
+        // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
+        let isDamaged = info.auxiliaries?.contains(where: FITSImage.saysDamaged) ?? false
         var outcome = Outcome(
-            status: status, place: place, name: item.name, isWritten: isWritten, section: section, others: others)
+            status: isDamaged ? ScanBatch.worse(status, .usage) : status, place: place, name: item.name,
+            isWritten: isWritten, section: section, others: others)
         if let reference, let (new, pair) = further.epochs, !interrupts.wasInterrupted {
             do {
                 outcome.compared = try await comparer.compare(item, new, with: reference, pair).map { (place, $0) }
-                if outcome.compared == nil { outcome.status = ScanBatch.worse(status, .partlyFailed) }
+                if outcome.compared == nil { outcome.status = ScanBatch.worse(outcome.status, .partlyFailed) }
             } catch let error as SkyError {
                 display.say(
                     "skynode: \(PrintableText.of(item.name)) cannot be compared with \(PrintableText.of(reference.name)): "
                         + PrintableText.of(error.message))
-                outcome.status = ScanBatch.worse(status, .usage)
+                outcome.status = ScanBatch.worse(outcome.status, .usage)
             }
         }
         if report.state == .done, !interrupts.wasInterrupted {
