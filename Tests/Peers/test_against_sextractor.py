@@ -18,8 +18,8 @@ COLUMNS = (
 )
 
 
-def extracted(image: Path, folder: Path, **more: object) -> Table:
-    (folder / "columns").write_text(COLUMNS.replace(" ", "\n") + "\n")
+def extracted(image: Path, folder: Path, columns: str = COLUMNS, **more: object) -> Table:
+    (folder / "columns").write_text(columns.replace(" ", "\n") + "\n")
     (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
     settings = {
         "CATALOG_NAME": folder / "sex.fits",
@@ -145,6 +145,39 @@ def test_real_frames_that_are_not_cleaned(path: Path, tmp_path: Path):
         print(f"{path.name} {number}: {len(ours)}, FLUX_AUTO {np.mean(flux <= 0.005):.1%}, FLAGS {equal:.1%}")
         assert np.mean(flux <= 0.005) >= 0.99
         assert equal >= 0.985
+
+
+FURTHER = "FLUX_ISO FLUXERR_ISO MAG_ISO MAGERR_ISO MU_MAX MU_THRESHOLD ERRA_IMAGE ERRB_IMAGE ERRTHETA_IMAGE"
+
+
+@pytest.mark.parametrize("gain", [0, 1.5])
+def test_columns_that_are_asked_for(gain: float, frame: Frame, tmp_path: Path):
+    """Columns of a parameter file of SExtractor's, which reads the same file."""
+    with fits.open(frame.path) as file:
+        pixels, header = file[0].data, file[0].header
+    header.pop("GAIN", None)
+    fits.writeto(tmp_path / "image.fits", pixels, header)
+    image = Frame(tmp_path / "image.fits", frame.truth)
+    theirs = extracted(
+        image.path, tmp_path, f"NUMBER X_IMAGE Y_IMAGE FLAGS ISOAREA_IMAGE {FURTHER}", GAIN=gain, PIXEL_SCALE=0,
+        MAG_ZEROPOINT=25,
+    )  # fmt: skip
+    ours = scan(image, tmp_path, "--columns", f"@{tmp_path / 'columns'}", "--zero-point", 25, "--gain", gain)
+    assert ours.colnames == theirs.colnames
+    one, two = pairs(theirs, ours, 1)
+    one, two = theirs[one], ours[two]
+    assert len(one) >= 0.99 * len(theirs)
+    alone = np.asarray(one["FLAGS"]) == 0
+    for column in FURTHER.split():
+        his, own = np.asarray(one[column], float)[alone], np.asarray(two[column], float)[alone]
+        difference = np.abs(own - his) / (1 if column.startswith(("MAG", "MU")) else np.abs(his))
+        if column == "ERRTHETA_IMAGE":
+            # Round ellipses have no angle.
+            long = (one["ERRA_IMAGE"] > 1.1 * one["ERRB_IMAGE"])[alone]
+            difference = np.abs((own - his + 90) % 180 - 90)[long]
+        print(f"{column}, gain {gain}: 95 % within {np.percentile(difference, 95):.6f}")
+        limit = 0.1 if column == "ERRTHETA_IMAGE" else 0.0005
+        assert np.percentile(difference, 95) <= limit, column
 
 
 def test_gain_and_saturation_of_the_header(frame: Frame, tmp_path: Path):

@@ -2,7 +2,8 @@ import Transport
 
 /// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
 ///
-/// `all` is the only list of columns; every format writes these, in this order. Of several apertures each has columns of its
+/// `all` is the only list of columns; every format writes these, in this order, or those of them and of `further` that were
+/// asked for. Of several apertures each has columns of its
 /// own, the second and later with a number behind the name, as SExtractor's text catalogues have them when they are read.
 struct CatalogueColumn: Sendable {
     /// How a number is kept in a FITS table and printed in a CSV file.
@@ -30,9 +31,12 @@ struct CatalogueColumn: Sendable {
     let ucd: String
     /// The value of a source; `nil` where it has none.
     let value: @Sendable (CatalogueRow) -> Double?
+    /// What it needs that is measured only where somebody asks for it.
+    let measures: FurtherMeasures
 
-    private init(
+    init(
         _ name: String, _ unit: String, _ form: Form, _ summary: String, ucd: String = "",
+        measures: FurtherMeasures = [],
         _ value: @escaping @Sendable (CatalogueRow) -> Double?
     ) {
         self.name = name
@@ -40,20 +44,34 @@ struct CatalogueColumn: Sendable {
         self.unit = unit
         self.summary = summary
         self.form = form
+        self.measures = measures
         self.value = value
     }
 
-    /// Every column, in SExtractor's names and units (its manual, "Measurements").
+    /// The columns of a catalogue, in SExtractor's names and units (its manual, "Measurements").
     ///
-    /// - Parameter unit: of fluxes, that of the image's pixels.
-    static func all(apertures: Int, withFile: Bool, unit: String = "count") -> [CatalogueColumn] {
-        let columns =
-            positions + automatic + (0..<apertures).flatMap(aperture) + shape + (withFile ? [numberInFile, file] : [])
+    /// - Parameters:
+    ///   - names: Those that are asked for; `nil` for the usual ones. Names that there are none of are left out.
+    ///   - unit: of fluxes, that of the image's pixels.
+    static func all(
+        _ names: [String]? = nil, apertures: Int, withFile: Bool, unit: String = "count"
+    ) -> [CatalogueColumn] {
+        var columns = usual(apertures: apertures)
+        if let names {
+            let known = Dictionary((columns + further).map { ($0.name, $0) }) { first, _ in first }
+            columns = names.compactMap { known[$0] }
+        }
+        columns += withFile ? [numberInFile, file] : []
         return unit == "count" ? columns : columns.map { $0.unit == "count" ? $0.with(unit: unit) : $0 }
     }
 
+    /// Those of a catalogue of which nobody has chosen any.
+    static func usual(apertures: Int) -> [CatalogueColumn] {
+        positions + automatic + (0..<apertures).flatMap(aperture) + shape
+    }
+
     private func with(unit: String) -> CatalogueColumn {
-        CatalogueColumn(name, unit, form, summary, ucd: ucd, value)
+        CatalogueColumn(name, unit, form, summary, ucd: ucd, measures: measures, value)
     }
 
     /// Leads from a catalogue of several images to that of one.

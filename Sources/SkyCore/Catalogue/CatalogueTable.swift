@@ -76,7 +76,8 @@ public struct CatalogueTable: Sendable {
 
     var columns: [CatalogueColumn] {
         CatalogueColumn.all(
-            apertures: configuration.apertureDiameters.count, withFile: namesImages, unit: unit ?? "")
+            configuration.columns, apertures: configuration.apertureDiameters.count, withFile: namesImages,
+            unit: unit ?? "")
     }
 
     /// The unit of all images: `count` where none says one, `nil` where they differ.

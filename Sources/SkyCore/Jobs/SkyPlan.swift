@@ -23,6 +23,8 @@ struct SkyPlan: JobPlan {
     }
 
     let request: SkyRequest
+    /// The configuration as it was asked for, as far as nodes need to know it.
+    private let given: ScanConfiguration
     private var phase = Phase.inspecting
     private(set) var info: ImageInfo?
     /// The configuration with the filter that the image's stars ask for.
@@ -45,7 +47,8 @@ struct SkyPlan: JobPlan {
 
     init(_ request: SkyRequest) {
         self.request = request
-        configuration = request.configuration
+        given = request.configuration.measuring
+        configuration = given
     }
 
     // Tasks are numbered: the header, all backgrounds, the samples, all sectors, the picture, the unions.
@@ -72,7 +75,7 @@ struct SkyPlan: JobPlan {
         case (.header, _):
             return ScanTask(.inspect(request.image, withContent: wantsCache), label: label)
         case (.background(let index), _):
-            return ScanTask(.background(image, sectors[index], request.configuration), label: label)
+            return ScanTask(.background(image, sectors[index], given), label: label)
         case (.seeing(let index), .gauging(let background)):
             return ScanTask(
                 .seeing(image, samples[index], background, configuration), label: label)
@@ -110,7 +113,7 @@ struct SkyPlan: JobPlan {
         case .header: return nil
         case .background(let index):
             identity.kind = "background"
-            (identity.sector, identity.configuration) = (sectors[index], request.configuration)
+            (identity.sector, identity.configuration) = (sectors[index], given)
         case .seeing(let index):
             identity.kind = "seeing"
             (identity.sector, identity.configuration) = (samples[index], configuration)
@@ -227,7 +230,7 @@ struct SkyPlan: JobPlan {
     private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
         guard let info, (0...result.sources.count).contains(result.truncatedSources),
             result.sources.count <= sector?.core.area ?? info.width * info.height,
-            result.sources.allSatisfy(\.hasPlace), result.injected?.allSatisfy(\.hasPlace) ?? true,
+            result.sources.allSatisfy(isSound), result.injected?.allSatisfy(\.hasPlace) ?? true,
             (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
             result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
         else { return false }
@@ -241,10 +244,15 @@ struct SkyPlan: JobPlan {
         return areParts
             && fragments.allSatisfy { fragment in
                 info.contains(fragment.outline) && fragment.outline.intersects(sector.core)
-                    && fragment.sources.count <= fragment.outline.area && fragment.sources.allSatisfy(\.hasPlace)
+                    && fragment.sources.count <= fragment.outline.area && fragment.sources.allSatisfy(isSound)
                     && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
                     && (fragment.profiles == nil) == (result.cleaning == nil)
             }
+    }
+
+    /// A node of an earlier version knows of no further measurements.
+    private func isSound(_ source: Source) -> Bool {
+        source.hasPlace && (source.further == nil) == given.measures.isEmpty
     }
 
     /// More than any sector can have of objects that are too large for it, and of quarters of quarters.
@@ -282,7 +290,7 @@ struct SkyPlan: JobPlan {
 
     private mutating func inspected(_ info: ImageInfo) -> PlanStep {
         self.info = info
-        configuration = request.configuration.completed(by: ImageKeywords(info.header ?? []))
+        configuration = given.completed(by: ImageKeywords(info.header ?? []))
         do throws(SkyError) {
             try request.purpose?.check(info, layer: request.image.layer, configuration: configuration)
         } catch {
@@ -295,9 +303,9 @@ struct SkyPlan: JobPlan {
             return PlanStep(abort: error)
         }
         phase = .measuring
-        if request.configuration.filter == .seeing {
-            if let known = request.configuration.seeing {
-                configuration.filter = .asWide(as: known)
+        if given.filter == .seeing || given.measures.contains(.spread) {
+            if let known = given.seeing {
+                if given.filter == .seeing { configuration.filter = .asWide(as: known) }
             } else {
                 samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
                     Sector(
@@ -343,7 +351,9 @@ struct SkyPlan: JobPlan {
 
     private mutating func gauged() -> PlanStep {
         guard case .gauging(let background) = phase else { return PlanStep() }
-        configuration.filter = StarWidths(merging: Array(widths.values)).filter
+        let stars = StarWidths(merging: Array(widths.values))
+        if given.filter == .seeing { configuration.filter = stars.filter }
+        if given.measures.contains(.spread) { configuration.seeing = stars.seeing?.fwhm }
         phase = .extracting(background)
         return scanning
     }

@@ -28,7 +28,9 @@ public struct Catalogue: Codable, Sendable {
         for index in results.indices { results[index].takeInFragments(except: joined.map(\.rect)) }
         results += joined.sorted { ($0.rect.y, $0.rect.x) < ($1.rect.y, $1.rect.x) }.map(\.found)
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
-        sources = Self.cleaned(results).sorted {
+        var sources = Self.cleaned(results)
+        SpreadModel.calibrate(&sources)
+        self.sources = sources.sorted {
             ($0.y, $0.x, $0.fluxIsophotal, $0.area) < ($1.y, $1.x, $1.fluxIsophotal, $1.area)
         }
         if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
@@ -61,6 +63,9 @@ extension Source {
     fileprivate mutating func takeIn(_ other: Source) {
         fluxIsophotal += other.fluxIsophotal
         peak = max(peak, other.peak)
+        if let own = further?.fluxErrorIsophotal, let more = other.further?.fluxErrorIsophotal {
+            further?.fluxErrorIsophotal = (own * own + more * more).squareRoot()
+        }
         flags |= other.flags & SourceFlags.ofFootprint.rawValue
     }
 }

@@ -66,8 +66,11 @@ extension Source: NumberRecord {
     /// The numbers but for the apertures' fluxes and errors.
     private static let fixedCount = 23
 
-    /// 23, and two for each aperture.
-    public var numberCount: Int { Source.fixedCount + fluxesAperture.count + fluxErrorsAperture.count }
+    /// 23, two for each aperture, and the odd number of further measurements where there are any.
+    public var numberCount: Int {
+        Source.fixedCount + fluxesAperture.count + fluxErrorsAperture.count
+            + (further == nil ? 0 : FurtherMeasurements.count)
+    }
 
     /// Not a number stands for what there is none of.
     public func append(to numbers: inout [Double]) {
@@ -96,11 +99,14 @@ extension Source: NumberRecord {
         numbers.append(Double(sector))
         numbers += fluxesAperture
         numbers += fluxErrorsAperture
+        further?.append(to: &numbers)
     }
 
     /// `nil` where area, flags or sector are no whole numbers.
     public init?(_ numbers: UnsafeBufferPointer<Double>) {
-        guard numbers.count >= Source.fixedCount, (numbers.count - Source.fixedCount) % 2 == 0,
+        let hasFurther = (numbers.count - Source.fixedCount) % 2 != 0
+        let end = numbers.count - (hasFurther ? FurtherMeasurements.count : 0)
+        guard end >= Source.fixedCount,
             let area = Int(exactly: numbers[20]), let flags = Int(exactly: numbers[21]),
             let sector = Int(exactly: numbers[22])
         else { return nil }
@@ -113,9 +119,10 @@ extension Source: NumberRecord {
         (a, b, theta, fwhm) = (numbers[14], numbers[15], numbers[16], numbers[17])
         (background, threshold) = (numbers[18], numbers[19])
         (self.area, self.flags) = (area, flags)
-        let apertures = (numbers.count - Source.fixedCount) / 2
+        let apertures = (end - Source.fixedCount) / 2
         fluxesAperture = Array(numbers[Source.fixedCount..<Source.fixedCount + apertures])
-        fluxErrorsAperture = Array(numbers[(Source.fixedCount + apertures)...])
+        fluxErrorsAperture = Array(numbers[Source.fixedCount + apertures..<end])
+        if hasFurther { further = FurtherMeasurements(numbers[end...]) }
     }
 }
 

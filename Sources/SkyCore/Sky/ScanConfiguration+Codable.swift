@@ -2,7 +2,7 @@ extension ScanConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
         case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, seeing, sectorSize, margin
-        case hdu
+        case hdu, columns
         /// In journals of before there could be several.
         case apertureDiameter
     }
@@ -31,6 +31,7 @@ extension ScanConfiguration: Codable {
         sectorSize = try container.decodeIfPresent(Int.self, forKey: .sectorSize)
         margin = try value(.margin, margin)
         hdu = try container.decodeIfPresent(Int.self, forKey: .hdu)
+        columns = try container.decodeIfPresent([String].self, forKey: .columns)
     }
 
     /// Encodes all settings.
@@ -53,5 +54,6 @@ extension ScanConfiguration: Codable {
         try container.encodeIfPresent(sectorSize, forKey: .sectorSize)
         try container.encode(margin, forKey: .margin)
         try container.encodeIfPresent(hdu, forKey: .hdu)
+        try container.encodeIfPresent(columns, forKey: .columns)
     }
 }

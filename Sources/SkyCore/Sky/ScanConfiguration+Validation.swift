@@ -50,6 +50,7 @@ extension ScanConfiguration {
         if let hdu {
             try check((0..<10_000).contains(hdu), "HDU", hdu, "0 to 9999")
         }
+        try CatalogueColumn.check(columns, apertures: apertureDiameters.count)
     }
 
     private func check(

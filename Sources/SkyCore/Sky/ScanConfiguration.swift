@@ -37,6 +37,9 @@ public struct ScanConfiguration: Hashable, Sendable {
     public var sectorSize: Int? = 1024
     /// Width of the rim around the core that a sector looks at and does not own, in pixels.
     public var margin = 64
+    /// Columns of the catalogue by their names, in this order; `nil` for the usual ones. Some are measured only where they are
+    /// asked for.
+    public var columns: [String]?
     /// The image's place in the file, 0 for the primary; `nil` takes the first HDU that holds a 2-D image.
     public var hdu: Int?
 

@@ -138,6 +138,7 @@ struct SectorScan {
         let map = SegmentMap(
             found, profiles: profiles, pixels: view.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
+        let measures = configuration.measures
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
         for ((index, sector), level) in zip(owned, levels) {
             let footprint = found.pixels[found.objects[index].pixels]
@@ -164,6 +165,11 @@ struct SectorScan {
             source.fwhm = GaussianWidth.fwhm(
                 of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - source.background } ?? .infinity)
+            if !measures.isEmpty {
+                source.further = further(
+                    measures, object, photometry, footprint, index, view, filtered.values, map, width: frame.rect.width,
+                    height: frame.rect.height)
+            }
             if !saturated.isEmpty, footprint.contains(where: { saturated[Int($0)] }) {
                 source.flags |= SourceFlags.saturated.rawValue
             }
@@ -173,7 +179,41 @@ struct SectorScan {
                     cutFrom: object.isComplete ? nil : frame.outline(of: object)))
         }
         image.wcs?.place(&measured)
+        if measures.contains(.pixelArea) { setPixelAreas(&measured) }
         return .done(result(measured, cut: cut.map(frame.outline), rect: frame.rect))
+    }
+
+    /// What only some columns need.
+    private func further(
+        _ measures: FurtherMeasures, _ object: Detection, _ photometry: Photometry, _ footprint: ArraySlice<Int32>,
+        _ index: Int, _ view: SectorPixels.View, _ filtered: [Float], _ map: SegmentMap, width: Int, height: Int
+    ) -> FurtherMeasurements {
+        var further = FurtherMeasurements()
+        let (noise, gain) = (Double(background.globalRMS), configuration.gain ?? 0)
+        if measures.contains(.isophotalErrors) {
+            let errors = IsophotalErrors(
+                of: object, footprint: footprint, view: view, filtered: filtered, width: width, noise: noise, gain: gain
+            )
+            (further.fluxErrorIsophotal, further.positionVariance) = (errors.flux, errors.position)
+        }
+        if measures.contains(.spread), let model = configuration.seeing.flatMap(SpreadModel.init) {
+            further.spread = map.withSegments(of: index) {
+                let photometer = Photometer(
+                    pixels: view.values, mask: view.mask, map: map, width: width, height: height, noise: noise,
+                    noises: view.sigmas, gain: gain, apertureRadii: [])
+                return Surroundings(photometer, object, id: Int32(index) + 1, radius: model.radius)
+                    .withPixels(around: photometry.window) { pixels, noises, width, height, x, y in
+                        model.measure(
+                            pixels, noises, width: width, height: height, x: x, y: y, noise: noise, gain: gain)
+                    }
+            }
+        }
+        return further
+    }
+
+    private func setPixelAreas(_ measured: inout [MeasuredSource]) {
+        let areas = image.wcs?.pixelAreas(measured.map { ($0.source.x, $0.source.y) })
+        for index in measured.indices { measured[index].source.further?.pixelArea = areas?[index] ?? 1 }
     }
 
     private func result(_ measured: [MeasuredSource], cut: [PixelRect], rect: PixelRect) -> SectorResult {

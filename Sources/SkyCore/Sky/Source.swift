@@ -46,6 +46,8 @@ public struct Source: Hashable, Codable, Sendable {
     public var flags: Int
     /// Index of the sector that owns the source.
     public var sector: Int
+    /// What only some columns need; `nil` where none of these was asked for.
+    public var further: FurtherMeasurements?
 
     /// A source with all measurements at zero; the engine fills them in.
     public init(x: Double, y: Double, sector: Int) {
@@ -74,5 +76,6 @@ public struct Source: Hashable, Codable, Sendable {
         threshold = 0
         area = 0
         flags = 0
+        further = nil
     }
 }

@@ -20,6 +20,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
         search.thresholdUnit = .pixel
         search.threshold = max(5, configuration.threshold)
         search.minimumArea = 5
+        search.columns = nil
         return search
     }
 

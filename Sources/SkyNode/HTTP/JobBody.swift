@@ -112,7 +112,7 @@ struct JobBody {
         }
         var configuration: ScanConfiguration
         do {
-            configuration = try detection().configuration()
+            configuration = try detection().configuration(readsFiles: false)
         } catch let error as SkyError {
             throw APIFailure(.badRequest, "`options`: \(error.message)")
         } catch let failure as CommandFailure {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SkyCore
+import Transport
 
 /// What decides the catalogue. Names and defaults are SExtractor's where it has them.
 struct DetectionOptions: ParsableArguments {
@@ -103,13 +104,21 @@ struct DetectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Columns of the catalogue, with commas in between; +NAME,... for these beside the usual ones; @FILE for those of a "
+                + "parameter file of SExtractor's. Beside the usual ones there are \(ColumnList.further).",
+            valueName: "name,..."))
+    var columns: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Scan only this HDU, 0 for the primary. Default: all images in a file, without those that are weights, errors, "
                 + "masks and the like by name, type or place, and without cubes where there are images.",
             valueName: "n"))
     var hdu: Int?
 
+    /// - Parameter readsFiles: Whether options may name files: not where somebody else's request names them.
     /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
-    func configuration() throws -> ScanConfiguration {
+    func configuration(readsFiles: Bool) throws -> ScanConfiguration {
         var configuration = preset.value.configuration
         if filter != nil, fwhm != nil { throw CommandFailure(.usage, "give --filter or --fwhm, not both") }
         set(&configuration.threshold, threshold)
@@ -131,7 +140,28 @@ struct DetectionOptions: ParsableArguments {
         set(&configuration.margin, margin)
         configuration.hdu = hdu
         try configuration.validate()
+        configuration.columns = try columns.map {
+            try names($0, apertures: configuration.apertureDiameters.count, readsFiles: readsFiles)
+        }
         return configuration
+    }
+
+    private func names(_ text: String, apertures: Int, readsFiles: Bool) throws -> [String] {
+        guard text.hasPrefix("@") else {
+            do {
+                return try ColumnList.names(text, apertures: apertures)
+            } catch {
+                throw CommandFailure(.usage, "--columns: \(error.message)")
+            }
+        }
+        guard readsFiles else { throw CommandFailure(.usage, "--columns: files cannot be named here") }
+        let path = String(text.dropFirst())
+        let bytes = try OptionFile.contents(of: path, limit: ColumnList.sizeLimit)
+        do {
+            return try ColumnList.names(file: bytes, apertures: apertures)
+        } catch {
+            throw CommandFailure(.usage, "\(PrintableText.of(path)): \(error.message)")
+        }
     }
 
     private func set<Value>(_ setting: inout Value, _ value: Value?) {

@@ -119,7 +119,7 @@ struct ScanPlan: Sendable {
             throw CommandFailure(.usage, "name at least one FITS image; see skynode scan --help")
         }
         try command.cluster.check()
-        configuration = try command.detection.configuration()
+        configuration = try command.detection.configuration(readsFiles: true)
         output = try command.output.place()
         if output.isStandardOutput { try command.checkStandardOutput(output) }
         let list = try ImageList(command.images)

@@ -1,0 +1,30 @@
+import Glibc
+import SkyCore
+import Transport
+
+/// A small file that an option names.
+enum OptionFile {
+    /// - Parameter limit: Most bytes.
+    /// - Throws: `SkyError` naming the file where it cannot be read, is no file or has more bytes.
+    static func contents(of path: String, limit: Int) throws(SkyError) -> [UInt8] {
+        let name = PrintableText.of(path)
+        // A pipe nobody writes to would be waited for.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SkyError(.badInput, "\(name): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SkyError(.badInput, "\(name): not a file")
+        }
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            let count = limit + 1 - bytes.count
+            let part = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                filled = max(0, read(descriptor, buffer.baseAddress, count))
+            }
+            if part.isEmpty { return bytes }
+            bytes += part
+        }
+        throw SkyError(.badInput, "\(name): longer than \(limit) bytes")
+    }
+}
