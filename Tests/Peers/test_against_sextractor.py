@@ -180,6 +180,62 @@ def test_columns_that_are_asked_for(gain: float, frame: Frame, tmp_path: Path):
         assert np.percentile(difference, 95) <= limit, column
 
 
+CHECK_IMAGES = {
+    "background": "BACKGROUND",
+    "rms": "BACKGROUND_RMS",
+    "subtracted": "-BACKGROUND",
+    "filtered": "FILTERED",
+    "segmentation": "SEGMENTATION",
+    "objects": "OBJECTS",
+    "apertures": "APERTURES",
+}
+
+
+def test_check_images(frame: Frame, tmp_path: Path):
+    """The same pixels as SExtractor's CHECKIMAGE_TYPE, and the same bytes however the image is cut."""
+    theirs = extracted(
+        frame.path, tmp_path, CHECKIMAGE_TYPE=",".join(CHECK_IMAGES.values()),
+        CHECKIMAGE_NAME=",".join(f"sex.{name}.fits" for name in CHECK_IMAGES),
+    )  # fmt: skip
+    files = {}
+    for sector in ("1024", "512", "full"):
+        folder = tmp_path / sector
+        folder.mkdir()
+        ours = scan(frame, folder, "--check-image", ",".join(CHECK_IMAGES), "--sector", sector)
+        files[sector] = {name: (folder / f"{frame.stem}.{name}.fits").read_bytes() for name in CHECK_IMAGES}
+    assert files["1024"] == files["512"] == files["full"]
+
+    with fits.open(frame.path) as file:
+        sky = file[0].header
+    for name in CHECK_IMAGES:
+        with fits.open(tmp_path / f"1024/{frame.stem}.{name}.fits") as file, fits.open(
+            tmp_path / f"sex.{name}.fits"
+        ) as other:
+            own, his, header = file[0].data, other[0].data, file[0].header
+        assert own.shape == his.shape
+        assert all(header[key] == sky[key] for key in ("CTYPE1", "CRVAL1", "CRPIX2", "CD1_1", "CD2_2"))
+        if name in ("segmentation", "objects"):
+            # Numbers go by place here and by the order of ends there; what lies between blended sources is drawn by lot.
+            same = np.mean((own != 0) == (his != 0))
+            print(f"{name}: {same:.6%} of the pixels are a source's or not in both")
+            assert same >= 0.9999
+            assert own.max() == len(ours) or name == "objects"
+        elif name == "apertures":
+            with fits.open(tmp_path / f"1024/{frame.stem}.subtracted.fits") as plain:
+                drawn = own != plain[0].data
+            assert 0.005 < drawn.mean() < 0.3
+        else:
+            difference = np.abs(own - his).max()
+            print(f"{name}: at most {difference:.6f} apart")
+            assert difference <= 1e-6 * np.abs(his).max()
+    # A source's number is that of its pixel.
+    with fits.open(tmp_path / f"1024/{frame.stem}.segmentation.fits") as file:
+        labels = file[0].data
+    x, y = (np.rint(np.asarray(ours[column]) - 1).astype(int) for column in ("X_IMAGE", "Y_IMAGE"))
+    assert np.mean(labels[y, x] == np.asarray(ours["NUMBER"])) >= 0.98
+    assert len(theirs)
+
+
 def test_gain_and_saturation_of_the_header(frame: Frame, tmp_path: Path):
     with fits.open(frame.path) as file:
         pixels, header = file[0].data, file[0].header

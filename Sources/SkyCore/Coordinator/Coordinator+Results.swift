@@ -48,6 +48,16 @@ extension Coordinator {
         try await results(of: job).background
     }
 
+    /// A part of what check images of a sky job that has ended are made of.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on, or was not asked for any.
+    package distributed func planes(_ request: PlanesRequest) async throws -> PlanesPage {
+        guard let planes = try await results(of: request.job).planes else {
+            throw RemoteError(.failed, "job \(request.job) has no check images")
+        }
+        return planes.page(request.page)
+    }
+
     /// What a comparison came to, a few parts at a time.
     ///
     /// - Throws: `RemoteError` for a job that is not known here, or goes on.

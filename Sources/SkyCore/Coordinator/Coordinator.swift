@@ -57,6 +57,9 @@ package distributed actor Coordinator: ClusterActor {
         Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
         },
+        Method("planes", "$s7SkyCore11CoordinatorC6planesyAA10PlanesPageVAA0E7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: PlanesRequest) in try await coordinator.planes(argument)
+        },
         Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
             (coordinator: isolated Coordinator) in
             await coordinator.nodes()

@@ -9,6 +9,8 @@ struct FetchedResults {
         var runs: [SectorRun]
         /// Of a scan, what its image has beneath the sources.
         var background: BackgroundMap?
+        /// Of a scan with check images.
+        var planes: ScannedPlanes?
         /// Of a comparison, in the order of its parts; what failed is left out.
         var parts: [ComparedPart] = []
 
@@ -21,7 +23,8 @@ struct FetchedResults {
                 case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.old.count + $1.new.count }
                 }
             }
-            return 1024 + sources * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0) + drawn
+            return 1024 + sources * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0)
+                + (planes?.byteCount ?? 0) + drawn
         }
     }
 
@@ -60,6 +63,7 @@ struct FetchedResults {
         let plan = replay.plan as? SkyPlan
         var entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
         entry.background = plan?.background
+        entry.planes = plan?.planes
         if let compared = replay.plan as? ComparePlan {
             entry.parts = compared.parts.sorted { $0.key < $1.key }.map(\.value)
         }

@@ -35,6 +35,8 @@ struct SkyPlan: JobPlan {
     /// The sectors in the order of their tasks: the dense ones first, so that no node begins a long one when all else is done.
     private var order: [Int] = []
     private var tiles: [BackgroundTile] = []
+    /// Of the sky's noise, where a check image is to show that.
+    private var noise: BackgroundMap?
     private var widths: [Int: StarWidths] = [:]
     private var backgroundDigest: [UInt8] = []
     private(set) var results: [SectorResult] = []
@@ -47,7 +49,10 @@ struct SkyPlan: JobPlan {
 
     init(_ request: SkyRequest) {
         self.request = request
-        given = request.configuration.measuring
+        let parts = CheckParts(of: request.checkImages ?? [])
+        var given = request.configuration.measuring
+        given.checkParts = parts.isEmpty ? nil : parts
+        self.given = given
         configuration = given
     }
 
@@ -234,6 +239,7 @@ struct SkyPlan: JobPlan {
             (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
             result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
         else { return false }
+        guard areSound(result, of: sector, info) else { return false }
         let (parts, fragments) = (result.scanned ?? [], result.fragments ?? [])
         guard let sector else { return parts.isEmpty && fragments.isEmpty }
         guard parts.count + fragments.count <= SkyPlan.rectangleLimit else { return false }
@@ -248,6 +254,16 @@ struct SkyPlan: JobPlan {
                     && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
                     && (fragment.profiles == nil) == (result.cleaning == nil)
             }
+    }
+
+    /// Whether a result has what check images need, and nothing else.
+    private func areSound(_ result: SectorResult, of sector: Sector?, _ info: ImageInfo) -> Bool {
+        let parts = given.checkParts ?? []
+        guard (result.footprints != nil) == parts.contains(.footprints),
+            result.footprints?.allSatisfy({ $0.isSound(in: info) }) ?? true
+        else { return false }
+        guard let sector, parts.hasPlanes else { return result.planes == nil }
+        return result.planes?.isSound(of: sector.core, parts) ?? false
     }
 
     /// A node of an earlier version knows of no further measurements.
@@ -302,6 +318,9 @@ struct SkyPlan: JobPlan {
         } catch {
             return PlanStep(abort: error)
         }
+        if let images = request.checkImages {
+            if let refusal = refusal(of: images, info) { return PlanStep(abort: refusal) }
+        }
         phase = .measuring
         if given.filter == .seeing || given.measures.contains(.spread) {
             if let known = given.seeing {
@@ -325,6 +344,22 @@ struct SkyPlan: JobPlan {
         return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
     }
 
+    private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {
+        guard info.width * info.height <= CheckImage.pixelLimit else {
+            return SkyError(
+                .badInput,
+                "\(info.width) x \(info.height) pixels are too many for check images: at most \(CheckImage.pixelLimit)")
+        }
+        let area = sectors.map(\.core.area).max() ?? 0
+        guard !CheckParts(of: images).hasPlanes || area <= CheckImage.sectorLimit else {
+            return SkyError(
+                .badInput,
+                "sectors of \(area) pixels are too large for check images: at most \(CheckImage.sectorLimit); take a smaller "
+                    + "--sector")
+        }
+        return nil
+    }
+
     private mutating func measured() -> PlanStep {
         guard let info else { return PlanStep() }
         do {
@@ -332,6 +367,9 @@ struct SkyPlan: JobPlan {
             let density = Dictionary(tiles.map { ($0.sector, $0.brightPixels ?? 0) }) { one, _ in one }
             order = sectors.indices.sorted {
                 (-(density[sectors[$0].index] ?? 0), $0) < (-(density[sectors[$1].index] ?? 0), $1)
+            }
+            if request.checkImages?.contains(.rms) ?? false {
+                noise = try BackgroundMap.noise(tiles: tiles, info: info, configuration: request.configuration)
             }
             tiles = []
             // Once, and not for every sector: it is large.
@@ -407,6 +445,14 @@ struct SkyPlan: JobPlan {
         case .inspecting, .measuring: nil
         case .gauging(let background), .extracting(let background): background
         }
+    }
+
+    /// What check images are made of, where some were asked for.
+    var planes: ScannedPlanes? {
+        guard request.checkImages != nil else { return nil }
+        return ScannedPlanes(
+            parts: results.compactMap(\.planes).sorted { ($0.core.y, $0.core.x) < ($1.core.y, $1.core.x) },
+            footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
     }
 
     /// What the coordinator hands back at the end.

@@ -95,6 +95,9 @@ struct FITSWriter {
         Int(exactly: value).map { .integer($0) } ?? .real(value)
     }
 
+    /// Adds a card as it stands in another header, 80 characters.
+    mutating func record(_ card: String) { ffprec(file, Self.ascii(card), &status) }
+
     /// Adds a card to the current header.
     mutating func card(_ card: FITSCard) {
         let comment = Self.ascii(card.comment)

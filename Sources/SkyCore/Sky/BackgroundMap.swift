@@ -45,6 +45,22 @@ public struct BackgroundMap: Hashable, Sendable {
             noiseScale: Self.noiseScale(tiles))
     }
 
+    /// The noise of the whole image as a map of its own, filtered as the levels are: what SExtractor calls `BACKGROUND_RMS`.
+    ///
+    /// - Throws: as for the map of the levels.
+    static func noise(
+        tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration
+    ) throws(SkyError) -> BackgroundMap {
+        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
+        var mesh = BackgroundMesh(columns: map.columns, rows: map.rows)
+        try mesh.stitch(tiles)
+        mesh.replaceBadMeshes()
+        mesh.filter(side: configuration.meshFilterSize)
+        return BackgroundMap(
+            width: info.width, height: info.height, meshSize: configuration.meshSize, levels: mesh.sigmas,
+            globalLevel: map.globalRMS, globalRMS: map.globalRMS, noiseScale: 1)
+    }
+
     /// The median ratio of the noise that was measured to that of the weights, as in SExtractor.
     private static func noiseScale(_ tiles: [BackgroundTile]) -> Float {
         let ratios = tiles.flatMap { tile in

@@ -3,6 +3,8 @@ struct MeasuredSource {
     var source: Source
     /// What CLEAN needs; `nil` where it is off.
     var profile: CleanProfile?
+    /// Its pixels, where these were asked for.
+    var footprint: Footprint?
     /// Whether all pixels that its measurements ask for were there.
     var isWhole: Bool
     /// The box of the footprint that it is a piece of, where that is cut off by the rectangle's edge.

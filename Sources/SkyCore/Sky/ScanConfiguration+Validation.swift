@@ -50,6 +50,11 @@ extension ScanConfiguration {
         if let hdu {
             try check((0..<10_000).contains(hdu), "HDU", hdu, "0 to 9999")
         }
+        if let checkParts {
+            try check(
+                !checkParts.isEmpty && CheckParts.all.isSuperset(of: checkParts), "parts for check images",
+                checkParts.rawValue, "1 to \(CheckParts.all.rawValue)")
+        }
         try CatalogueColumn.check(columns, apertures: apertureDiameters.count)
     }
 

@@ -40,6 +40,8 @@ public struct ScanConfiguration: Hashable, Sendable {
     /// Columns of the catalogue by their names, in this order; `nil` for the usual ones. Some are measured only where they are
     /// asked for.
     public var columns: [String]?
+    /// What sectors tell beside their sources, for check images; `nil` for nothing.
+    package var checkParts: CheckParts?
     /// The image's place in the file, 0 for the primary; `nil` takes the first HDU that holds a 2-D image.
     public var hdu: Int?
 

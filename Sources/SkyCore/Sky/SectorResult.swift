@@ -15,6 +15,10 @@ public struct SectorResult: Hashable, Codable, Sendable {
     public var fragments: [Fragment]?
     /// The artificial stars of the core; `nil` where none were asked for.
     package var injected: [InjectedStar]?
+    /// The pixels of its sources and of the pieces of fragments; `nil` where they were not asked for.
+    package var footprints: [Footprint]?
+    /// The pixels of the core; `nil` where they were not asked for.
+    package var planes: SectorPlanes?
 
     /// CLEAN's view of the sources.
     public struct Cleaning: Hashable, Codable, Sendable {
@@ -68,6 +72,7 @@ extension SectorResult {
             cleaning: configuration.cleanParameter.map {
                 Cleaning(exponent: $0, profiles: measured.compactMap(\.profile))
             })
+        if configuration.checkParts?.contains(.footprints) ?? false { footprints = measured.compactMap(\.footprint) }
     }
 
     /// Adds what another part of the same sector found, which looked at `part` where it does not say otherwise.
@@ -75,6 +80,7 @@ extension SectorResult {
         sources += other.sources
         truncatedSources += other.truncatedSources
         scanned = (scanned ?? []) + (other.scanned ?? [part])
+        if let more = other.footprints { footprints = (footprints ?? []) + more }
         if let found = other.fragments { fragments = (fragments ?? []) + found }
         guard let more = other.cleaning else { return }
         cleaning = Cleaning(exponent: more.exponent, profiles: (cleaning?.profiles ?? []) + more.profiles)

@@ -139,6 +139,7 @@ struct SectorScan {
             found, profiles: profiles, pixels: view.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
         let measures = configuration.measures
+        let tellsFootprints = configuration.checkParts?.contains(.footprints) ?? false
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
         for ((index, sector), level) in zip(owned, levels) {
             let footprint = found.pixels[found.objects[index].pixels]
@@ -175,7 +176,9 @@ struct SectorScan {
             }
             measured.append(
                 MeasuredSource(
-                    source: source, profile: profiles?[index], isWhole: object.isComplete && isMeasured,
+                    source: source, profile: profiles?[index],
+                    footprint: tellsFootprints ? Footprint(source, pixels: footprint, rect: frame.rect) : nil,
+                    isWhole: object.isComplete && isMeasured,
                     cutFrom: object.isComplete ? nil : frame.outline(of: object)))
         }
         image.wcs?.place(&measured)
@@ -222,6 +225,8 @@ struct SectorScan {
             return SectorResult(sector: -1, measured, configuration)
         }
         var result = SectorResult(sector: sector.index, measured.filter { $0.cutFrom == nil }, configuration)
+        // Pieces too: some are sources in the end.
+        if result.footprints != nil { result.footprints = measured.compactMap(\.footprint) }
         if rect != sector.padded { result.scanned = [ScannedPart(sector: sector.index, core: sector.core, rect: rect)] }
         if !cut.isEmpty {
             let pieces = Dictionary(grouping: measured.filter { $0.cutFrom != nil }) { $0.cutFrom }

@@ -240,6 +240,10 @@ package final class SkyEngine {
         var result = try SectorScan(
             image: image, scope: .sector(sector), background: background, configuration: configuration
         ).run()
+        if let parts = configuration.checkParts, parts.hasPlanes {
+            result.planes = try SectorPlanes(
+                sector.core, of: image, background: background, configuration: configuration, parts: parts)
+        }
         result.injected = try image.injected?.stars(in: sector.core, of: image)
         return result
     }

@@ -21,6 +21,14 @@ struct OutputOptions: ParsableArguments {
             valueName: "format,..."), completion: .list(CatalogueFormat.allCases.map(\.rawValue)))
     var formats: FormatsArgument?
 
+    @Option(
+        name: .customLong("check-image"),
+        help: ArgumentHelp(
+            "Write images of what the scan saw beside the catalogue, as NAME.background.fits and so on, with commas in between: "
+                + "\(CheckImagesArgument.names).",
+            valueName: "name,..."), completion: .list(CheckImage.allCases.map(\.rawValue)))
+    var checkImages: CheckImagesArgument?
+
     private static let endings =
         ".fits, .fit, .fts, .ldac, .cat (as .ldac), .csv, .ecsv, .vot, .votable, .xml, .ndjson, .jsonl, .reg"
 
@@ -58,6 +66,22 @@ struct OutputOptions: ParsableArguments {
     private static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+/// Names of check images with commas in between.
+struct CheckImagesArgument: ExpressibleByArgument {
+    let images: [CheckImage]
+
+    static let names = CheckImage.allCases.map(\.rawValue).joined(separator: ", ")
+
+    init?(argument: String) {
+        var images: [CheckImage] = []
+        for name in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let image = CheckImage(rawValue: String(name)) else { return nil }
+            if !images.contains(image) { images.append(image) }
+        }
+        self.images = images
     }
 }
 

@@ -63,7 +63,8 @@ struct InjectionTest: Sendable {
         guard case .sky(var request) = job.kind else { return job }
         request.image.injection = injection
         request.configuration.filter = plain.filter
-        (request.pictureSide, request.failSector, request.purpose) = (nil, nil, nil)
+        (request.pictureSide, request.failSector, request.checkImages) = (nil, nil, nil)
+        request.purpose = nil
         job.kind = .sky(request)
         return job
     }

@@ -254,16 +254,21 @@ struct ScanBatch: Sendable {
             configuration: plan.configuration, catalogue: catalogue, companions: item.companions)
         let isOne = item.hdu == nil && item.plane == nil
         let section = plan.merges || !isOne ? (place, output.section) : nil
-        let files: [String]
+        var files: [String]
         var isWritten = false
         do {
             files = try interrupts.whileWriting { () throws(SkyError) in
                 try output.write(
                     preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
             }
+            if case .sky(let request) = item.request.kind, let images = request.checkImages {
+                files += try await results.writeCheckImages(
+                    images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
+                    interrupts: interrupts)
+            }
             tally.count(wholly: report.state == .done)
             isWritten = true
-        } catch {
+        } catch let error as SkyError {
             // One image's results that cannot be written are no reason to give up the others.
             display.say("skynode: \(PrintableText.of(error.message))")
             return Outcome(status: .usage, place: place, name: item.name, section: section, others: others)

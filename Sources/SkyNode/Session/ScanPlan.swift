@@ -167,6 +167,15 @@ struct ScanPlan: Sendable {
         if injection != nil, output.isFile {
             throw CommandFailure(.usage, "--inject writes files of its own: let --output name a folder")
         }
+        if command.output.checkImages != nil {
+            guard !output.isStandardOutput else {
+                throw CommandFailure(.usage, "--check-image writes files: let --output name a file or a folder")
+            }
+            guard !command.detach else {
+                throw CommandFailure(
+                    .usage, "--check-image and --detach contradict each other: somebody must wait to write")
+            }
+        }
         let (scan, place) = (configuration, output)
         if command.reference != nil, layers.count > 1 {
             throw CommandFailure(
@@ -178,7 +187,7 @@ struct ScanPlan: Sendable {
             image.companions = try command.companions.companions(of: file)
             var purpose = ScanPurpose()
             (purpose.isReference, purpose.isCompared) = (true, true)
-            let job = try ScanPlan.job(image, command, scan, purpose, withPicture: false)
+            let job = try ScanPlan.job(image, command, scan, purpose, withPicture: false, isReference: true)
             return Item(name: file, path: image.path, request: job, stem: place.folder + "/" + ScanPlan.stem(file))
         }
         var purpose = ScanPurpose()
@@ -233,13 +242,14 @@ struct ScanPlan: Sendable {
 
     private static func job(
         _ image: ImageReference, _ command: ScanCommand, _ configuration: ScanConfiguration, _ purpose: ScanPurpose,
-        withPicture: Bool
+        withPicture: Bool, isReference: Bool = false
     ) throws -> JobRequest {
         var request = SkyRequest(image: image, configuration: configuration)
         request.usesCache = !command.noCache
         request.pictureSide = command.noPicture || !withPicture ? nil : ScanPlan.pictureSide
         request.purpose = purpose == ScanPurpose() ? nil : purpose
         request.failSector = command.failSector.map { $0 - 1 }
+        request.checkImages = isReference ? nil : command.output.checkImages?.images
         var job = JobRequest(.sky(request))
         command.flags.apply(to: &job)
         try job.validate()

@@ -42,6 +42,26 @@ struct ScanResults {
         try await coordinator.fetch { [job] in try await $0.sectorRuns(job) }
     }
 
+    /// Writes the check images of an image, and tells their paths.
+    ///
+    /// - Throws: `SkyError` naming the file that cannot be written and the reason.
+    func writeCheckImages(
+        _ images: [CheckImage], stem: String, catalogue: Catalogue, configuration: ScanConfiguration,
+        interrupts: Interrupts
+    ) async throws -> [String] {
+        var files = CheckImageFiles(images, of: catalogue.info)
+        var (number, total) = (0, 1)
+        while number < total {
+            let request = PlanesRequest(job: job, page: number)
+            let page = try await coordinator.fetch { try await $0.planes(request) }
+            files.add(page)
+            (number, total) = (number + 1, page.total)
+        }
+        return try interrupts.whileWriting { [files] () throws(SkyError) in
+            try files.write(stem: stem, catalogue: catalogue, configuration: configuration)
+        }
+    }
+
     func preview() async throws -> ImagePreview? {
         try await coordinator.fetch { [job] in try await $0.preview(job) }
     }

@@ -97,6 +97,9 @@ import Transport
                 _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))
             }
             await #expect(throws: RemoteError.self) {
+                _ = try await remote.planes(PlanesRequest(job: job, page: 0))
+            }
+            await #expect(throws: RemoteError.self) {
                 _ = try await remote.events(EventsRequest(job: JobID(rawValue: 1), from: 0))
             }
             try await remote.cancel(job)
