@@ -180,6 +180,36 @@ def test_columns_that_are_asked_for(gain: float, frame: Frame, tmp_path: Path):
         assert np.percentile(difference, 95) <= limit, column
 
 
+KERNELS = {
+    "wide": "CONV NORM\n# five by three\n1 2 3 2 1\n2 4 6 4 2\n1 2 3 2 1\n",
+    "hat": "CONV NORM\n" + "".join(
+        " ".join(f"{(1 - r / 4) * np.exp(-r / 4):.6f}" for r in (x * x + y * y for x in range(-4, 5))) + "\n"
+        for y in range(-4, 5)
+    ),
+    "loud": "CONV NONORM\n0.2 0.3 0.2\n0.3 0.6 0.3\n0.2 0.3 0.2\n",
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_any_filter(name: str, frame: Frame, tmp_path: Path):
+    """Weights of a file that both read: a rectangle, a Mexican hat, and some that are not normed."""
+    file = tmp_path / f"{name}.conv"
+    file.write_text(KERNELS[name])
+    theirs = extracted(frame.path, tmp_path, FILTER_NAME=file, DETECT_THRESH=2, ANALYSIS_THRESH=2)
+    ours = scan(frame, tmp_path, "--filter", file, "--threshold", 2)
+    print(f"{name}: SExtractor {len(theirs)}, ours {len(ours)}")
+    assert abs(len(ours) - len(theirs)) <= max(1, 0.002 * len(theirs))
+    one, two = pairs(theirs, ours, 1)
+    one, two = theirs[one], ours[two]
+    assert len(one) >= 0.99 * len(theirs)
+    alone = np.asarray(one["FLAGS"]) == 0
+    for column in ("FLUX_AUTO", "A_IMAGE", "THRESHOLD", "ISOAREA_IMAGE"):
+        his, own = np.asarray(one[column], float)[alone], np.asarray(two[column], float)[alone]
+        difference = np.abs(own - his) / np.maximum(np.abs(his), 1e-3)
+        print(f"{column}: 95 % within {np.percentile(difference, 95):.6f}")
+        assert np.percentile(difference, 95) <= 0.001, column
+
+
 CHECK_IMAGES = {
     "background": "BACKGROUND",
     "rms": "BACKGROUND_RMS",

@@ -11,6 +11,8 @@ public enum DetectionFilter: Hashable, Codable, Sendable {
     case gaussian(fwhm: Double)
     /// A Gaussian as wide as the image's own stars, which are measured first.
     case seeing
+    /// Weights that somebody made up, as a `.conv` file of SExtractor's has them.
+    case kernel(ConvolutionKernel)
 
     /// In one word.
     public var name: String {
@@ -19,6 +21,7 @@ public enum DetectionFilter: Hashable, Codable, Sendable {
         case .pyramid: "default"
         case .gaussian: "gauss"
         case .seeing: "seeing"
+        case .kernel(let kernel): "\(kernel.width)x\(kernel.height)\(kernel.isNormed ? "" : " NONORM")"
         }
     }
 
@@ -33,17 +36,22 @@ public enum DetectionFilter: Hashable, Codable, Sendable {
 struct DetectionKernel: Sendable {
     /// Row by row, as they are handed to SEP, which norms them; empty for no filter.
     let values: [Float]
-    /// Pixels in a row, odd.
-    let side: Int
+    /// Pixels in a row and in a column, odd.
+    let (width, height): (Int, Int)
+    /// What the filtered image is multiplied with: not 1 where the weights are to be taken as they are.
+    let scale: Float
 
-    /// What the filter looks at around a pixel.
-    var radius: Int { side / 2 }
+    /// What the filter looks at around a pixel, at most.
+    var radius: Int { max(width, height) / 2 }
 
     /// - Parameter filter: `seeing` counts as `pyramid`, which is what the stars are looked for with.
     init(_ filter: DetectionFilter) {
         switch filter {
-        case .none: (values, side) = ([], 1)
-        case .pyramid, .seeing: (values, side) = ([1, 2, 1, 2, 4, 2, 1, 2, 1], 3)
+        case .none: (values, width, height, scale) = ([], 1, 1, 1)
+        case .pyramid, .seeing: (values, width, height, scale) = ([1, 2, 1, 2, 4, 2, 1, 2, 1], 3, 3, 1)
+        case .kernel(let kernel):
+            (values, width, height) = (kernel.weights.values, kernel.width, kernel.height)
+            scale = kernel.isNormed ? 1 : kernel.sum
         case .gaussian(let fwhm):
             let radius = max(1, Int(fwhm.rounded()))
             let columns = -radius...radius
@@ -51,17 +59,17 @@ struct DetectionKernel: Sendable {
             values = columns.flatMap { y in
                 columns.map { x in Float(exp(-4 * log(2.0) * Double(x * x + y * y) / (fwhm * fwhm))) }
             }
-            side = 2 * radius + 1
+            (width, height, scale) = (2 * radius + 1, 2 * radius + 1, 1)
         }
     }
 
-    /// The weights that SEP makes of them, in its order of operations.
+    /// The weights that SEP makes of them, in its order of operations, and scaled.
     var normed: [Float] {
         let sum = values.reduce(0) { $0 + abs($1) }
-        return values.map { $0 / sum }
+        return scale == 1 ? values.map { $0 / sum } : values.map { $0 / sum * scale }
     }
 
-    /// What the noise of independent pixels becomes by the filter, a factor of at most 1.
+    /// What the noise of independent pixels becomes by the filter, a factor of at most 1 for weights that are normed.
     var noiseFactor: Double {
         values.isEmpty ? 1 : normed.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot()
     }

@@ -19,9 +19,9 @@ struct PixelFilter {
             return
         }
         sums.update(repeating: 0, count: columns.count)
-        let (radius, side, count) = (kernel.radius, kernel.side, columns.count)
-        for line in max(0, y - radius)...min(height - 1, y + radius) {
-            let taps = weights[(line - y + radius) * side..<(line - y + radius + 1) * side]
+        let (radius, reach, side, count) = (kernel.width / 2, kernel.height / 2, kernel.width, columns.count)
+        for line in max(0, y - reach)...min(height - 1, y + reach) {
+            let taps = weights[(line - y + reach) * side..<(line - y + reach + 1) * side]
             let row = pixels + line * width
             var shift = -radius
             while shift <= radius {

@@ -24,7 +24,10 @@ struct SEPExtraction {
 
     init(configuration: ScanConfiguration, noise: Float) {
         kernel = DetectionKernel(configuration.filter)
-        threshold = configuration.threshold * (configuration.thresholdUnit == .filtered ? kernel.noiseFactor : 1)
+        // SEP norms all weights; what is found above a threshold by them is found above its part of that by normed ones.
+        threshold =
+            configuration.threshold * (configuration.thresholdUnit == .filtered ? kernel.noiseFactor : 1)
+            / Double(kernel.scale)
         minimumArea = configuration.minimumArea
         deblendContrast = configuration.deblendContrast
         gain = configuration.gain ?? 0
@@ -64,7 +67,9 @@ struct SEPExtraction {
             switch status {
             case 0:
                 guard let catalogue else { return DetectionList() }
-                return DetectionList(catalogue.pointee)
+                var found = DetectionList(catalogue.pointee)
+                if kernel.scale != 1 { found.scale(by: kernel.scale, pixels: pixels) }
+                return found
             case SEPError.pixelStackFull where stack < stackLimit:
                 stack = min(stack * 4, stackLimit)
             case SEPError.deblendOverflow where branches < branchesLimit:
@@ -93,13 +98,23 @@ struct SEPExtraction {
         return kernel.values.withUnsafeBufferPointer { values in
             sep_extract(
                 &image, Float(threshold), SEP_THRESH_REL, Int32(minimumArea), values.isEmpty ? nil : values.baseAddress,
-                Int32(kernel.side), Int32(kernel.side), SEP_FILTER_CONV, Int32(levels), deblendContrast, 0, 1,
+                Int32(kernel.width), Int32(kernel.height), SEP_FILTER_CONV, Int32(levels), deblendContrast, 0, 1,
                 &catalogue)
         }
     }
 }
 
 extension DetectionList {
+    /// Makes of objects that were found with normed weights those of weights that are larger by a factor.
+    fileprivate mutating func scale(by factor: Float, pixels image: UnsafePointer<Float>) {
+        for index in objects.indices {
+            objects[index].threshold *= factor
+            objects[index].filteredFlux *= factor
+            let threshold = objects[index].threshold
+            objects[index].area = pixels[objects[index].pixels].count { image[Int($0)] > threshold }
+        }
+    }
+
     /// Copies SEP's catalogue; objects with a position that is no number are left out.
     init(_ catalogue: sep_catalog) {
         objects.reserveCapacity(Int(catalogue.nobj))

@@ -31,8 +31,8 @@ struct DetectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How the image is smoothed for detection: none, default (3x3 pyramid), seeing (a Gaussian as wide as the "
-                + "image's stars). Default: default, or the preset's.",
-            valueName: "name"))
+                + "image's stars), or the weights of a .conv file of SExtractor's. Default: default, or the preset's.",
+            valueName: "name|file.conv"))
     var filter: FilterArgument?
 
     @Option(
@@ -124,7 +124,7 @@ struct DetectionOptions: ParsableArguments {
         set(&configuration.threshold, threshold)
         set(&configuration.thresholdUnit, thresholdUnit?.value)
         set(&configuration.minimumArea, minimumArea)
-        set(&configuration.filter, filter?.filter)
+        set(&configuration.filter, try filter?.filter(readsFiles: readsFiles))
         set(&configuration.filter, fwhm.map { .gaussian(fwhm: $0) })
         set(&configuration.deblendLevels, deblendLevels)
         set(&configuration.deblendContrast, deblendContrast)
@@ -169,15 +169,30 @@ struct DetectionOptions: ParsableArguments {
     }
 }
 
-/// The name of a filter that needs no number.
+/// The name of a filter that needs no number, or of a file with its weights.
 struct FilterArgument: ExpressibleByArgument {
-    let filter: DetectionFilter
+    private let name: String
 
     private static let filters = [DetectionFilter.none, .pyramid, .seeing]
+    private static let ending = ".conv"
 
     init?(argument: String) {
-        guard let filter = FilterArgument.filters.first(where: { $0.name == argument }) else { return nil }
-        self.filter = filter
+        guard FilterArgument.filters.contains(where: { $0.name == argument }) || argument.hasSuffix(Self.ending) else {
+            return nil
+        }
+        name = argument
+    }
+
+    /// - Throws: `SkyError` or `CommandFailure` where a file cannot be read, or has no weights in it.
+    func filter(readsFiles: Bool) throws -> DetectionFilter {
+        if let filter = FilterArgument.filters.first(where: { $0.name == name }) { return filter }
+        guard readsFiles else { throw CommandFailure(.usage, "--filter: files cannot be named here") }
+        let bytes = try OptionFile.contents(of: name, limit: ConvolutionKernel.fileLimit)
+        do {
+            return .kernel(try ConvolutionKernel(file: bytes))
+        } catch {
+            throw CommandFailure(.usage, "\(PrintableText.of(name)): \(error.message)")
+        }
     }
 
     static var allValueStrings: [String] { filters.map(\.name) }

@@ -7,7 +7,7 @@ import Testing
     @Test func `a kernel is odd, symmetric and normed`() {
         for filter in [DetectionFilter.pyramid, .gaussian(fwhm: 0.5), .gaussian(fwhm: 3.2), .gaussian(fwhm: 15)] {
             let kernel = DetectionKernel(filter)
-            #expect(kernel.side % 2 == 1 && kernel.values.count == kernel.side * kernel.side)
+            #expect(kernel.width % 2 == 1 && kernel.values.count == kernel.width * kernel.height)
             #expect(kernel.values == kernel.values.reversed())
             #expect(abs(kernel.normed.reduce(0, +) - 1) < 1e-5)
         }
@@ -16,7 +16,7 @@ import Testing
 
     @Test func `a Gaussian is half as high at half its width`() {
         let kernel = DetectionKernel(.gaussian(fwhm: 4))
-        let middle = kernel.radius * kernel.side + kernel.radius
+        let middle = kernel.radius * kernel.width + kernel.radius
         #expect(abs(kernel.values[middle + 2] / kernel.values[middle] - 0.5) < 1e-6)
     }
 

@@ -34,6 +34,14 @@ struct JobBodyTests {
         ("[]", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
         ("null", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
         ("3", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
+        (
+            #"{"kind":"scan","path":"/a.fits","options":{"filter":"/etc/a.conv"}}"#,
+            "`options`: --filter: files cannot be named here"
+        ),
+        (
+            #"{"kind":"scan","path":"/a.fits","options":{"columns":"@/etc/passwd"}}"#,
+            "`options`: --columns: files cannot be named here"
+        ),
         ("{}", "`kind` is missing: simulate or scan"), (#"{"kind":null}"#, "`kind` is missing: simulate or scan"),
         (#"{"kind":"cook"}"#, "`kind` must be simulate or scan, not cook"),
         (#"{"kind":"a\nb"}"#, "`kind` must be simulate or scan, not a b"),
