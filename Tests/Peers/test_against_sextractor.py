@@ -210,6 +210,37 @@ def test_any_filter(name: str, frame: Frame, tmp_path: Path):
         assert np.percentile(difference, 95) <= 0.001, column
 
 
+@pytest.mark.parametrize(("thick", "gain"), [(24, 0), (10, 1.5)])
+def test_local_background(thick: int, gain: float, frame: Frame, tmp_path: Path):
+    """A frame with a glow that the meshes are too coarse for."""
+    with fits.open(frame.path) as file:
+        pixels, header = file[0].data.astype(np.float32), file[0].header
+    header.pop("GAIN", None)
+    rows, columns = np.indices(pixels.shape)
+    pixels += (60 * np.exp(-((columns - 700) ** 2 + (rows - 900) ** 2) / (2 * 90.0**2))).astype(np.float32)
+    fits.writeto(tmp_path / "image.fits", pixels, header)
+    image = Frame(tmp_path / "image.fits", frame.truth)
+    columns = f"{COLUMNS} BACKGROUND FLUX_MAX FLUX_ISO FLUXERR_ISO"
+    theirs = extracted(
+        image.path, tmp_path, columns, BACKPHOTO_TYPE="LOCAL", BACKPHOTO_THICK=thick, GAIN=gain, BACK_SIZE=128,
+        MEMORY_BUFSIZE=8192,
+    )  # fmt: skip
+    ours = scan(
+        image, tmp_path, "--background", "local", "--background-thickness", thick, "--gain", gain, "--mesh", 128,
+        "--columns", "+FLUXERR_ISO",
+    )  # fmt: skip
+    one, two = pairs(theirs, ours, 1)
+    one, two = theirs[one], ours[two]
+    assert len(one) >= 0.99 * len(theirs)
+    alone = np.asarray(one["FLAGS"]) == 0
+    for column in ("BACKGROUND", "THRESHOLD", "FLUX_MAX", "FLUX_ISO", "FLUXERR_ISO", "FLUX_APER", "FLUXERR_APER",
+                   "FLUX_AUTO", "FLUXERR_AUTO", "KRON_RADIUS"):  # fmt: skip
+        his, own = np.asarray(one[column], float).reshape(len(one))[alone], np.asarray(two[column], float)[alone]
+        difference = np.abs(own - his) / np.maximum(np.abs(his), 1)
+        print(f"{column}: 95 % within {np.percentile(difference, 95):.6f}")
+        assert np.percentile(difference, 95) <= 0.005, column
+
+
 CHECK_IMAGES = {
     "background": "BACKGROUND",
     "rms": "BACKGROUND_RMS",

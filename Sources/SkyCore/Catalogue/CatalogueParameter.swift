@@ -55,6 +55,9 @@ extension CatalogueTable {
             FITSCard("BACKSIZE", .integer(scan.meshSize), "[pixel] BACK_SIZE"),
             FITSCard("BACKFILT", .integer(scan.meshFilterSize), "[mesh] BACK_FILTERSIZE"),
         ]
+        if let thickness = scan.localBackground {
+            cards.append(FITSCard("BACKTHIC", .integer(thickness), "[pixel] BACKPHOTO_THICK, a local background"))
+        }
         cards += scan.apertureDiameters.enumerated().map {
             FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
         }

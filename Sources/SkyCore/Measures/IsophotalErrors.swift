@@ -12,13 +12,15 @@ struct IsophotalErrors {
     private static let pixelMoment = 1 / 12.0
 
     /// - Parameters:
+    ///   - flux: The isophotal flux, whose photons are counted.
     ///   - footprint: The source's pixels.
     ///   - view: The pixels that they index, `width` in a row.
     ///   - filtered: What the barycentre is the mean of.
     ///   - noise: Of every pixel (1 sigma), where the view does not say each one's.
     ///   - gain: Electrons per unit of the image; 0 where that is not known.
     init(
-        of object: Detection, footprint: ArraySlice<Int32>, view: SectorPixels.View, filtered: [Float], width: Int,
+        of object: Detection, flux total: Double, footprint: ArraySlice<Int32>, view: SectorPixels.View,
+        filtered: [Float], width: Int,
         noise: Double, gain: Double
     ) {
         var (variance, light) = (0.0, 0.0)
@@ -26,9 +28,7 @@ struct IsophotalErrors {
         for pixel in footprint {
             let index = Int(pixel)
             let sigma = view.sigmas.map { Double($0[index]) } ?? noise
-            let value = Double(view.values[index])
-            let photons = gain > 0 && value > 0 ? value / gain : 0
-            variance += sigma * sigma + photons
+            variance += sigma * sigma
             // Where noise differs, the barycentre is that of pixels scaled to the same noise.
             let scale = sigma > 0 ? noise / sigma : 1
             // Of the filtered light, as in SExtractor.
@@ -42,6 +42,7 @@ struct IsophotalErrors {
             yy += weight * dy * dy
             xy += weight * dx * dy
         }
+        if gain > 0 { variance += max(0, total) / gain }
         flux = variance.squareRoot()
         guard light > 0 else {
             position = (0, 0, 0)

@@ -35,11 +35,12 @@ struct SpreadModel {
     /// - Parameters:
     ///   - pixels: Without background and neighbours, `width` in a row; `noises` are theirs, where they differ.
     ///   - noise: 1 sigma of every pixel otherwise.
+    ///   - level: Of the source's own background.
     ///   - x: Of the source's centre among the pixels, counted from 0.
     /// - Returns: the value and its error, both 0 where there is no light that has a width.
     func measure(
         _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, width: Int, height: Int, x: Double, y: Double,
-        noise: Double, gain: Double
+        noise: Double, gain: Double, level: Double = 0
     ) -> (value: Double, error: Double) {
         let columns = max(0, Int(x - radius))..<max(0, min(width, Int(x + radius) + 2))
         let lines = max(0, Int(y - radius))..<max(0, min(height, Int(y + radius) + 2))
@@ -52,7 +53,7 @@ struct SpreadModel {
             for (place, column) in columns.enumerated() {
                 let index = line * width + column
                 let (s, g) = (starY[row] * starX[place], diskY[row] * diskX[place])
-                let value = Double(pixels[index])
+                let value = Double(pixels[index]) - level
                 let sigma = noises.map { Double($0[index]) } ?? noise
                 let variance = sigma * sigma + (gain > 0 && value > 0 ? value / gain : 0)
                 starLight += s * value

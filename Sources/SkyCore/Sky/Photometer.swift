@@ -17,6 +17,8 @@ struct Photometer {
     var noises: UnsafePointer<Float>?
     let gain: Double
     let apertureRadii: [Double]
+    /// Where the source's own background is taken from; `nil` for none.
+    var annulus: LocalBackground?
 
     /// Measures one source by SExtractor's recipe: the first moment in six times the axes; 2.5 times it, but at least
     /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources replaced by those opposite.
@@ -35,10 +37,12 @@ struct Photometer {
         result.kronRadius = min(
             max(Photometry.kronFactor * moment, Photometry.smallestKronRadius), Photometry.largestKronRadius)
         reach(result.kronRadius * ellipse.a)
+        let level = annulus?.level(self, id: id) ?? 0
+        result.localBackground = level
         withImage(surroundings, object) { image, x, y in
-            measureAuto(image, x, y, ellipse, &result)
+            measureAuto(image, x, y, ellipse, level, &result)
             result.halfLightRadius = halfLightRadius(image, x, y, ellipse, total: result.fluxAuto)
-            for radius in apertureRadii { measureCircle(image, x, y, radius, &result) }
+            for radius in apertureRadii { measureCircle(image, x, y, radius, level, &result) }
         }
         if isBiased(object, ellipse, kronRadius: result.kronRadius, id, hidden: surroundings.replaced) {
             result.flags.insert(.biased)
@@ -63,11 +67,13 @@ struct Photometer {
     }
 
     private func measureAuto(
-        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, _ result: inout Photometry
+        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, _ level: Double,
+        _ result: inout Photometry
     ) {
         var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
         let status = sep_sum_ellipse(
             image, x, y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, 0, 1, 0, &sum, &error, &area, &flag)
+        subtract(level, area, from: &sum, &error)
         if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
     }
 
@@ -89,14 +95,26 @@ struct Photometer {
     }
 
     private func measureCircle(
-        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ radius: Double, _ result: inout Photometry
+        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ radius: Double, _ level: Double,
+        _ result: inout Photometry
     ) {
         var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
         // Five by five parts of a pixel at the rim, as SExtractor.
         let status = sep_sum_circle(image, x, y, radius, 0, 5, 0, &sum, &error, &area, &flag)
+        subtract(level, area, from: &sum, &error)
         let isMeasured = status == 0 && sum.isFinite && error.isFinite
         result.fluxesAperture.append(isMeasured ? sum : 0)
         result.fluxErrorsAperture.append(isMeasured ? error : 0)
+    }
+
+    /// Takes a source's own background from a flux, and from its error the photons that were no light of its.
+    private func subtract(_ level: Double, _ area: Double, from sum: inout Double, _ error: inout Double) {
+        guard level != 0 else { return }
+        let own = sum - level * area
+        if gain > 0 {
+            error = max(0, error * error - (max(0, sum) - max(0, own)) / gain).squareRoot()
+        }
+        sum = own
     }
 
     /// The barycentre where it cannot be had or runs away from the source.

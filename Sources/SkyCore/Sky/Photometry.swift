@@ -8,6 +8,8 @@ struct Photometry {
     /// One for each circular aperture.
     var fluxesAperture: [Double] = []
     var fluxErrorsAperture: [Double] = []
+    /// What was taken from every pixel of these beside the image's background.
+    var localBackground = 0.0
     /// In units of the ellipse's axes.
     var kronRadius = Photometry.smallestKronRadius
     /// In pixels.

@@ -2,7 +2,7 @@ extension ScanConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
         case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, seeing, sectorSize, margin
-        case hdu, columns, checkParts
+        case hdu, columns, checkParts, localBackground
         /// In journals of before there could be several.
         case apertureDiameter
     }
@@ -32,6 +32,7 @@ extension ScanConfiguration: Codable {
         margin = try value(.margin, margin)
         hdu = try container.decodeIfPresent(Int.self, forKey: .hdu)
         columns = try container.decodeIfPresent([String].self, forKey: .columns)
+        localBackground = try container.decodeIfPresent(Int.self, forKey: .localBackground)
         checkParts = try container.decodeIfPresent(CheckParts.self, forKey: .checkParts)
     }
 
@@ -56,6 +57,7 @@ extension ScanConfiguration: Codable {
         try container.encode(margin, forKey: .margin)
         try container.encodeIfPresent(hdu, forKey: .hdu)
         try container.encodeIfPresent(columns, forKey: .columns)
+        try container.encodeIfPresent(localBackground, forKey: .localBackground)
         try container.encodeIfPresent(checkParts, forKey: .checkParts)
     }
 }

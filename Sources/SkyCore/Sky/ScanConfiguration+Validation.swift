@@ -50,6 +50,12 @@ extension ScanConfiguration {
         if let hdu {
             try check((0..<10_000).contains(hdu), "HDU", hdu, "0 to 9999")
         }
+        if let localBackground {
+            try check(
+                LocalBackground.thicknesses.contains(localBackground), "thickness of the local background",
+                localBackground,
+                "1 to \(LocalBackground.thicknesses.upperBound) pixels")
+        }
         if let checkParts {
             try check(
                 !checkParts.isEmpty && CheckParts.all.isSuperset(of: checkParts), "parts for check images",

@@ -21,6 +21,9 @@ public struct ScanConfiguration: Hashable, Sendable {
     public var meshSize = 64
     /// Side of the median filter over the meshes (`BACK_FILTERSIZE`), odd.
     public var meshFilterSize = 3
+    /// Thickness in pixels of the annulus around each source that its fluxes' background is taken from (`BACKPHOTO_THICK`); `nil`
+    /// for the image's background alone.
+    public var localBackground: Int?
     /// Diameters of the circular apertures in pixels (`PHOT_APERTURES`).
     public var apertureDiameters = [10.0]
     /// Electrons per unit of the image (`GAIN`); 0 leaves the sources' own Poisson noise out of the errors, and so does `nil`

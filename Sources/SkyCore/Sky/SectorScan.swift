@@ -146,29 +146,34 @@ struct SectorScan {
             let object = view.weighted(
                 found.objects[index], footprint, width: frame.rect.width, noise: background.globalRMS)
             let ellipse = Ellipse(object)
+            let annulus = configuration.localBackground.map {
+                LocalBackground(around: object, frame: frame, thickness: $0)
+            }
             let photometry = map.withSegments(of: index) {
                 Photometer(
                     pixels: view.values, mask: view.mask, map: map, width: frame.rect.width,
                     height: frame.rect.height, noise: Double(background.globalRMS), noises: view.sigmas,
                     gain: configuration.gain ?? 0,
-                    apertureRadii: configuration.apertureDiameters.map { $0 / 2 }
+                    apertureRadii: configuration.apertureDiameters.map { $0 / 2 }, annulus: annulus
                 ).measure(object, ellipse, id: Int32(index) + 1)
             }
             let isMeasured =
                 frame.holds(object, radius: photometry.reach(of: object, ellipse))
-                && frame.holdsApertures(object, configuration)
+                && frame.holdsApertures(object, configuration) && annulus?.isHeld(by: frame) ?? true
             guard isMeasured || !object.isComplete || acceptTruncated else { return .tooSmall }
             var source = Source(
                 object, ellipse, photometry,
                 isCut: frame.cutsApertures(of: object, ellipse, photometry, configuration.apertureDiameters.max() ?? 0),
                 frame: frame, sector: sector)
             source.background = Double(level)
+            source.takeOut(photometry.localBackground, pixels: footprint.count)
             source.fwhm = GaussianWidth.fwhm(
                 of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
-                saturation: configuration.saturation.map { $0 - source.background } ?? .infinity)
+                saturation: configuration.saturation.map { $0 - Double(level) } ?? .infinity)
             if !measures.isEmpty {
                 source.further = further(
-                    measures, object, photometry, footprint, index, view, filtered.values, map, width: frame.rect.width,
+                    measures, object, source.fluxIsophotal, photometry, footprint, index, view, filtered.values, map,
+                    width: frame.rect.width,
                     height: frame.rect.height)
             }
             if !saturated.isEmpty, footprint.contains(where: { saturated[Int($0)] }) {
@@ -188,15 +193,17 @@ struct SectorScan {
 
     /// What only some columns need.
     private func further(
-        _ measures: FurtherMeasures, _ object: Detection, _ photometry: Photometry, _ footprint: ArraySlice<Int32>,
+        _ measures: FurtherMeasures, _ object: Detection, _ flux: Double, _ photometry: Photometry,
+        _ footprint: ArraySlice<Int32>,
         _ index: Int, _ view: SectorPixels.View, _ filtered: [Float], _ map: SegmentMap, width: Int, height: Int
     ) -> FurtherMeasurements {
         var further = FurtherMeasurements()
         let (noise, gain) = (Double(background.globalRMS), configuration.gain ?? 0)
         if measures.contains(.isophotalErrors) {
             let errors = IsophotalErrors(
-                of: object, footprint: footprint, view: view, filtered: filtered, width: width, noise: noise, gain: gain
-            )
+                of: object, flux: flux, footprint: footprint, view: view, filtered: filtered, width: width,
+                noise: noise,
+                gain: gain)
             (further.fluxErrorIsophotal, further.positionVariance) = (errors.flux, errors.position)
         }
         if measures.contains(.spread), let model = configuration.seeing.flatMap(SpreadModel.init) {
@@ -207,7 +214,8 @@ struct SectorScan {
                 return Surroundings(photometer, object, id: Int32(index) + 1, radius: model.radius)
                     .withPixels(around: photometry.window) { pixels, noises, width, height, x, y in
                         model.measure(
-                            pixels, noises, width: width, height: height, x: x, y: y, noise: noise, gain: gain)
+                            pixels, noises, width: width, height: height, x: x, y: y, noise: noise, gain: gain,
+                            level: photometry.localBackground)
                     }
             }
         }
@@ -238,6 +246,14 @@ struct SectorScan {
 }
 
 extension Source {
+    /// Takes a level of the source's own from what lies above it.
+    fileprivate mutating func takeOut(_ level: Double, pixels: Int) {
+        guard level != 0 else { return }
+        background += level
+        fluxIsophotal -= level * Double(pixels)
+        peak -= level
+    }
+
     fileprivate init(
         _ object: Detection, _ ellipse: Ellipse, _ measured: Photometry, isCut: Bool, frame: SectorFrame, sector: Int
     ) {

@@ -20,7 +20,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
         search.thresholdUnit = .pixel
         search.threshold = max(5, configuration.threshold)
         search.minimumArea = 5
-        (search.columns, search.checkParts) = (nil, nil)
+        (search.columns, search.checkParts, search.localBackground) = (nil, nil, nil)
         return search
     }
 

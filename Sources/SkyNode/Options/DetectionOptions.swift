@@ -58,6 +58,17 @@ struct DetectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Background of the fluxes: global (the image's) or local (of an annulus around each source, too). Default: global.",
+            valueName: "global|local"))
+    var background: NamedArgument<BackgroundKind>?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --background local: thickness of the annulus. Default: 24.", valueName: "pixels"))
+    var backgroundThickness: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Diameters of the circular apertures, with commas in between. Default: 10.", valueName: "pixels,..."))
     var aperture: AperturesArgument?
 
@@ -130,6 +141,10 @@ struct DetectionOptions: ParsableArguments {
         set(&configuration.deblendContrast, deblendContrast)
         set(&configuration.cleanParameter, clean.map(\.parameter))
         set(&configuration.apertureDiameters, aperture?.diameters)
+        if backgroundThickness != nil, background?.value != .local {
+            throw CommandFailure(.usage, "--background-thickness goes with --background local")
+        }
+        if background?.value == .local { configuration.localBackground = backgroundThickness ?? 24 }
         set(&configuration.gain, gain)
         set(&configuration.saturation, saturation.map(Optional.some))
         set(&configuration.zeroPoint, zeroPoint)
@@ -167,6 +182,11 @@ struct DetectionOptions: ParsableArguments {
     private func set<Value>(_ setting: inout Value, _ value: Value?) {
         if let value { setting = value }
     }
+}
+
+/// Which background fluxes are measured above (`BACKPHOTO_TYPE`).
+enum BackgroundKind: String, CaseIterable {
+    case global, local
 }
 
 /// The name of a filter that needs no number, or of a file with its weights.

@@ -1,0 +1,87 @@
+import CSEP
+
+/// The background around one source: what is left of the sky in a rectangular annulus around its footprint, by the same mode as
+/// a mesh's (SExtractor's `BACKPHOTO_TYPE LOCAL`).
+struct LocalBackground {
+    /// The pixels within and those around, in the rectangle that was searched; half open.
+    private let (inner, outer): (PixelRect, PixelRect)
+    /// Whether it lies inside the image: a source whose annulus does not has the image's background alone, as in SExtractor.
+    let isInImage: Bool
+    /// The first line whose pixels belong to nobody yet when SExtractor, which goes through an image line by line, comes to
+    /// measure the source: it hides a line only after its filter has gone over that.
+    private let end: Int
+
+    /// Thicknesses that may be asked for, in pixels.
+    static let thicknesses = 1...256
+
+    /// - Parameter thickness: Of the annulus, in pixels.
+    init(around object: Detection, frame: SectorFrame, thickness: Int) {
+        let info = frame.bounds.info
+        // The rim is a pixel more than the filter reaches.
+        end = object.turn.line + 2 - frame.bounds.rim
+        func gap(_ size: Int, _ whole: Int) -> Int { size < whole / 2 ? size / 4 : (whole - size) / 4 }
+        let (width, height) = (object.maxX - object.minX + 1, object.maxY - object.minY + 1)
+        let (gapX, gapY) = (gap(width, info.width), gap(height, info.height))
+        inner = PixelRect(
+            x: object.minX - gapX, y: object.minY - gapY, width: width + 2 * gapX, height: height + 2 * gapY)
+        outer = PixelRect(
+            x: inner.x - thickness, y: inner.y - thickness, width: inner.width + 2 * thickness,
+            height: inner.height + 2 * thickness)
+        let (left, top) = (outer.x + frame.rect.x, outer.y + frame.rect.y)
+        // SExtractor asks for a column and a line more.
+        isInImage =
+            left >= 0 && top >= 0 && left + outer.width < info.width && top + outer.height < info.height
+    }
+
+    /// Whether its pixels were read, where it has any, and those that decide which of them belong to sources.
+    func isHeld(by frame: SectorFrame) -> Bool {
+        guard isInImage else { return true }
+        let (rect, strip) = (frame.rect, min(frame.minimumArea, 32) + frame.bounds.rim)
+        return (rect.x == 0 || outer.x >= strip) && (rect.y == 0 || outer.y >= strip)
+            && (rect.right == frame.bounds.info.width || outer.right + strip <= rect.width)
+            && (rect.bottom == frame.bounds.info.height || outer.bottom + strip <= rect.height)
+    }
+
+    /// The level, above the background that is subtracted already, without the pixels of sources that end before this one; 0 where
+    /// there is none. The others' light is little of it, as it is no mean.
+    func level(_ photometer: Photometer, id: Int32) -> Double {
+        let all = PixelRect(x: 0, y: 0, width: photometer.width, height: photometer.height)
+        guard isInImage, all.contains(outer) else { return 0 }
+        photometer.map.search(columns: outer.x..<outer.right, lines: outer.y..<outer.bottom)
+        let segments = photometer.map.segments
+        var values: [Float] = []
+        values.reserveCapacity(outer.area - inner.area)
+        func take(_ y: Int, _ columns: Range<Int>) {
+            for index in y * photometer.width + columns.lowerBound..<y * photometer.width + columns.upperBound
+            where photometer.mask[index] == 0 && (y >= end || segments[index] == 0 || segments[index] == id) {
+                values.append(photometer.pixels[index])
+            }
+        }
+        for y in outer.y..<outer.bottom {
+            if (inner.y..<inner.bottom).contains(y) {
+                take(y, outer.x..<inner.x)
+                take(y, inner.right..<outer.right)
+            } else {
+                take(y, outer.x..<outer.right)
+            }
+        }
+        return Self.mode(values)
+    }
+
+    /// As of a mesh that has these pixels.
+    private static func mode(_ values: [Float]) -> Double {
+        guard !values.isEmpty else { return 0 }
+        var map: UnsafeMutablePointer<sep_bkg>?
+        let status = values.withUnsafeBufferPointer { data in
+            var image = sep_image()
+            image.data = UnsafeRawPointer(data.baseAddress)
+            image.dtype = SEP_TFLOAT
+            image.w = Int32(data.count)
+            image.h = 1
+            return sep_background(&image, Int32(data.count), 1, 1, 1, 0, &map)
+        }
+        defer { sep_bkg_free(map) }
+        guard status == 0, let map, let level = map.pointee.back?.pointee, level.isFinite else { return 0 }
+        return Double(level)
+    }
+}
