@@ -40,10 +40,12 @@ package struct Footprint: Hashable, Codable, Sendable {
     /// Whether all runs lie in an image, and are no more than it has pixels.
     func isSound(in info: ImageInfo) -> Bool {
         guard runs.count % 3 == 0, runs.count / 3 <= info.width * info.height else { return false }
+        var rest = info.width * info.height
         return stride(from: 0, to: runs.count, by: 3).allSatisfy { place in
             let (row, column, length) = (Int(runs[place]), Int(runs[place + 1]), Int(runs[place + 2]))
+            rest -= length
             return (0..<info.height).contains(row) && (0..<info.width).contains(column)
-                && length > 0 && length <= info.width - column
+                && length > 0 && length <= info.width - column && rest >= 0
         }
     }
 

@@ -57,8 +57,11 @@ struct ScanResults {
             files.add(page)
             (number, total) = (number + 1, page.total)
         }
-        return try interrupts.whileWriting { [files] () throws(SkyError) in
-            try files.write(stem: stem, catalogue: catalogue, configuration: configuration)
+        // A large image takes seconds.
+        return try await NIOThreadPool.singleton.runIfActive { [files] in
+            try interrupts.whileWriting { () throws(SkyError) in
+                try files.write(stem: stem, catalogue: catalogue, configuration: configuration)
+            }
         }
     }
 

@@ -86,6 +86,8 @@ import Testing
             footprint.runs = runs
             #expect(!footprint.isSound(in: info))
         }
+        footprint.runs = (0..<291).flatMap { _ in [0, 0, 330] as [Int32] }
+        #expect(!footprint.isSound(in: info), "more pixels than there are")
         let core = PixelRect(x: 0, y: 0, width: 4, height: 4)
         var planes = SectorPlanes(core: core)
         #expect(planes.isSound(of: core, []) && !planes.isSound(of: core, .filtered))
