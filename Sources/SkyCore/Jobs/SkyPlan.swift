@@ -25,6 +25,8 @@ struct SkyPlan: JobPlan {
     let request: SkyRequest
     /// The configuration as it was asked for, as far as nodes need to know it.
     private let given: ScanConfiguration
+    /// Whether its columns need more than every source has.
+    private let needsFurther: Bool
     private var phase = Phase.inspecting
     private(set) var info: ImageInfo?
     /// The configuration with the filter that the image's stars ask for.
@@ -53,6 +55,7 @@ struct SkyPlan: JobPlan {
         var given = request.configuration.measuring
         given.checkParts = parts.isEmpty ? nil : parts
         self.given = given
+        needsFurther = !given.measures.isEmpty
         configuration = given
     }
 
@@ -135,7 +138,8 @@ struct SkyPlan: JobPlan {
             identity.background = backgroundDigest
         case .picture:
             guard let side = request.pictureSide else { return nil }
-            identity.kind = "picture"
+            // Of the grey scale that follows the sky's noise; one of an earlier scale must not answer.
+            identity.kind = "picture by noise"
             identity.side = side
         }
         return CacheKey(identity)
@@ -268,7 +272,7 @@ struct SkyPlan: JobPlan {
 
     /// A node of an earlier version knows of no further measurements.
     private func isSound(_ source: Source) -> Bool {
-        source.hasPlace && (source.further == nil) == given.measures.isEmpty
+        source.hasPlace && (source.further != nil) == needsFurther
     }
 
     /// More than any sector can have of objects that are too large for it, and of quarters of quarters.

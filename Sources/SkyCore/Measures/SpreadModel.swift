@@ -85,7 +85,10 @@ struct SpreadModel {
 
     /// Lets the image's stars have a spread of zero, by their median: no star is quite a Gaussian.
     static func calibrate(_ sources: inout [Source]) {
-        guard let seeing = StarWidths(sources).seeing else { return }
+        // Most catalogues have none, and widths take a while.
+        guard sources.contains(where: { ($0.further?.spread.error ?? 0) > 0 }),
+            let seeing = StarWidths(sources).seeing
+        else { return }
         let stars = sources.filter { source in
             StarWidths.looksLikeStar(source) && abs(log(source.fwhm / seeing.fwhm)) < likeStars
                 && (source.further?.spread.error ?? 0) > 0
