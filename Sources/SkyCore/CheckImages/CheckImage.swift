@@ -1,5 +1,5 @@
 /// An image of what a scan saw, to be looked at or worked with (SExtractor's `CHECKIMAGE_TYPE`).
-public enum CheckImage: String, Codable, Hashable, Sendable, CaseIterable {
+package enum CheckImage: String, Codable, Hashable, Sendable, CaseIterable {
     /// Level of the sky (`BACKGROUND`).
     case background
     /// Noise of the sky, 1 sigma (`BACKGROUND_RMS`).
@@ -36,10 +36,10 @@ public enum CheckImage: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 /// What sectors tell beside their sources, for check images.
-public struct CheckParts: OptionSet, Hashable, Codable, Sendable {
-    public let rawValue: Int
+package struct CheckParts: OptionSet, Hashable, Codable, Sendable {
+    package let rawValue: Int
 
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     static let subtracted = CheckParts(rawValue: 1)
     static let filtered = CheckParts(rawValue: 2)

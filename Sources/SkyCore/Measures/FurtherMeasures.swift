@@ -1,7 +1,9 @@
 /// What is measured of sources only where a column asks for it.
 public struct FurtherMeasures: OptionSet, Hashable, Sendable {
+    /// A bit for each.
     public let rawValue: Int
 
+    /// Those whose bits are set.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Errors of the isophotal flux and of the barycentre.

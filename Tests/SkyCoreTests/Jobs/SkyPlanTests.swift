@@ -36,6 +36,53 @@ import Testing
         return plan
     }
 
+    @Test func `a result without what columns and check images need is refused, and one with more too`() throws {
+        var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
+        (request.checkImages, request.configuration.columns) = ([.segmentation], ["NUMBER", "MU_MAX"])
+        var asking = SkyPlan(request)
+        _ = asking.begin()
+        _ = asking.completed(0, .inspected(info))
+        for (index, sector) in try SectorGrid(info: info, configuration: configuration).sectors.enumerated() {
+            _ = asking.completed(1 + index, .background(try tile(sector)))
+        }
+        guard case .extract(_, let sector, _, let told) = try #require(asking.task(3)).work else {
+            Issue.record("no sector")
+            return
+        }
+        #expect(told.columns == ["MU_MAX"] && told.checkParts == .footprints)
+        // A node of an earlier version.
+        var result = SectorResult(sector: sector.index, sources: [source(5, sector: sector.index)])
+        #expect(!asking.accepts(3, .extracted(result)))
+        #expect(try measured(picture: nil).accepts(3, .extracted(result)))
+        result.footprints = []
+        #expect(!asking.accepts(3, .extracted(result)))
+        result.sources[0].further = FurtherMeasurements()
+        #expect(asking.accepts(3, .extracted(result)))
+        #expect(try !measured(picture: nil).accepts(3, .extracted(result)))
+    }
+
+    @Test func `whatever decides what is measured is part of the key of earlier results, and no more`() throws {
+        func key(_ change: (inout ScanConfiguration) throws -> Void) rethrows -> CacheKey? {
+            var identity = CacheKey.Identity(digest: [1], size: 1, hdu: 0)
+            var configuration = configuration
+            try change(&configuration)
+            identity.configuration = configuration.measuring
+            return CacheKey(identity)
+        }
+        let plain = key { _ in }
+        let kernel = try ConvolutionKernel(width: 3, height: 1, weights: [1, 2, 1])
+        let loud = try ConvolutionKernel(width: 3, height: 1, weights: [1, 2, 1], isNormed: false)
+        let others = [
+            key { $0.columns = ["FLUXERR_ISO"] }, key { $0.columns = ["SPREAD_MODEL"] },
+            key { $0.localBackground = 24 },
+            key { $0.localBackground = 25 }, key { $0.checkParts = .footprints }, key { $0.filter = .kernel(kernel) },
+            key { $0.filter = .kernel(loud) },
+        ]
+        #expect(Set(others + [plain]).count == others.count + 1)
+        #expect(key { $0.columns = ["FLAGS", "MAG_ISO"] } == plain)
+        #expect(key { $0.columns = ["ERRA_IMAGE", "X_IMAGE"] } == others[0])
+    }
+
     private func source(_ x: Double, sector: Int) -> Source { Source(x: x, y: 5, sector: sector) }
 
     @Test func `header first, then backgrounds, then sectors and picture`() throws {
