@@ -64,6 +64,11 @@ enum HonestRequests {
         request.pictureSide = choice & 1 == 0 ? 64 : nil
         request.usesCache = choice & 2 == 2
         if choice & 24 == 8 { request.failSector = 0 }
+        if choice & 32 == 32 {
+            var purpose = ScanPurpose()
+            purpose.injection = InjectionWish(count: 3)
+            request.purpose = purpose
+        }
         return request
     }
 
@@ -74,6 +79,9 @@ enum HonestRequests {
         info.missingCoordinates = "the header's are linear (LINEAR, LINEAR)"
         (info.content, info.noiseContent, info.maskContent) = (content, content, content)
         (info.noiseHDU, info.maskHDU, info.holder) = (1, 0, holder)
+        info.cube = ImageCube(planes: 3, isColourImage: true)
+        info.layer = ImageLayer()
+        info.layer?.scale = PixelScale(offset: 500, exponent: 3)
         return info
     }()
 

@@ -85,7 +85,8 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Do not wait: print the jobs' ids. `skynode jobs results` writes the files later. Of a file with several images "
-                + "the first is scanned, or the one that --hdu names."))
+                + "the first is scanned, or the one that --hdu names; of a colour image the first plane, or --plane's.")
+    )
     var detach = false
 
     @OptionGroup var cluster: ClusterOptions
