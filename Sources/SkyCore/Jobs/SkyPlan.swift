@@ -349,6 +349,12 @@ struct SkyPlan: JobPlan {
     }
 
     private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {
+        guard info.layer?.scale == nil, request.image.layer?.bayer == nil else {
+            return SkyError(
+                .badInput,
+                "check images show an image's own pixels: of a colour's grid, or of values that 32-bit floats do not hold, there are none"
+            )
+        }
         guard info.width * info.height <= CheckImage.pixelLimit else {
             return SkyError(
                 .badInput,

@@ -44,6 +44,11 @@ public struct BayerGrid: Hashable, Codable, Sendable {
         source.b *= step
         source.fwhm *= step
         source.halfLightRadius *= step
+        if let variance = source.further?.positionVariance {
+            source.further?.positionVariance = (
+                variance.xx * step * step, variance.yy * step * step, variance.xy * step * step
+            )
+        }
         return source
     }
 }

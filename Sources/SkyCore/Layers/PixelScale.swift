@@ -50,6 +50,7 @@ extension PixelScale {
         source.peak *= unit
         source.threshold *= unit
         source.background = source.background * unit + offset
+        source.further?.fluxErrorIsophotal *= unit
         return source
     }
 

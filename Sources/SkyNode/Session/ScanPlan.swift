@@ -168,6 +168,10 @@ struct ScanPlan: Sendable {
             throw CommandFailure(.usage, "--inject writes files of its own: let --output name a folder")
         }
         if command.output.checkImages != nil {
+            guard layers.count == 1 else {
+                throw CommandFailure(
+                    .usage, "--check-image does not go with --bayer: a colour is every second pixel of the frame")
+            }
             guard !output.isStandardOutput else {
                 throw CommandFailure(.usage, "--check-image writes files: let --output name a file or a folder")
             }

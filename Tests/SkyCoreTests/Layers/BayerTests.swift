@@ -63,8 +63,14 @@ import Testing
         let (path, stars) = sky(cards: wcs)
         let transform = try #require(try FITSImage(path: path, hdu: nil).wcs)
         let layer = ImageLayer(bayer: BayerGrid(.grbg, colour))
-        let catalogue = try SkyScan().catalogue(of: .file(path, layer: layer))
+        var configuration = ScanConfiguration()
+        configuration.columns = ["ERRA_IMAGE"]
+        let catalogue = try SkyScan(configuration).catalogue(of: .file(path, layer: layer))
         let sources = catalogue.sourcesInFrame
+        for (own, framed) in zip(catalogue.sources, sources) {
+            let errors = [own, framed].compactMap(\.further?.positionVariance.xx)
+            #expect(errors.count == 2 && errors[0] > 0 && errors[1] == 4 * errors[0])
+        }
         #expect(sources.count == stars.count)
         for star in stars {
             let near = try #require(sources.first { hypot($0.x - star.x, $0.y - star.y) < 1 })

@@ -25,6 +25,7 @@ import Testing
         var camera = ScanConfiguration()
         camera.saturation = 1500
         camera.gain = 2
+        camera.columns = ["FLUXERR_ISO", "ERRA_IMAGE"]
         let plain = try scan(FITSArray(frame), camera)
         var array = FITSArray(frame)
         let unit = scalbn(1, Int32(power))
@@ -37,6 +38,8 @@ import Testing
             #expect(one.x == other.x && one.y == other.y && one.flags == other.flags)
             #expect(one.fluxAuto == other.fluxAuto * unit && one.fluxErrorAuto == other.fluxErrorAuto * unit)
             #expect(one.fluxesAperture == other.fluxesAperture.map { $0 * unit })
+            let errors = [one, other].compactMap(\.further?.fluxErrorIsophotal)
+            #expect(errors.count == 2 && errors[1] > 0 && errors[0] == errors[1] * unit)
             #expect(one.background == other.background * unit && one.threshold == other.threshold * unit)
         }
     }
