@@ -23,6 +23,8 @@ public struct DifferenceOrder: Hashable, Codable, Sendable {
     /// Their full width at half maximum in pixels, where the image's own stars do not show how they look: what was measured, whatever
     /// somebody says.
     let injectedWidth: Double
+    /// Whether they have that width whatever the stars show: those may be galaxies.
+    let injectsNarrowest: Bool
     /// Where the random numbers of their photons start.
     let injectionSeed: UInt64
 }

@@ -22,6 +22,8 @@ public struct EpochPair: Hashable, Codable, Sendable {
     /// numbers start.
     let injected: [InjectedChange]
     let injectedWidth: Double
+    /// Whether they have that width although the image's stars are thought to be wider.
+    let injectsNarrowest: Bool
     let injectionSeed: UInt64
 
     /// Stars that are kept of the whole image, and that a sector gets.
@@ -47,8 +49,15 @@ public struct EpochPair: Hashable, Codable, Sendable {
         alignment = matching.alignment
         agreement = matching.agreement
         scale = try FluxScale(pairs: matching.pairs, new: news, old: olds)
-        let both = StarWidths.seeing(
+        var both = StarWidths.seeing(
             of: matching.pairs.map { (news[$0.new], olds[$0.old]) }, alone: (alone.new, alone.old))
+        // Where hardly a star is in both, each may show its own the better.
+        if let (first, second) = both, !(first.isClear && second.isClear), let new = alone.new, let old = alone.old,
+            new.isClear, old.isClear, new.fwhm < Self.muchNarrower * first.fwhm,
+            old.fwhm < Self.muchNarrower * second.fwhm
+        {
+            both = (new, old)
+        }
         guard let newStars = new.seeing ?? both?.first ?? alone.new,
             let oldStars = old.seeing ?? both?.second ?? alone.old
         else {
@@ -60,7 +69,11 @@ public struct EpochPair: Hashable, Codable, Sendable {
         (self.newStars, self.oldStars) = (newStars, oldStars)
         let (newSeeing, oldSeeing) = (Self.width(newStars), Self.width(oldStars))
         // Where somebody names a width, what is measured is another opinion.
-        injectedWidth = Self.width(new.seeing == nil ? newStars : StarWidths(news).seeing ?? newStars)
+        let measured = new.seeing == nil ? newStars : StarWidths(news).seeing ?? newStars
+        // Galaxies may have been taken for stars: then those are as narrow as the narrowest sources.
+        let narrowest = measured.isClear ? nil : Self.narrowest(news)
+        injectedWidth = min(Self.width(measured), max(narrowest ?? .infinity, Self.widths.lowerBound))
+        injectsNarrowest = narrowest.map { $0 < Self.muchNarrower * measured.fwhm } ?? false
         self.injected = InjectedChange.all(injected, seed: seed, info: new.catalogue.info)
         injectionSeed = seed
         newSaturation = new.saturationLevel(seeing: newSeeing)
@@ -85,6 +98,19 @@ public struct EpochPair: Hashable, Codable, Sendable {
     }
 
     private static let widths = 1.0...15
+    /// Than the measured width: what scatters about it is not.
+    private static let muchNarrower = 0.75
+    private static let narrowestStars = 3
+    /// Of hot pixels the width in pixels is below.
+    private static let sharpest = 1.8
+
+    /// The width of the third narrowest of the bright, round sources that are no hot pixels.
+    private static func narrowest(_ sources: [Source]) -> Double? {
+        let widths = sources.filter {
+            $0.flags == 0 && $0.fwhm > sharpest && $0.fluxAuto > 20 * $0.fluxErrorAuto && $0.b > 0.7 * $0.a
+        }.map(\.fwhm).sorted()
+        return widths.count < narrowestStars ? nil : widths[narrowestStars - 1]
+    }
 
     /// Why the comparison had better not be relied upon, in words; empty where nothing speaks against it.
     public var doubts: [String] {
@@ -123,6 +149,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
             newSeeing: newSeeing, oldSeeing: oldSeeing, newSaturation: newSaturation, oldSaturation: oldSaturation,
             gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)),
             injected: injected.filter { core.contains($0.pixel) }, injectedWidth: injectedWidth,
+            injectsNarrowest: injectsNarrowest,
             injectionSeed: injectionSeed)
     }
 

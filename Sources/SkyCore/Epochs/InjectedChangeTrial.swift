@@ -56,7 +56,7 @@ struct InjectedChangeTrial {
         raw = image.frame.rawNew
         rawNoise = NoiseGrid(image.frame.new, mask: image.frame.mask).sigma
         light =
-            image.newTemplate.isKnown && image.seeing.new <= Self.widestTemplate
+            !order.injectsNarrowest && image.newTemplate.isKnown && image.seeing.new <= Self.widestTemplate
             ? .measured(image.newTemplate, vetting.lanczos) : .profile(MoffatProfile(fwhm: order.injectedWidth))
         sharp = SharpPixels(fwhm: order.newSeeing, gain: order.gain)
     }

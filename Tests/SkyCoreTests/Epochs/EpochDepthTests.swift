@@ -92,7 +92,7 @@ import Testing
                 sector: order.sector, alignment: order.alignment, ratio: order.ratio, newSeeing: order.newSeeing,
                 oldSeeing: order.oldSeeing, newSaturation: order.newSaturation, oldSaturation: order.oldSaturation,
                 gain: order.gain, oldInfo: order.oldInfo, stars: order.stars, injected: order.injected.reversed(),
-                injectedWidth: order.injectedWidth, injectionSeed: order.injectionSeed)
+                injectedWidth: order.injectedWidth, injectsNarrowest: false, injectionSeed: order.injectionSeed)
             let one = try DifferenceScan(new: new.image, old: before.image, order: order).run()
             let other = try DifferenceScan(new: new.image, old: before.image, order: turned).run()
             #expect(one.injected == other.injected.reversed())
@@ -129,6 +129,7 @@ import Testing
                 sector: order.sector, alignment: order.alignment, ratio: order.ratio, newSeeing: order.newSeeing,
                 oldSeeing: order.oldSeeing, newSaturation: nil, oldSaturation: nil, gain: order.gain,
                 oldInfo: order.oldInfo, stars: order.stars, injected: order.injected.map(change), injectedWidth: width,
+                injectsNarrowest: false,
                 injectionSeed: 1)
             return SkyError.thrown { () throws(SkyError) in try other.validate() } != nil
         }
