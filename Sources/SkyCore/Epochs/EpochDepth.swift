@@ -31,9 +31,7 @@ public struct EpochDepth: Hashable, Codable, Sendable {
     /// Whether what is well above the noise is missed.
     public var isBlind: Bool { share.map { $0 < Self.blindShare } ?? false }
 
-    /// - Parameters:
-    ///   - radius: how near a source spoils a place, in pixels.
-    ///   - pair: says where the old image's sources are.
+    /// - Parameter pair: says where the old image's sources are.
     init(_ outcomes: [InjectedChange.Outcome], new: Catalogue, old: Catalogue, pair: EpochPair) {
         injected = outcomes.count
         found = outcomes.count(where: \.isFound)

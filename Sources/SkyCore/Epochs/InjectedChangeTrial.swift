@@ -32,10 +32,7 @@ struct InjectedChangeTrial {
         func values(dx: Double, dy: Double) -> [Float] {
             switch self {
             case .measured(let template, let lanczos): template.moved(dx: dx, dy: dy, reach: reach, lanczos: lanczos)
-            case .profile(let profile):
-                (-reach...reach).flatMap { y in
-                    (-reach...reach).map { x in Float(profile.share(dx: Double(x) - dx, dy: Double(y) - dy)) }
-                }
+            case .profile(let profile): PointTemplate.shape(profile, dx: dx, dy: dy, reach: reach)
             }
         }
     }

@@ -83,8 +83,12 @@ struct PointTemplate {
     /// Moffat function leaves in each pixel.
     func shape(dx: Double, dy: Double, reach: Int, lanczos: LanczosFilter) -> [Float] {
         guard fwhm < Self.narrowest else { return moved(dx: dx, dy: dy, reach: reach, lanczos: lanczos) }
-        let profile = MoffatProfile(fwhm: max(fwhm, 1))
-        return (-reach...reach).flatMap { y in
+        return Self.shape(MoffatProfile(fwhm: max(fwhm, 1)), dx: dx, dy: dy, reach: reach)
+    }
+
+    /// The same of a function: its light in each pixel.
+    static func shape(_ profile: MoffatProfile, dx: Double, dy: Double, reach: Int) -> [Float] {
+        (-reach...reach).flatMap { y in
             (-reach...reach).map { x in Float(profile.share(dx: Double(x) - dx, dy: Double(y) - dy)) }
         }
     }
