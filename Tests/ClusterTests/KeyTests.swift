@@ -159,12 +159,13 @@ import Testing
         _ = try await Skynode.run("key", "new", "-o", key)
         _ = try await Skynode.run("key", "new", "-o", key + "2")
         _ = try await Skynode.run("synthesize", image, "--width", "64", "--height", "64")
-        /// Runs a command beside a node with a key, in a network namespace of their own.
+        /// Runs a command beside a node with a key, in a network namespace of their own. What the node before has said is
+        /// gone first: the shell empties the file only when the next one is about to start.
         func beside(_ command: String) async throws -> Ended {
             try await shell(
                 """
-                exec unshare --net sh -c 'ip link set lo up; "$0" serve --cluster-key \(key) --http none --no-multicast \
-                --data \(folder.file("data")) > \(folder.file("line")) & node=$!; \
+                exec unshare --net sh -c 'ip link set lo up; rm -f \(folder.file("line")); \
+                "$0" serve --cluster-key \(key) --http none --no-multicast --data \(folder.file("data")) > \(folder.file("line")) & node=$!; \
                 while ! grep -q listening \(folder.file("line")); do sleep 0.05; done; \
                 "$0" \(command); status=$?; kill -KILL $node; exit $status' "$0"
                 """)
