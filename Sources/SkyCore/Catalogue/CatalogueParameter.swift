@@ -14,14 +14,13 @@ extension CatalogueTable {
                     FITSCard(number.isEmpty ? "SHA256" : "DIGST" + number, .text(digest), "SHA-256 of its file"))
             }
             for companion in section.companions {
-                let isMask = companion.keyword == "MASK"
                 // Of several images each has its number, for which there must be room.
                 let keyword = number.isEmpty ? companion.keyword : companion.briefKeyword + number
-                cards.append(FITSCard(keyword, .text(companion.path), "what the pixels are worth"))
+                cards.append(FITSCard(keyword, .text(companion.path), companion.comment))
                 if let digest = companion.digest {
-                    let digestKeyword =
-                        number.isEmpty ? (isMask ? "MASKSHA" : "NOISESHA") : (isMask ? "MSHA" : "NSHA") + number
-                    cards.append(FITSCard(digestKeyword, .text(digest), "SHA-256 of its file"))
+                    let (whole, brief) = companion.digestKeyword
+                    cards.append(
+                        FITSCard(number.isEmpty ? whole : brief + number, .text(digest), "SHA-256 of its file"))
                 }
             }
             if let plane = section.plane {

@@ -39,19 +39,37 @@ public struct CatalogueTable: Sendable {
         }
     }
 
-    /// A file that says what an image's pixels are worth.
+    /// A file that says what an image's pixels are worth, or where its sources are.
     public struct CompanionFile: Sendable {
-        /// FITS keyword: WEIGHT, RMS, VARIANCE or MASK.
+        /// FITS keyword: WEIGHT, RMS, VARIANCE, MASK or DETECT.
         public var keyword: String
         public var path: String
         /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
         public var digest: String?
+
+        /// What the file is, as the keyword's comment.
+        var comment: String {
+            keyword == CompanionFile.detection ? "where its sources were found" : "what the pixels are worth"
+        }
+
+        /// The keyword of its digest; the first letters where a number of three digits is to follow.
+        var digestKeyword: (whole: String, brief: String) {
+            switch keyword {
+            case "MASK": ("MASKSHA", "MSHA")
+            case CompanionFile.detection: ("DETSHA", "DSHA")
+            default: ("NOISESHA", "NSHA")
+            }
+        }
+
+        /// Of an image on which sources were found.
+        static let detection = "DETECT"
 
         /// The keyword where a number of three digits is to follow.
         var briefKeyword: String {
             switch keyword {
             case "WEIGHT": "WHT"
             case "VARIANCE": "VAR"
+            case CompanionFile.detection: "DETEC"
             default: String(keyword.prefix(5))
             }
         }

@@ -28,6 +28,10 @@ package struct CacheKey: Hashable, Sendable {
         var companionHDUs: [Int?]?
         var companionLayers: [ImageLayer?]?
         var noiseKind: Companions.NoiseKind?
+        /// Digests of the file on whose image sources are found and of that image's background, and what of the file it is.
+        var detection: [[UInt8]]?
+        var detectionHDU: Int?
+        var detectionLayer: ImageLayer?
         /// Artificial stars in it.
         var injection: Injection?
         var configuration: ScanConfiguration?

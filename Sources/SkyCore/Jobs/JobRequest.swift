@@ -37,6 +37,7 @@ package struct JobRequest: Codable, Sendable {
         case .sky(let request):
             request.image.path + (request.image.layer?.words ?? "")
                 + (request.image.injection.map { " with \($0.count) injected stars" } ?? "")
+                + (request.image.detection.map { " with the sources of \($0.image.path)" } ?? "")
         case .compare(let request): "\(request.new.reference.path) against \(request.old.reference.path)"
         }
     }
@@ -144,6 +145,7 @@ package struct SkyRequest: Codable, Sendable {
         // In its own words, which name what was asked for.
         try image.injection?.validate()
         try purpose?.validate()
+        try validateDetection()
         do { try image.validate() } catch { throw SkyError(.badInput, error.description) }
         if let pictureSide, !ImagePreview.sides.contains(pictureSide) {
             throw SkyError(

@@ -16,6 +16,7 @@ struct SkyPlan: JobPlan {
     private enum Role {
         case header
         case background(Int)
+        case detectionBackground(Int)
         case seeing(Int)
         case sector(Int)
         case picture
@@ -37,6 +38,9 @@ struct SkyPlan: JobPlan {
     /// The sectors in the order of their tasks: the dense ones first, so that no node begins a long one when all else is done.
     private var order: [Int] = []
     private var tiles: [BackgroundTile] = []
+    /// Of the image on which sources are found, where that is another, and what they were stitched to.
+    private var detectionTiles: [BackgroundTile] = []
+    private var detectionBackground: (map: BackgroundMap, digest: [UInt8])?
     /// Of the sky's noise, where a check image is to show that.
     private var noise: BackgroundMap?
     private var widths: [Int: StarWidths] = [:]
@@ -59,13 +63,14 @@ struct SkyPlan: JobPlan {
         configuration = given
     }
 
-    // Tasks are numbered: the header, all backgrounds, the samples, all sectors, the picture, the unions.
+    // Tasks are numbered: the header, all backgrounds, those of the detection image, the samples, all sectors, the picture, the unions.
 
     private func role(_ number: Int) -> Role? {
         guard number > 0 else { return number == 0 ? .header : nil }
         var rest = number - 1
         for (count, role) in [
-            (sectors.count, Role.background), (samples.count, Role.seeing),
+            (sectors.count, Role.background), (detectionSectors, Role.detectionBackground),
+            (samples.count, Role.seeing),
             (sectors.count, { Role.sector(order.isEmpty ? $0 : order[$0]) }), (pictures, { _ in Role.picture }),
             (unions.count, Role.union),
         ] {
@@ -74,6 +79,9 @@ struct SkyPlan: JobPlan {
         }
         return nil
     }
+
+    /// Sectors of another image whose background is measured.
+    private var detectionSectors: Int { request.image.detection == nil ? 0 : sectors.count }
 
     private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
 
@@ -84,17 +92,22 @@ struct SkyPlan: JobPlan {
             return ScanTask(.inspect(request.image, withContent: wantsCache), label: label)
         case (.background(let index), _):
             return ScanTask(.background(image, sectors[index], given), label: label)
+        case (.detectionBackground(let index), _):
+            guard let detection = detection(with: nil) else { return nil }
+            return ScanTask(
+                .background(detection.reference(holder: info?.holder), sectors[index], detectionConfiguration),
+                label: label)
         case (.seeing(let index), .gauging(let background)):
             return ScanTask(
                 .seeing(image, samples[index], background, configuration), label: label)
         case (.sector(let index), .extracting(let background)):
-            var task = ScanTask(.extract(image, sectors[index], background, configuration), label: label)
+            var task = ScanTask(.extract(dualImage, sectors[index], background, configuration), label: label)
             task.rehearsal.failsFirstAttempt = request.failSector == sectors[index].index
             return task
         case (.picture, .extracting):
             return request.pictureSide.map { ScanTask(.preview(image, maximumSide: $0), label: label) }
         case (.union(let index), .extracting(let background)):
-            return ScanTask(.join(image, unions[index], background, configuration), label: label)
+            return ScanTask(.join(dualImage, unions[index], background, configuration), label: label)
         case (.seeing, _), (.sector, _), (.picture, _), (.union, _): return nil
         }
     }
@@ -118,7 +131,22 @@ struct SkyPlan: JobPlan {
         }
         identity.injection = image.injection
         switch role {
+        case .sector, .union:
+            guard request.image.detection != nil else { break }
+            guard let found = info?.detection, let content = found.content, let detectionBackground else { return nil }
+            identity.detection = [content.digest, detectionBackground.digest]
+            (identity.detectionHDU, identity.detectionLayer) = (found.hdu, found.layer)
+        case .header, .background, .detectionBackground, .seeing, .picture: break
+        }
+        switch role {
         case .header: return nil
+        case .detectionBackground(let index):
+            // As of a scan of that image alone, whose key it is.
+            guard let detection = detection(with: nil), let content = detection.image.content else { return nil }
+            identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: detection.image.hdu)
+            identity.layer = detection.image.layer
+            identity.kind = "background"
+            (identity.sector, identity.configuration) = (sectors[index], detectionConfiguration)
         case .background(let index):
             identity.kind = "background"
             (identity.sector, identity.configuration) = (sectors[index], given)
@@ -149,6 +177,7 @@ struct SkyPlan: JobPlan {
         switch role(number) {
         case .header: "header"
         case .background(let index): "background \(sectors[index].index + 1)"
+        case .detectionBackground(let index): "background of the detection image \(sectors[index].index + 1)"
         case .seeing(let index): "seeing \(index + 1)"
         case .sector(let index): "sector \(sectors[index].index + 1)"
         case .picture: "picture"
@@ -177,6 +206,7 @@ struct SkyPlan: JobPlan {
         switch role(number) {
         case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
         case .sector(let index): 1 + index
+        case .detectionBackground(let index): 1 + index
         case .header, .background, .picture, .union, nil: nil
         }
     }
@@ -198,6 +228,31 @@ struct SkyPlan: JobPlan {
         return image
     }
 
+    /// The same with the image on which its sources are found.
+    private var dualImage: ImageReference {
+        var image = image
+        image.detection = detection(with: detectionBackground?.map)
+        return image
+    }
+
+    /// The detection image as it was found, so that every task means the same one.
+    private func detection(with background: BackgroundMap?) -> DetectionImage? {
+        guard var detection = request.image.detection else { return nil }
+        if let found = info?.detection {
+            (detection.image.hdu, detection.image.layer) = (found.hdu, found.layer)
+            detection.image.content = found.content
+        }
+        detection.background = background
+        return detection
+    }
+
+    /// What measures the detection image's background: the HDU is that image's own.
+    private var detectionConfiguration: ScanConfiguration {
+        var configuration = given
+        configuration.hdu = info?.detection?.hdu
+        return configuration
+    }
+
     mutating func begin() -> PlanStep {
         PlanStep(newTasks: 1)
     }
@@ -211,16 +266,22 @@ struct SkyPlan: JobPlan {
             return info.map { preview.isSound(of: $0) } ?? false
         case (.gauging, .seeing, .seeing(let widths)):
             return widths.isSound
-        case (.measuring, .background(let index), .background(let tile)):
+        case (.measuring, .background(let index), .background(let tile)),
+            (.measuring, .detectionBackground(let index), .background(let tile)):
             return tile.isSound(of: sectors[index], mesh: request.configuration.meshSize)
         case (.extracting, .sector(let index), .extracted(let result)):
             // A node of an earlier version knows of no artificial stars, and would say that they are not found.
             return result.sector == sectors[index].index && isSound(result, of: sectors[index])
-                && (result.injected == nil) == (request.image.injection == nil)
+                && (result.injected == nil) == (request.image.injection == nil) && isDual(result)
         case (.extracting, .union(let index), .joined(let result)):
-            return result.rect == unions[index].rect && isSound(result.found, of: nil)
+            return result.rect == unions[index].rect && isSound(result.found, of: nil) && isDual(result.found)
         default: return false
         }
+    }
+
+    /// A node of an earlier version knows of no detection image, and would find the sources of the other.
+    private func isDual(_ result: SectorResult) -> Bool {
+        (result.isDual ?? false) == (request.image.detection != nil)
     }
 
     /// Whether a look at the image was one at the layer that was asked for, and found no companions that were not.
@@ -229,6 +290,7 @@ struct SkyPlan: JobPlan {
         layer.scale = request.image.layer?.scale
         let own = info.ownCompanions
         return layer == request.image.layer ?? ImageLayer()
+            && (info.detection == nil) == (request.image.detection == nil)
             && (own == nil || request.image.companions?.takesOwn == true)
             && [own?.noise, own?.mask].compactMap(\.self).allSatisfy { $0.path == request.image.path }
     }
@@ -287,8 +349,9 @@ struct SkyPlan: JobPlan {
         case .simulated, .compared, .pixels: return PlanStep()
         case .inspected(let info): return inspected(info)
         case .background(let tile):
-            tiles.append(tile)
-            return tiles.count == sectors.count ? measured() : PlanStep()
+            if case .detectionBackground = role(task) { detectionTiles.append(tile) } else { tiles.append(tile) }
+            let isWhole = tiles.count == sectors.count && detectionTiles.count == detectionSectors
+            return isWhole ? measured() : PlanStep()
         case .seeing(let measured):
             guard case .seeing(let index) = role(task) else { return PlanStep() }
             widths[index] = measured
@@ -345,7 +408,7 @@ struct SkyPlan: JobPlan {
         var told = info
         (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
         (told.ownCompanions, told.place) = (nil, nil)
-        return PlanStep(newTasks: sectors.count, events: [.planned(told, sectors: sectors.count)])
+        return PlanStep(newTasks: sectors.count + detectionSectors, events: [.planned(told, sectors: sectors.count)])
     }
 
     private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {
@@ -381,7 +444,11 @@ struct SkyPlan: JobPlan {
             if request.checkImages?.contains(.rms) ?? false {
                 noise = try BackgroundMap.noise(tiles: tiles, info: info, configuration: request.configuration)
             }
-            tiles = []
+            if request.image.detection != nil {
+                let map = try BackgroundMap(tiles: detectionTiles, info: info, configuration: request.configuration)
+                detectionBackground = (map, wantsCache ? try CacheKey.digest(of: map) : [])
+            }
+            (tiles, detectionTiles) = ([], [])
             // Once, and not for every sector: it is large.
             if wantsCache { backgroundDigest = try CacheKey.digest(of: background) }
             guard samples.isEmpty else {
@@ -424,7 +491,7 @@ struct SkyPlan: JobPlan {
         // Without the header or one background mesh nothing after it can be right, and another filter finds other sources; a
         // sector less is a gap that can be named.
         switch role(task) {
-        case .header, .background, .seeing, nil: break
+        case .header, .background, .detectionBackground, .seeing, nil: break
         // What is done is of an image that is not there any more.
         case _ where isBadInput && FileContent.saysChanged(reason): break
         case .sector:
@@ -444,7 +511,7 @@ struct SkyPlan: JobPlan {
     mutating func release() {
         results = []
         (unions, joined) = ([], [])
-        tiles = []
+        (tiles, detectionTiles, detectionBackground) = ([], [], nil)
         preview = nil
         phase = .measuring
     }

@@ -17,12 +17,15 @@ struct IsophotalErrors {
     ///   - view: The pixels that they index, `width` in a row.
     ///   - filtered: What the barycentre is the mean of.
     ///   - noise: Of every pixel (1 sigma), where the view does not say each one's.
+    ///   - noiseSeen: Of every pixel of the image in which the source was found, where that is another one; the filtered light is
+    ///     that image's.
     ///   - gain: Electrons per unit of the image; 0 where that is not known.
     init(
         of object: Detection, flux total: Double, footprint: ArraySlice<Int32>, view: SectorPixels.View,
         filtered: [Float], width: Int,
-        noise: Double, gain: Double
+        noise: Double, noiseSeen: Double? = nil, gain: Double
     ) {
+        let noiseOfPlace = noiseSeen ?? noise
         var (variance, light) = (0.0, 0.0)
         var (sum, xx, yy, xy) = (0.0, 0.0, 0.0, 0.0)
         for pixel in footprint {
@@ -30,10 +33,10 @@ struct IsophotalErrors {
             let sigma = view.sigmas.map { Double($0[index]) } ?? noise
             variance += sigma * sigma
             // Where noise differs, the barycentre is that of pixels scaled to the same noise.
-            let scale = sigma > 0 ? noise / sigma : 1
+            let scale = sigma > 0 && noiseSeen == nil ? noise / sigma : 1
             // Of the filtered light, as in SExtractor.
             let smooth = gain > 0 ? max(0, Double(filtered[index])) * scale / gain : 0
-            let weight = noise * noise + smooth
+            let weight = noiseOfPlace * noiseOfPlace + smooth
             let dx = Double(index % width) - object.x
             let dy = Double(index / width) - object.y
             light += Double(filtered[index])

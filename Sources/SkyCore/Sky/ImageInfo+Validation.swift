@@ -33,6 +33,7 @@ extension ImageInfo {
         try place?.validate()
         try layer?.validate()
         try ownCompanions?.validate()
+        try detection?.validate()
         // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
         try SkyError.unless(
             (holder?.name.utf8.count ?? 0) <= ScanTask.labelLimit,

@@ -33,6 +33,8 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var noiseHDU: Int?
     public var maskContent: FileContent?
     public var maskHDU: Int?
+    /// The image on which its sources are found, where that is another.
+    public var detection: FoundDetection?
     /// The node that looked, where it can read pixels for others.
     package var holder: PixelHolder?
 

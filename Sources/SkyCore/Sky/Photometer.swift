@@ -7,6 +7,9 @@ struct Photometer {
     let pixels: UnsafePointer<Float>
     /// 1 where there is no data.
     let mask: UnsafePointer<UInt8>
+    /// The pixels that the Kron radius is taken from, and where of these there are no data: those of the image in which sources
+    /// are found.
+    let kron: (pixels: UnsafePointer<Float>, mask: UnsafePointer<UInt8>)
     /// Which source a pixel belongs to.
     let map: SegmentMap
     let width: Int
@@ -54,8 +57,8 @@ struct Photometer {
 
     /// Neighbours are passed over here and not replaced, as in SExtractor.
     private func kronMoment(_ object: Detection, _ ellipse: Ellipse, _ id: Int32) -> Double {
-        var image = image(pixels, nil, width, height)
-        image.mask = UnsafeRawPointer(mask)
+        var image = image(kron.pixels, nil, width, height)
+        image.mask = UnsafeRawPointer(kron.mask)
         image.mdtype = SEP_TBYTE
         image.segmap = UnsafeRawPointer(map.segments)
         image.sdtype = SEP_TINT

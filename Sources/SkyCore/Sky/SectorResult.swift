@@ -15,6 +15,8 @@ public struct SectorResult: Hashable, Codable, Sendable {
     public var fragments: [Fragment]?
     /// The artificial stars of the core; `nil` where none were asked for.
     package var injected: [InjectedStar]?
+    /// Whether its sources were found on another image than they were measured on; `nil` as `false`.
+    package var isDual: Bool?
     /// The pixels of its sources and of the pieces of fragments; `nil` where they were not asked for.
     package var footprints: [Footprint]?
     /// The pixels of the core; `nil` where they were not asked for.

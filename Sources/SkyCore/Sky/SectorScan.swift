@@ -8,6 +8,8 @@ struct SectorScan {
     let scope: ScanScope
     let background: BackgroundMap
     let configuration: ScanConfiguration
+    /// Where sources are found; `nil` for in the image itself.
+    var detection: DetectionSurface?
 
     /// Pixels that a sector may grow to in any case; beyond, to `growthFactor` times its own. A limit, because a
     /// nebula all over the frame must not make every sector scan the whole frame.
@@ -89,6 +91,7 @@ struct SectorScan {
                     image: image, scope: .sector(Sector(index: sector.index, core: quarter, padded: padded)),
                     background: background, configuration: configuration)
                 (scan.growthMinimum, scan.pixelStackLimit) = (growthMinimum, pixelStackLimit)
+                scan.detection = detection
                 result.append(
                     try scan.run(), ifWhole: ScannedPart(sector: sector.index, core: quarter, rect: padded))
             }
@@ -100,22 +103,36 @@ struct SectorScan {
         let pixels = SectorPixels(
             try image.read(rect), rect: rect, background: background, saturation: configuration.saturation)
         let frame = SectorFrame(rect: rect, scope: scope, info: image.info, configuration: configuration)
+        guard let detection else {
+            return try pixels.withPointers { view throws(SkyError) in
+                try scan(frame, view, seen: view, pixels.saturated, acceptTruncated: acceptTruncated)
+            }
+        }
+        let seen = SectorPixels(
+            try detection.image.read(rect), rect: rect, background: detection.background, saturation: nil)
         return try pixels.withPointers { view throws(SkyError) in
-            try scan(frame, view, pixels.saturated, acceptTruncated: acceptTruncated)
+            try seen.withPointers { seen throws(SkyError) in
+                try scan(frame, view, seen: seen, pixels.saturated, acceptTruncated: acceptTruncated)
+            }
         }
     }
 
+    /// - Parameters:
+    ///   - view: The pixels that are measured.
+    ///   - seen: Those in which sources are found; mostly the same.
     private func scan(
-        _ frame: SectorFrame, _ view: SectorPixels.View, _ saturated: [Bool], acceptTruncated: Bool
+        _ frame: SectorFrame, _ view: SectorPixels.View, seen: SectorPixels.View, _ saturated: [Bool],
+        acceptTruncated: Bool
     ) throws(SkyError) -> Outcome {
+        let seenNoise = (detection?.background ?? background).globalRMS
         let detector = SectorDetector(
-            frame: frame, pixels: view.detection, configuration: configuration, noise: background.globalRMS,
+            frame: frame, pixels: seen.detection, configuration: configuration, noise: seenNoise,
             pixelStackLimit: pixelStackLimit)
         guard let parents = try detector.footprints() else { return .overflow }
         let cut = parents.objects.filter { !$0.isComplete && frame.concerns($0) }
         if !acceptTruncated, !cut.allSatisfy(isOversized) { return .tooSmall }
         let filtered = FilteredPixels(
-            view.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
+            seen.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
             kernel: DetectionKernel(configuration.filter))
         let found = try detector.deblend(parents, filtered)
         let owned = found.objects.indices.compactMap { index in
@@ -131,27 +148,27 @@ struct SectorScan {
         let profiles = configuration.cleanParameter.map { _ in
             found.objects.map {
                 CleanProfile(
-                    $0, footprint: found.pixels[$0.pixels], pixels: view.detection, filtered: filtered.values,
+                    $0, footprint: found.pixels[$0.pixels], pixels: seen.detection, filtered: filtered.values,
                     minimumArea: configuration.minimumArea, corner: (frame.rect.x, frame.rect.y))
             }
         }
         let map = SegmentMap(
-            found, profiles: profiles, pixels: view.detection, rect: frame.rect, configuration: configuration)
+            found, profiles: profiles, pixels: seen.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
         let measures = configuration.measures
         let tellsFootprints = configuration.checkParts?.contains(.footprints) ?? false
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
         for ((index, sector), level) in zip(owned, levels) {
             let footprint = found.pixels[found.objects[index].pixels]
-            let object = view.weighted(
-                found.objects[index], footprint, width: frame.rect.width, noise: background.globalRMS)
+            let (object, floor) = inImage(found.objects[index], footprint, view, width: frame.rect.width)
             let ellipse = Ellipse(object)
             let annulus = configuration.localBackground.map {
                 LocalBackground(around: object, frame: frame, thickness: $0)
             }
             let photometry = map.withSegments(of: index) {
                 Photometer(
-                    pixels: view.values, mask: view.mask, map: map, width: frame.rect.width,
+                    pixels: view.values, mask: view.mask, kron: (seen.values, seen.mask), map: map,
+                    width: frame.rect.width,
                     height: frame.rect.height, noise: Double(background.globalRMS), noises: view.sigmas,
                     gain: configuration.gain ?? 0,
                     apertureRadii: configuration.apertureDiameters.map { $0 / 2 }, annulus: annulus
@@ -165,10 +182,13 @@ struct SectorScan {
                 object, ellipse, photometry,
                 isCut: frame.cutsApertures(of: object, ellipse, photometry, configuration.apertureDiameters.max() ?? 0),
                 frame: frame, sector: sector)
+            // Where it has no light in the image that is measured, SExtractor says so by a radius of 0.
+            if detection != nil, source.fluxAuto <= 0 { source.kronRadius = 0 }
             source.background = Double(level)
             source.takeOut(photometry.localBackground, pixels: footprint.count)
             source.fwhm = GaussianWidth.fwhm(
-                of: object, footprint: footprint, pixels: view.values, width: frame.rect.width,
+                of: floor.map { object.above($0) } ?? object, footprint: footprint, pixels: view.values,
+                width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - Double(level) } ?? .infinity)
             if !measures.isEmpty {
                 source.further = further(
@@ -191,6 +211,18 @@ struct SectorScan {
         return .done(result(measured, cut: cut.map(frame.outline), rect: frame.rect))
     }
 
+    /// A detection with its fluxes in units of the image that is measured, and that image's own threshold where it was found in
+    /// another.
+    private func inImage(
+        _ object: Detection, _ footprint: ArraySlice<Int32>, _ view: SectorPixels.View, width: Int
+    ) -> (Detection, floor: Float?) {
+        guard let detection else {
+            return (view.weighted(object, footprint, width: width, noise: background.globalRMS), nil)
+        }
+        let floor = object.threshold / detection.background.globalRMS * background.globalRMS
+        return (view.measured(object, footprint, above: floor), floor)
+    }
+
     /// What only some columns need.
     private func further(
         _ measures: FurtherMeasures, _ object: Detection, _ flux: Double, _ photometry: Photometry,
@@ -202,14 +234,15 @@ struct SectorScan {
         if measures.contains(.isophotalErrors) {
             let errors = IsophotalErrors(
                 of: object, flux: flux, footprint: footprint, view: view, filtered: filtered, width: width,
-                noise: noise,
+                noise: noise, noiseSeen: detection.map { Double($0.background.globalRMS) },
                 gain: gain)
             (further.fluxErrorIsophotal, further.positionVariance) = (errors.flux, errors.position)
         }
         if measures.contains(.spread), let model = configuration.seeing.flatMap(SpreadModel.init) {
             further.spread = map.withSegments(of: index) {
                 let photometer = Photometer(
-                    pixels: view.values, mask: view.mask, map: map, width: width, height: height, noise: noise,
+                    pixels: view.values, mask: view.mask, kron: (view.values, view.mask), map: map, width: width,
+                    height: height, noise: noise,
                     noises: view.sigmas, gain: gain, apertureRadii: [])
                 return Surroundings(photometer, object, id: Int32(index) + 1, radius: model.radius)
                     .withPixels(around: photometry.window) { pixels, noises, width, height, x, y in

@@ -7,7 +7,7 @@ extension SkyEngine {
             .inspected(
                 try inspect(
                     path: image.path, hdu: image.hdu, layer: image.layer, companions: image.companions,
-                    withContent: withContent ?? false))
+                    detection: image.detection?.image, withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
             .background(
                 try background(
@@ -25,6 +25,7 @@ extension SkyEngine {
             .extracted(
                 try extract(
                     path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    detection: image.detection,
                     sector: sector,
                     background: background,
                     configuration: configuration))
@@ -32,6 +33,7 @@ extension SkyEngine {
             .joined(
                 try join(
                     path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
+                    detection: image.detection,
                     union: union,
                     background: background,
                     configuration: configuration))

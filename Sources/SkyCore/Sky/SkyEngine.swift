@@ -26,7 +26,7 @@ package final class SkyEngine {
     }
     enum Age { case new, old }
     /// The last is read for others.
-    private enum Part { case image, noise, mask, served }
+    private enum Part { case image, noise, mask, detection, served }
     private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
     /// What of the task under way is read elsewhere, by the path.
     private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
@@ -51,9 +51,11 @@ package final class SkyEngine {
     ///
     /// - Parameter withContent: whether to read the file through for what it holds, or only some blocks.
     package func inspect(
-        path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil, withContent: Bool = false
+        path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil,
+        detection: Companions.Image? = nil, withContent: Bool = false
     ) throws(SkyError) -> ImageInfo {
-        let paths = [path] + [companions?.noise?.path, companions?.mask?.path].compactMap(\.self)
+        let paths =
+            [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
         var before: [String: FileStamp] = [:]
         if memory == nil {
             // Of a file that cannot be opened, whoever reads its header says what is wrong.
@@ -76,6 +78,15 @@ package final class SkyEngine {
             scaled.scale = scale
             info.layer = scaled
         }
+        if let detection {
+            guard info.layer?.scale == nil else {
+                throw SkyError(
+                    .badInput,
+                    "\(FITSSniff.quoted(path)): its values are more than 32-bit floats hold, and --detect needs such; divide the "
+                        + "image first")
+            }
+            info.detection = try found(detection, of: image, layer)
+        }
         if memory == nil {
             let held = { [self] (path: String) throws(SkyError) in
                 try content(of: path, since: before[path], sampled: !withContent)
@@ -83,6 +94,7 @@ package final class SkyEngine {
             info.content = try held(path)
             info.noiseContent = try companions?.noise.map { image throws(SkyError) in try held(image.path) }
             info.maskContent = try companions?.mask.map { image throws(SkyError) in try held(image.path) }
+            if let detection { info.detection?.content = try held(detection.path) }
         }
         info.header = image.header
         if hdu == nil {
@@ -227,6 +239,7 @@ package final class SkyEngine {
     /// The sources that a sector owns, measured above the image's background.
     package func extract(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        detection: DetectionImage? = nil,
         sector: Sector,
         background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
@@ -237,9 +250,11 @@ package final class SkyEngine {
         guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
             throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
         }
-        var result = try SectorScan(
-            image: image, scope: .sector(sector), background: background, configuration: configuration
-        ).run()
+        var scan = SectorScan(
+            image: image, scope: .sector(sector), background: background, configuration: configuration)
+        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        var result = try scan.run()
+        result.isDual = detection == nil ? nil : true
         if let parts = configuration.checkParts, parts.hasPlanes {
             result.planes = try SectorPlanes(
                 sector.core, of: image, background: background, configuration: configuration, parts: parts)
@@ -251,6 +266,7 @@ package final class SkyEngine {
     /// The objects that are larger than their sectors.
     package func join(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        detection: DetectionImage? = nil,
         union: SectorUnion,
         background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
@@ -263,11 +279,75 @@ package final class SkyEngine {
         else {
             throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(path))")
         }
-        return JoinedObjects(
-            rect: union.rect,
-            found: try SectorScan(
-                image: image, scope: .union(union), background: background, configuration: configuration
-            ).run())
+        var scan = SectorScan(
+            image: image, scope: .union(union), background: background, configuration: configuration)
+        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        var found = try scan.run()
+        found.isDual = detection == nil ? nil : true
+        return JoinedObjects(rect: union.rect, found: found)
+    }
+
+    /// The detection image of `image` with what lies beneath it.
+    private func surface(
+        _ detection: DetectionImage, of image: ScanImage
+    ) throws(SkyError) -> DetectionSurface {
+        let other = detection.image
+        guard let background = detection.background else {
+            throw SkyError(.badInput, "\(FITSSniff.quoted(other.path)): nobody measured its background")
+        }
+        let source = try self.image(other.path, other.hdu, other.layer, at: Place(age: .new, part: .detection))
+        try check(source, isAsLargeAs: image.images.sky)
+        let sky = try ScanImage(source)
+        try check(background, of: sky)
+        return DetectionSurface(image: sky, background: background)
+    }
+
+    /// Looks at the detection image of an image: the one that is named; or of a file with several the one with the number of the
+    /// image's own HDU and plane; or its first.
+    private func found(
+        _ detection: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?
+    ) throws(SkyError) -> FoundDetection {
+        let place = Place(age: .new, part: .detection)
+        let own = ImageLayer(plane: layer?.plane)
+        var candidates: [(hdu: Int?, layer: ImageLayer?)] = []
+        for hdu in detection.hdu.map({ [$0] }) ?? [image.info.hdu] {
+            if detection.layer == nil, !own.isPlain { candidates.append((hdu, own)) }
+            candidates.append((hdu, detection.layer))
+        }
+        if detection.hdu == nil {
+            if detection.layer == nil, !own.isPlain { candidates.append((nil, own)) }
+            candidates.append((nil, detection.layer))
+        }
+        for (hdu, layer) in candidates.dropLast() {
+            guard let other = try? self.image(detection.path, hdu, layer, at: place), other.hasSize(of: image) else {
+                continue
+            }
+            return try found(other, layer)
+        }
+        // The last is the one whose complaint somebody can make use of.
+        let (hdu, layer) = candidates[candidates.count - 1]
+        let other = try self.image(detection.path, hdu, layer, at: place)
+        try check(other, isAsLargeAs: image)
+        return try found(other, layer)
+    }
+
+    private func found(_ image: any PixelSource, _ layer: ImageLayer?) throws(SkyError) -> FoundDetection {
+        guard try (image as? FITSImage)?.neededScale() == nil else {
+            throw SkyError(
+                .badInput,
+                "\(FITSSniff.quoted(image.path)): its values are more than 32-bit floats hold, and --detect needs such; divide "
+                    + "the image first")
+        }
+        return FoundDetection(hdu: image.info.hdu, layer: layer)
+    }
+
+    private func check(_ detection: any PixelSource, isAsLargeAs image: any PixelSource) throws(SkyError) {
+        guard !detection.hasSize(of: image) else { return }
+        throw SkyError(
+            .badInput,
+            "\(FITSSniff.quoted(detection.path)): \(detection.info.width) x \(detection.info.height) pixels, but "
+                + "\(FITSSniff.quoted(image.path)), which is to be measured where it has sources, has \(image.info.width) x "
+                + "\(image.info.height)")
     }
 
     private func check(_ background: BackgroundMap, of image: ScanImage) throws(SkyError) {

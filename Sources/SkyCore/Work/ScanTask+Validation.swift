@@ -65,6 +65,7 @@ extension ImageReference: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try ImageReference.validate(path: path, hdu: hdu)
         try holder?.validate()
+        try detection?.validate()
         try InvalidMessage.of { () throws(SkyError) in
             try layer?.validate()
             try content?.validate()

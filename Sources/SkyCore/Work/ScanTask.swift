@@ -52,8 +52,9 @@ extension ScanTask {
     /// About what it takes in memory: the backgrounds that come with it are the most.
     var byteCount: Int {
         switch work {
-        case .seeing(_, _, let background, _), .extract(_, _, let background, _), .join(_, _, let background, _):
-            1024 + background.byteCount
+        case .seeing(let image, _, let background, _), .extract(let image, _, let background, _),
+            .join(let image, _, let background, _):
+            1024 + background.byteCount + (image.detection?.background?.byteCount ?? 0)
         case .compare(let new, let old, _): 4096 + new.background.byteCount + old.background.byteCount
         case .simulate, .inspect, .background, .pixels, .preview: 1024
         }
@@ -112,6 +113,8 @@ package struct ImageReference: Codable, Sendable {
     package var companions: Companions?
     /// Artificial stars to be added to it; `nil` for none.
     package var injection: Injection?
+    /// Where its sources are found; `nil` for in itself.
+    package var detection: DetectionImage?
 
     package init(path: String, hdu: Int?, layer: ImageLayer? = nil, content: FileContent? = nil) {
         self.path = path
@@ -134,6 +137,7 @@ extension ImageReference {
         [
             (path, content), (companions?.noise?.path, companions?.noise?.content),
             (companions?.mask?.path, companions?.mask?.content),
+            (detection?.image.path, detection?.image.content),
         ]
         .compactMap { path, content in
             guard let path, let content else { return nil }

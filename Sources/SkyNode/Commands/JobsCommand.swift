@@ -224,7 +224,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
             try place.prepare(stems: [stem])
             let output = ScanFiles(
                 name: name, stem: stem, formats: place.isFile ? [] : place.formats,
-                configuration: request.configuration, catalogue: catalogue)
+                configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,
+                detection: request.image.detection)
             let runs = preview == nil ? [] : try await results.runs()
             var files = try output.write(
                 preview: place.isFile ? nil : preview, runs: runs, facts: [])

@@ -29,6 +29,7 @@ struct ScanCommand: AsyncParsableCommand {
     @OptionGroup var detection: DetectionOptions
     @OptionGroup var layers: LayerOptions
     @OptionGroup var companions: CompanionOptions
+    @OptionGroup(title: "Two images") var dual: DualImageOptions
     @OptionGroup(title: "Artificial stars") var injection: InjectionOptions
 
     @Option(

@@ -251,7 +251,8 @@ struct ScanBatch: Sendable {
         let runs = preview == nil ? [] : try await results.runs()
         let output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
-            configuration: plan.configuration, catalogue: catalogue, companions: item.companions)
+            configuration: plan.configuration, catalogue: catalogue, companions: item.companions,
+            detection: item.detection)
         let isOne = item.hdu == nil && item.plane == nil
         let section = plan.merges || !isOne ? (place, output.section) : nil
         var files: [String]

@@ -12,7 +12,7 @@ struct ScanFiles {
     /// - Parameter name: the image, as the tables name it.
     init(
         name: String, stem: String, formats: [CatalogueFormat], configuration: ScanConfiguration, catalogue: Catalogue,
-        companions: Companions? = nil
+        companions: Companions? = nil, detection: DetectionImage? = nil
     ) {
         self.stem = stem
         self.formats = formats
@@ -22,6 +22,7 @@ struct ScanFiles {
             image: name, digest: catalogue.info.content?.hexadecimal, header: catalogue.info.header ?? [],
             filter: catalogue.filter, sources: catalogue.sourcesInFrame)
         section.companions = companions?.completed(by: catalogue.info.ownCompanions).files(catalogue.info) ?? []
+        if let detection { section.companions.append(detection.file(catalogue.info)) }
         section.plane = catalogue.info.cube.map { _ in catalogue.info.layer?.plane ?? 1 }
         section.layer = catalogue.info.layer
         self.section = section

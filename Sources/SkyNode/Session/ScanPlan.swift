@@ -35,6 +35,11 @@ struct ScanPlan: Sendable {
             return item
         }
 
+        /// The image on which its sources are found; `nil` for itself.
+        var detection: DetectionImage? {
+            if case .sky(let request) = request.kind { request.image.detection } else { nil }
+        }
+
         /// Its weights and mask.
         var companions: Companions? {
             if case .sky(let request) = request.kind { request.image.companions } else { nil }
@@ -194,6 +199,7 @@ struct ScanPlan: Sendable {
             let job = try ScanPlan.job(image, command, scan, purpose, withPicture: false, isReference: true)
             return Item(name: file, path: image.path, request: job, stem: place.folder + "/" + ScanPlan.stem(file))
         }
+        let detection = try command.dual.detection()
         var purpose = ScanPurpose()
         (purpose.isCompared, purpose.coordinateError) = (command.reference != nil, command.coordinateError)
         purpose.injection = injection
@@ -210,6 +216,7 @@ struct ScanPlan: Sendable {
                 reference = ImageReference(path: file.path, hdu: configuration.hdu, layer: layers[0])
                 if list.images.count > 1, companions.contains(reference.path) { continue }
                 reference.companions = try command.companions.companions(of: image)
+                reference.detection = detection
             } catch let error as SkyError {
                 refusals.append(error)
                 continue
