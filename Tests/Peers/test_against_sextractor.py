@@ -203,6 +203,13 @@ def test_any_filter(name: str, frame: Frame, tmp_path: Path):
     one, two = theirs[one], ours[two]
     assert len(one) >= 0.99 * len(theirs)
     alone = np.asarray(one["FLAGS"]) == 0
+    # Without CLEAN the counts are equal, so the thresholds are; with it see DRAWN_BY_LOT.
+    settings = {"FILTER_NAME": file, "DETECT_THRESH": 2, "ANALYSIS_THRESH": 2, "CLEAN": "N"}
+    uncleaned = extracted(frame.path, tmp_path, **settings), scan(
+        frame, tmp_path, "--filter", file, "--threshold", 2, "--clean", "off"
+    )
+    print(f"{name} without CLEAN: SExtractor {len(uncleaned[0])}, ours {len(uncleaned[1])}")
+    assert len(uncleaned[0]) == len(uncleaned[1]) == len(pairs(*uncleaned, 0.3)[0])
     for column in ("FLUX_AUTO", "A_IMAGE", "THRESHOLD", "ISOAREA_IMAGE"):
         his, own = np.asarray(one[column], float)[alone], np.asarray(two[column], float)[alone]
         difference = np.abs(own - his) / np.maximum(np.abs(his), 1e-3)
