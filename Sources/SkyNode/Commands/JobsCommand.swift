@@ -218,12 +218,10 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let name = request.image.path
             let catalogue = try await results.catalogue(withDigestOf: name)
             let preview = try await results.preview()
-            // The colours of one frame are jobs of their own.
-            let colour = request.image.layer?.bayer.map { "-" + $0.colour.rawValue } ?? ""
-            let stem = place.folder + "/" + ScanPlan.stem(name) + colour
+            let stem = place.folder + "/" + ScanPlan.stem(of: request.image)
             try place.prepare(stems: [stem])
             let output = ScanFiles(
-                name: name, stem: stem, formats: place.isFile ? [] : place.formats,
+                name: name + (request.image.layer?.words ?? ""), stem: stem, formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,
                 detection: request.image.detection)
             let runs = preview == nil ? [] : try await results.runs()

@@ -27,7 +27,7 @@ struct JobBody {
     /// Longest body, in bytes.
     static let sizeLimit = 64 << 10
     /// Longest path, in bytes (PATH_MAX of Linux, with the zero byte).
-    private static let pathLimit = 4095
+    static let pathLimit = 4095
 
     private static let fields = [
         "kind", "tasks", "seconds", "path", "hdu", "options", "priority", "retries", "token",
@@ -119,12 +119,14 @@ struct JobBody {
             throw APIFailure(.badRequest, "`options`: \(failure.message ?? "not possible")")
         }
         configuration.hdu = hdu ?? configuration.hdu
-        let image = ImageReference(path: path, hdu: configuration.hdu)
+        let layers = try JobLayers((options ?? [:]).filter { JobLayers.names.contains($0.key) }, path: path)
+        var image = ImageReference(path: path, hdu: configuration.hdu, layer: layers.layer)
+        image.companions = layers.companions
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
     private func detection() throws -> DetectionOptions {
-        let options = (options ?? [:]).sorted { $0.key < $1.key }
+        let options = (options ?? [:]).filter { !JobLayers.names.contains($0.key) }.sorted { $0.key < $1.key }
         for (name, _) in options {
             let isWord = name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
             guard isWord, !name.hasPrefix("-"), (1..<64).contains(name.utf8.count) else {

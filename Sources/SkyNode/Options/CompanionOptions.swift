@@ -79,7 +79,7 @@ struct CompanionOptions: ParsableArguments {
         return Companions.Image(path: String(cString: whole), hdu: hdu)
     }
 
-    private static func stem(_ image: String) -> String {
+    static func stem(_ image: String) -> String {
         let folder = image.lastIndex(of: "/").map { String(image[...$0]) } ?? ""
         return folder + ScanPlan.stem(image)
     }

@@ -287,6 +287,13 @@ struct ScanPlan: Sendable {
         return name
     }
 
+    /// The name of the results of a job that is one of several of its file: the planes and the colours of one are jobs of their own.
+    static func stem(of image: ImageReference) -> String {
+        let plane = image.layer?.plane.map { "-plane\($0)" } ?? ""
+        let colour = image.layer?.bayer.map { "-" + $0.colour.rawValue } ?? ""
+        return stem(image.path) + plane + colour
+    }
+
     /// After a failure: a folder that was made for results and got none goes again.
     func removeOutputFolderIfUnused() {
         if !outputExisted { rmdir(output.folder) }

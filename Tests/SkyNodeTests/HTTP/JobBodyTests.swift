@@ -28,6 +28,44 @@ struct JobBodyTests {
         #expect(job.request.options.priority == 5 && job.request.options.retries == 0 && job.token == "t")
     }
 
+    @Test func `a plane, a colour and a mask are those of the command line`() throws {
+        func image(_ options: String) throws -> ImageReference? {
+            let text = #"{"kind":"scan","path":"/d/a.fits.gz","options":\#(options)}"#
+            guard case .sky(let request) = try submission(text).request.kind else { return nil }
+            return request.image
+        }
+        #expect(try image(#"{"plane":3,"threshold":2}"#)?.layer == ImageLayer(plane: 3))
+        let colour = try image(#"{"bayer":"rggb","colour":"G1"}"#)?.layer
+        #expect(colour == ImageLayer(bayer: BayerGrid(.rggb, .greenOfRed)))
+        #expect(try image(#"{"mask":"auto"}"#)?.companions?.takesOwn == true)
+        #expect(try image(#"{"mask":"none"}"#)?.companions == nil && image("{}")?.layer == nil)
+        #expect(try image(#"{"mask":"hdu:2"}"#)?.companions?.mask == Companions.Image(path: "/d/a.fits.gz", hdu: 2))
+        #expect(try image(#"{"mask":"%.mask.fits"}"#)?.companions?.mask?.path == "/d/a.mask.fits")
+    }
+
+    @Test(arguments: [
+        (#"{"plane":0}"#, "`options.plane` must be a whole number from 1 to 1000000"),
+        (#"{"plane":1.5}"#, "`options.plane` must"), (#"{"bayer":"RGGB"}"#, "go together"),
+        (#"{"colour":"G1"}"#, "go together"), (#"{"bayer":"RGB","colour":"R"}"#, "`options.bayer` must be one of RGGB"),
+        (#"{"bayer":"RGGB","colour":"G"}"#, "`options.colour` must be R, G1, G2 or B"),
+        (#"{"mask":"bad.fits"}"#, "absolute path"), (#"{"mask":"hdu:10000"}"#, "a number from 0 to 9999"),
+        (#"{"mask":"hdu:-1"}"#, "a number from 0 to 9999"), (#"{"mask":"/a\u0000b"}"#, "no zero byte"),
+    ])
+    func `layers that cannot be are told by the option's name`(options: String, words: String) throws {
+        let error = try #require(throws: APIFailure.self) {
+            _ = try submission(#"{"kind":"scan","path":"/d/a.fits","options":\#(options)}"#)
+        }
+        #expect("\(error)".contains(words), "\(error)")
+    }
+
+    @Test func `planes and colours of one file have results of their own`() {
+        func stem(_ layer: ImageLayer?) -> String {
+            ScanPlan.stem(of: ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer))
+        }
+        #expect(stem(nil) == "photo" && stem(ImageLayer(plane: 2)) == "photo-plane2")
+        #expect(stem(ImageLayer(plane: 2, bayer: BayerGrid(.rggb, .blue))) == "photo-plane2-B")
+    }
+
     @Test(arguments: [
         ("", "the body is not JSON"), ("{", "the body is not JSON"), ("\u{0}", "the body is not JSON"),
         ("{\"kind\":\"simulate\"}x", "the body is not JSON"),
