@@ -3,9 +3,12 @@ import Testing
 
 /// `--detect` as somebody at a terminal meets it.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct DualImageTests {
-    private func made(_ name: String, _ width: Int, in folder: ScratchFolder) async throws -> String {
+    private func made(
+        _ name: String, _ width: Int, height: Int = 160, stars: Int = 40, in folder: ScratchFolder
+    ) async throws -> String {
         let made = try await Skynode.run(
-            "synthesize", folder.file(name), "--width", "\(width)", "--height", "160", "--stars", "40", "--seed", "3",
+            "synthesize", folder.file(name), "--width", "\(width)", "--height", "\(height)", "--stars", "\(stars)",
+            "--seed", "3",
             "--galaxies", "0")
         #expect(made.status == 0, "\(made.errors)")
         return folder.file(name)
@@ -27,6 +30,21 @@ import Testing
         #expect(rows[0] != nil && rows[0] == rows[1])
         let table = String(decoding: try folder.contents("out/other.ecsv"), as: UTF8.self)
         #expect(table.contains("DETECT") && table.contains("one.fits"), "\(table.prefix(900))")
+    }
+
+    @Test func `a line for programs has the width of the stars and what was used beside the image`() async throws {
+        let folder = try ScratchFolder()
+        let one = try await made("one.fits", 800, height: 800, stars: 300, in: folder)
+        let ended = try await scan(
+            [one, "--detect", one, "-o", folder.file("out") + "/", "--format", "json"], in: folder)
+        #expect(ended.status == 0)
+        let line = try #require(ended.output.last { $0.contains("\"event\":\"catalogue\"") })
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let others = try #require(object["others"] as? [[String: Any]])
+        #expect(others.map { $0["use"] as? String } == ["DETECT"] && others[0]["path"] as? String == one)
+        let seeing = try #require(object["seeing"] as? [String: Any])
+        #expect(["fwhm", "error", "count"].allSatisfy { seeing[$0] != nil }, "\(line)")
+        #expect((object["files"] as? [String])?.isEmpty == false && (object["sources"] as? Int ?? 0) > 10)
     }
 
     @Test func `what cannot be had is said in a line, and nothing is written`() async throws {

@@ -279,6 +279,10 @@ struct ScanBatch: Sendable {
             for line in ScanSummary(
                 item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
             ).lines { tell(line) }
+        } else if let line = try? JSONLine.encode(
+            CatalogueLine(item: item, catalogue: catalogue, configuration: plan.configuration, files: files))
+        {
+            Console.output(line)
         }
         // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
         let isDamaged = info.auxiliaries?.contains(where: FITSImage.saysDamaged) ?? false
