@@ -47,6 +47,28 @@ struct PixelTests {
         }
     }
 
+    @Test func `a detection image crosses it too, and the catalogue is that of one node`() async throws {
+        let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
+        for (name, stars) in [("deep.fits", "900"), ("band.fits", "300")] {
+            let made = try await Skynode.run(
+                "synthesize", frames.file(name), "--width", "1200", "--height", "1100", "--stars", stars, "--seed", "3")
+            #expect(made.status == 0)
+        }
+        try await RunningCluster.with(3, slots: 1, hidden: frames.path) { cluster in
+            for (name, more) in [("all", ["--sector", "256"]), ("one", ["--sector", "512", "--use-node", "node1"])] {
+                let jobs = try await scan(
+                    cluster, [frames.file("band.fits")],
+                    ["--detect", frames.file("deep.fits"), "--no-picture", "--no-cache", "-o", folder.file(name)] + more
+                )
+                let end = try #require(jobs.last)
+                let elsewhere = (end.nodes?["node2"] ?? 0) + (end.nodes?["node3"] ?? 0)
+                #expect(end.failed == 0 && (elsewhere > 8) == (name == "all"), "\(end.nodes ?? [:])")
+            }
+        }
+        let catalogue = try folder.contents("all/band.reg")
+        #expect(try folder.contents("one/band.reg") == catalogue && catalogue.count > 5000)
+    }
+
     @Test func `weights, and two images that are compared, cross it as well`() async throws {
         let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
         let made = try await Skynode.run(
