@@ -146,7 +146,8 @@ struct SkyPlan: JobPlan {
             identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: detection.image.hdu)
             identity.layer = detection.image.layer
             identity.kind = "background"
-            (identity.sector, identity.configuration) = (sectors[index], detectionConfiguration)
+            (identity.sector, identity.configuration) = (sectors[index], given)
+            identity.configuration?.hdu = request.image.detection?.image.hdu
         case .background(let index):
             identity.kind = "background"
             (identity.sector, identity.configuration) = (sectors[index], given)

@@ -137,6 +137,8 @@ import Transport
         let (plain, one, again, other) = (try keys(nil), try keys(5), try keys(5), try keys(6))
         #expect(one.background == plain.background && one.own != one.background)
         #expect(one.sector == again.sector && one.own == again.own)
+        // What a plain scan of the detection image has left answers.
+        #expect(try one.own == plan(request(folder.path + "/5.fits", by: nil)).cacheKey(1))
         #expect(Set([plain.sector, one.sector, other.sector]).count == 3 && one.own != other.own)
     }
 
