@@ -35,7 +35,7 @@ import Testing
                 "scan", image, "--node", cluster.addresses[0], "-o", folder.file("sectors"), "--sector", "\(sector)",
                 "--no-picture", "--format", "json")
             #expect(sectors.status == 0)
-            #expect(sectors.output.last.flatMap(EventLine.init)?.nodes?.count == 3, "all three nodes had a part")
+            #expect(EventLine.end(of: sectors.output)?.nodes?.count == 3, "all three nodes had a part")
             let whole = try await Skynode.run(
                 "scan", image, "--node", cluster.addresses[1], "-o", folder.file("whole"), "--sector", "full",
                 "--no-picture")
@@ -178,7 +178,7 @@ import Testing
             }
             let storm = await process.end()
             #expect(storm.status == 0)
-            let end = try #require(storm.output.last.flatMap(EventLine.init))
+            let end = try #require(EventLine.end(of: storm.output))
             #expect(end.failed == 0 && end.completed == 129)
         }
         for ending in ["csv", "cat.fits", "reg"] {
@@ -280,7 +280,7 @@ import Testing
             let ended = await process.end()
             #expect(retried == 2)
             #expect(ended.status == 0)
-            let end = try #require(ended.output.last.flatMap(EventLine.init))
+            let end = try #require(EventLine.end(of: ended.output))
             #expect(end.failed == 0 && end.retried == 2)
             #expect(try await Skynode.run("nodes", "--node", cluster.addresses[0]).status == 0)
         }

@@ -169,4 +169,9 @@ struct EventLine: Decodable {
         guard let event = try? JSONDecoder().decode(EventLine.self, from: Data(line.utf8)) else { return nil }
         self = event
     }
+
+    /// How a job ended: lines about its files follow.
+    static func end(of output: [String]) -> EventLine? {
+        output.compactMap(EventLine.init).last { $0.event == "ended" }
+    }
 }
