@@ -22,7 +22,7 @@ struct IsophotalErrors {
     ///   - gain: Electrons per unit of the image; 0 where that is not known.
     init(
         of object: Detection, flux total: Double, footprint: ArraySlice<Int32>, view: SectorPixels.View,
-        filtered: [Float], width: Int,
+        filtered: UnsafePointer<Float>, width: Int,
         noise: Double, noiseSeen: Double? = nil, gain: Double
     ) {
         let noiseOfPlace = noiseSeen ?? noise

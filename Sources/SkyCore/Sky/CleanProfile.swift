@@ -43,7 +43,8 @@ public struct CleanProfile: Hashable, Codable, Sendable {
     ///   - pixels: The unfiltered and filtered image that they index.
     ///   - corner: Of the rectangle that was searched, in the image.
     init(
-        _ object: Detection, footprint: ArraySlice<Int32>, pixels: UnsafePointer<Float>, filtered: [Float],
+        _ object: Detection, footprint: ArraySlice<Int32>, pixels: UnsafePointer<Float>,
+        filtered: UnsafePointer<Float>,
         minimumArea: Int, corner: (x: Int, y: Int)
     ) {
         flux = object.filteredFlux

@@ -4,52 +4,52 @@
 struct FilteredPixels {
     private let width: Int
     private let height: Int
-    private(set) var values: [Float]
+    private let memory: ZeroedMemory<Float>
+
+    /// Row by row, 0 outside of footprints. As long as this value lives.
+    var values: UnsafePointer<Float> { UnsafePointer(memory.start) }
 
     /// Filters the pixels of all `footprints`, in the order of operations of SEP; 0 elsewhere.
+    ///
+    /// - Throws: `.failed` where there is too little memory.
     init(
         _ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints: [Int32], kernel: DetectionKernel
-    ) {
+    ) throws(SkyError) {
         self.width = width
         self.height = height
-        values = [Float](repeating: 0, count: width * height)
+        memory = try ZeroedMemory(count: width * height)
         let filter = PixelFilter(pixels, width: width, height: height, kernel: kernel)
-        values.withUnsafeMutableBufferPointer { values in
-            guard let values = values.baseAddress else { return }
-            var next = 0
-            while next < footprints.count {
-                // Pixels of a footprint come in runs along a line.
-                let first = Int(footprints[next])
-                let (x, y) = (first % width, first / width)
-                var count = 1
-                while next + count < footprints.count, Int(footprints[next + count]) == first + count, x + count < width
-                {
-                    count += 1
-                }
-                filter.run(y, x..<x + count, into: values + first)
-                next += count
+        var next = 0
+        while next < footprints.count {
+            // Pixels of a footprint come in runs along a line.
+            let first = Int(footprints[next])
+            let (x, y) = (first % width, first / width)
+            var count = 1
+            while next + count < footprints.count, Int(footprints[next + count]) == first + count, x + count < width {
+                count += 1
             }
+            filter.run(y, x..<x + count, into: memory.start + first)
+            next += count
         }
     }
 
     /// Whether a footprint has more than one summit. With one, no threshold cuts it in two: nothing to deblend.
     func hasSeveralSummits(_ footprint: ArraySlice<Int32>) -> Bool {
         var summits = 0
-        return values.withUnsafeBufferPointer { values in
-            for pixel in footprint {
-                let value = values[Int(pixel)]
-                let (x, y) = (Int(pixel) % width, Int(pixel) / width)
-                var isSummit = true
-                neighbours: for line in max(0, y - 1)...min(height - 1, y + 1) {
-                    for column in max(0, x - 1)...min(width - 1, x + 1) where values[line * width + column] > value {
-                        isSummit = false
-                        break neighbours
-                    }
+        let values = memory.start
+        for pixel in footprint {
+            let value = values[Int(pixel)]
+            let (x, y) = (Int(pixel) % width, Int(pixel) / width)
+            var isSummit = true
+            neighbours: for line in max(0, y - 1)...min(height - 1, y + 1) {
+                for column in max(0, x - 1)...min(width - 1, x + 1) where values[line * width + column] > value {
+                    isSummit = false
+                    break neighbours
                 }
-                if isSummit { summits += 1 }
-                if summits > 1 { return true }
             }
-            return false
+            if isSummit { summits += 1 }
+            if summits > 1 { return true }
         }
+        return false
     }
 }

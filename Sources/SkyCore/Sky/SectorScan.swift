@@ -131,9 +131,10 @@ struct SectorScan {
         guard let parents = try detector.footprints() else { return .overflow }
         let cut = parents.objects.filter { !$0.isComplete && frame.concerns($0) }
         if !acceptTruncated, !cut.allSatisfy(isOversized) { return .tooSmall }
-        let filtered = FilteredPixels(
+        let filtered = try FilteredPixels(
             seen.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
             kernel: DetectionKernel(configuration.filter))
+        defer { withExtendedLifetime(filtered) {} }
         let found = try detector.deblend(parents, filtered)
         let owned = found.objects.indices.compactMap { index in
             frame.owner(of: found.objects[index]).map { (index: index, sector: $0) }
@@ -152,7 +153,7 @@ struct SectorScan {
                     minimumArea: configuration.minimumArea, corner: (frame.rect.x, frame.rect.y))
             }
         }
-        let map = SegmentMap(
+        let map = try SegmentMap(
             found, profiles: profiles, pixels: seen.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
         let measures = configuration.measures
@@ -227,7 +228,8 @@ struct SectorScan {
     private func further(
         _ measures: FurtherMeasures, _ object: Detection, _ flux: Double, _ photometry: Photometry,
         _ footprint: ArraySlice<Int32>,
-        _ index: Int, _ view: SectorPixels.View, _ filtered: [Float], _ map: SegmentMap, width: Int, height: Int
+        _ index: Int, _ view: SectorPixels.View, _ filtered: UnsafePointer<Float>, _ map: SegmentMap, width: Int,
+        height: Int
     ) -> FurtherMeasurements {
         var further = FurtherMeasurements()
         let (noise, gain) = (Double(background.globalRMS), configuration.gain ?? 0)

@@ -10,8 +10,8 @@ public struct SectorUnion: Hashable, Codable, Sendable {
     /// The sectors around: a source that one of these could see whole is that one's.
     public var parts: [ScannedPart]
 
-    /// Most pixels of a union: with all that a scan holds in memory some 1.5 GB. Larger ones stay in pieces.
-    static let areaLimit = 1 << 26
+    /// Most pixels of a union, each some ten bytes of memory: larger ones stay in pieces.
+    static let areaLimit = 1 << 28
 
     /// The unions that an image needs.
     ///

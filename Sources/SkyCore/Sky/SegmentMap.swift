@@ -10,6 +10,7 @@ final class SegmentMap {
     private let objects: DetectionList
     private let width: Int
     private let height: Int
+    private let memory: ZeroedMemory<Int32>
     private let labels: UnsafeMutablePointer<Int32>
     /// Which sources take out which.
     private var claims: [Square: [Claim]] = [:]
@@ -50,18 +51,19 @@ final class SegmentMap {
     private static let nobody = Int32.max
 
     /// - Parameter pixels: The rectangle that was searched; the caller's, who keeps them alive.
+    /// - Throws: `.failed` where there is too little memory.
     init(
         _ objects: DetectionList, profiles: [CleanProfile]?, pixels: UnsafePointer<Float>, rect: PixelRect,
         configuration: ScanConfiguration
-    ) {
+    ) throws(SkyError) {
         self.objects = objects
         (width, height) = (rect.width, rect.height)
         let kernel = DetectionKernel(configuration.filter)
         filter = PixelFilter(pixels, width: rect.width, height: rect.height, kernel: kernel)
         // One for all of the image, where pixels are as bright as they would be with the same noise everywhere.
         threshold = objects.objects.first?.threshold ?? .infinity
-        labels = .allocate(capacity: rect.area)
-        labels.initialize(repeating: 0, count: rect.area)
+        memory = try ZeroedMemory(count: rect.area)
+        labels = memory.start
         columnsOfTiles = (rect.width - 1) / Self.tile + 1
         isSearched = [Bool](repeating: false, count: columnsOfTiles * ((rect.height - 1) / Self.tile + 1))
         for (index, object) in objects.objects.enumerated() {
@@ -76,8 +78,6 @@ final class SegmentMap {
             }
         }
     }
-
-    deinit { labels.deallocate() }
 
     /// The labels, row by row. Specks are known where ``search(columns:lines:)`` has been.
     var segments: UnsafePointer<Int32> { UnsafePointer(labels) }

@@ -35,6 +35,23 @@ import Testing
         #expect(SectorUnion.unions(of: results.reversed(), sectors: try sectors(), info: info) == unions)
     }
 
+    @Test func `a trail across the frame of a large camera is one union, one across a mosaic stays in pieces`() throws {
+        for (side, count) in [(12_000, 1), (16_384, 1), (16_385, 0)] {
+            let info = ImageInfo(width: side, height: side, bitpix: -32, hdu: 0, hasWCS: false)
+            var configuration = ScanConfiguration()
+            configuration.sectorSize = 1024
+            let sectors = try SectorGrid(info: info, configuration: configuration).sectors
+            let columns = (side - 1) / 1024 + 1
+            // From corner to corner.
+            let results = sectors.enumerated().map { index, sector in
+                result(index, index / columns == index % columns ? [sector.padded] : [])
+            }
+            let unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
+            #expect(unions.count == count, "\(side)")
+            #expect(unions.allSatisfy { $0.rect.area == side * side && $0.pieces.count == columns })
+        }
+    }
+
     @Test func `a source is told of by the sector that saw all of it, or by the union, never by both`() throws {
         let bounds = ObjectBounds(info: info, rim: 2)
         let all = try sectors()
@@ -161,7 +178,7 @@ import Testing
                 let detector = SectorDetector(
                     frame: sectorFrame, pixels: base, configuration: configuration, noise: 100, branchLimit: limit)
                 let parents = try #require(try detector.footprints())
-                let filtered = FilteredPixels(
+                let filtered = try FilteredPixels(
                     base, width: 256, height: 256, footprints: parents.pixels,
                     kernel: DetectionKernel(configuration.filter))
                 return try detector.deblend(parents, filtered).objects.map(\.isUndivided)
