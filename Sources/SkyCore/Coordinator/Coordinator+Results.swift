@@ -64,12 +64,17 @@ extension Coordinator {
     package distributed func compared(_ request: ComparedRequest) async throws -> ComparedPage {
         let parts = try await results(of: request.job).parts
         let start = min(max(0, request.from), parts.count)
-        return ComparedPage(
-            parts: Array(parts[start..<min(parts.count, start + Coordinator.partsOfPage)]), total: parts.count)
+        var (end, bytes) = (start, 0)
+        while end < parts.count, end == start || (end - start < Coordinator.partsOfPage && bytes < Coordinator.bytesOfPage) {
+            if case .difference(let result) = parts[end] { bytes += result.planes?.byteCount ?? 0 }
+            end += 1
+        }
+        return ComparedPage(parts: Array(parts[start..<end]), total: parts.count)
     }
 
-    /// Each is some 200 kB at most.
+    /// Each is some 200 kB at most, but for pixels.
     private static let partsOfPage = 32
+    private static let bytesOfPage = 16 << 20
 
     func results(of job: JobID) async throws -> FetchedResults.Entry {
         guard let record = core.jobs[job] else { throw unknown(job) }

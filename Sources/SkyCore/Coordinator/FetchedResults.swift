@@ -19,7 +19,7 @@ struct FetchedResults {
             let sources = catalogue?.sources.count ?? 0
             let drawn = parts.reduce(0) { sum, part in
                 switch part {
-                case .difference(let result): sum + result.candidates.count * 128
+                case .difference(let result): sum + result.candidates.count * 128 + (result.planes?.byteCount ?? 0)
                 case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.old.count + $1.new.count }
                 }
             }

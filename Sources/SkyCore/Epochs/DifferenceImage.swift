@@ -112,6 +112,12 @@ struct DifferenceImage {
         variances = model.variances(common: common)
     }
 
+    /// Error of the difference at a pixel (1 sigma): its noise, and what light that is in both may leave.
+    func error(x: Int, y: Int) -> Double {
+        let sigma = Double(noise.sigma(x: x, y: y))
+        return (sigma * sigma + Double(variances.values[y * variances.width + x])).squareRoot()
+    }
+
     private static func common(_ new: Float, _ old: Float) -> Float { max(min(new, old), 0) }
 
     /// Takes another value of the smoothed new image, and what follows from it at the same pixel.

@@ -21,6 +21,9 @@ extension DifferenceOrder {
             injected.count <= InjectedChange.countLimit && Injection.widths.contains(injectedWidth),
             "\(injected.count) stars of \(injectedWidth) pixels to be injected")
         for star in injected { try star.validate(in: sector.core) }
+        try SkyError.unless(
+            tellsPixels != true || sector.core.area <= CheckImage.sectorLimit,
+            "a difference of \(sector.core.width) x \(sector.core.height) pixels in one message")
     }
 
     /// Widths of stars in pixels that anything is reckoned with: wider ones are no stars, and margins follow from them.

@@ -27,4 +27,6 @@ public struct DifferenceOrder: Hashable, Codable, Sendable {
     let injectsNarrowest: Bool
     /// Where the random numbers of their photons start.
     let injectionSeed: UInt64
+    /// Whether the difference itself is to be told, pixel by pixel.
+    var tellsPixels: Bool?
 }

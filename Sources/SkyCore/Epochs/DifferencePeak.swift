@@ -28,7 +28,7 @@ struct DifferencePeak {
                 let (level, sigma) = (image.noise.level(x: x, y: y), image.noise.sigma(x: x, y: y))
                 let above = values[index] - level
                 guard abs(above) > Float(threshold) * sigma, sigma > 0, !blocked[index] else { continue }
-                let error = (Double(sigma) * Double(sigma) + Double(image.variances.values[index])).squareRoot()
+                let error = image.error(x: x, y: y)
                 guard abs(Double(above)) > threshold * error,
                     isExtremum(values, index, width, reach, sign: above > 0 ? 1 : -1)
                 else { continue }

@@ -7,6 +7,7 @@ extension DifferenceResult {
             && candidates.count <= DifferenceResult.mostCandidates && candidates.allSatisfy(\.hasPlace)
             && area.contains(omitted) && (0...DifferenceOrder.starLimit).contains(stars)
             && Refusal.allCases.allSatisfy { area.contains(refused[$0]) } && isSound(order.injected)
+            && (planes.map { order.tellsPixels == true && $0.isSound(of: sector.core) } ?? true)
     }
 
     /// Whether what is said of injected stars is of those that were to be injected.

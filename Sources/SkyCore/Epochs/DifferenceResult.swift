@@ -15,6 +15,8 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     public var stars: Int
     /// What became of injected stars; those where one of the images has nothing are left out.
     public var injected: [InjectedChange.Outcome]
+    /// The difference itself, where it was asked for and both images have something.
+    public var planes: DifferencePlanes?
 
     /// Why a difference is none.
     public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable {

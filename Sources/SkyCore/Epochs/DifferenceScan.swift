@@ -57,6 +57,7 @@ package struct DifferenceScan {
             result.candidates.append(candidate)
         }
         addSky(to: &result)
+        if order.tellsPixels == true { result.planes = DifferencePlanes(image, core: core) }
         var trial = InjectedChangeTrial(vetting, order: order, settings: settings, blocked: blocked)
         result.injected = order.injected.compactMap { trial.outcome(of: $0) }
         return result

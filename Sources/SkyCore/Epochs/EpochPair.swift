@@ -130,7 +130,9 @@ public struct EpochPair: Hashable, Codable, Sendable {
     private static let largestChange = 1.6
 
     /// What the comparison of one sector needs to know.
-    public func order(for sector: Sector) -> DifferenceOrder {
+    ///
+    /// - Parameter tellsPixels: Whether it is to tell the difference itself, too.
+    public func order(for sector: Sector, tellsPixels: Bool = false) -> DifferenceOrder {
         let core = sector.core
         func distance(_ star: ReferenceStar) -> Double {
             let dx = max(Double(core.x) - star.x, star.x - Double(core.x + core.width - 1), 0)
@@ -150,7 +152,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
             gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)),
             injected: injected.filter { core.contains($0.pixel) }, injectedWidth: injectedWidth,
             injectsNarrowest: injectsNarrowest,
-            injectionSeed: injectionSeed)
+            injectionSeed: injectionSeed, tellsPixels: tellsPixels ? true : nil)
     }
 
     /// What drawing a cut-out needs to know.

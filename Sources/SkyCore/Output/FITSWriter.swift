@@ -38,7 +38,10 @@ struct FITSWriter {
         }
     }
 
-    /// Makes the primary HDU an image whose pixels follow after its cards.
+    /// Makes a primary HDU without pixels, in front of others.
+    mutating func emptyImage() { ffcrim(file, Int32(PixelFormat.byte.rawValue), 0, nil, &status) }
+
+    /// Adds an image whose pixels follow after its cards: the primary HDU, or an extension behind what there is.
     ///
     /// - Parameter coding: how they are stored; it brings the cards `BZERO`, `BSCALE` and `BLANK` where these are needed.
     mutating func image(width: Int, height: Int, coding: PixelCoding) {

@@ -55,6 +55,12 @@ struct ScanCommand: AsyncParsableCommand {
             valueName: "n"))
     var injectChanges: Int?
 
+    @Flag(
+        help: ArgumentHelp(
+            "With --reference: write NAME.difference.fits too, what the comparison looked at: each image less the reference "
+                + "as it would have seen it, and the noise of that."))
+    var difference = false
+
     @Option(
         help: ArgumentHelp(
             "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"),

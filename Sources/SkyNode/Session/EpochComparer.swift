@@ -25,6 +25,8 @@ struct EpochComparer: Sendable {
         /// Magnitude of one unit of the new image's flux.
         var zeroPoint: Double
         var status: ExitStatus
+        /// The difference itself, where it was asked for.
+        var differencePath: String?
     }
 
     let plan: ScanPlan
@@ -95,18 +97,31 @@ struct EpochComparer: Sendable {
         var cut = configuration
         (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
         let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
-        let work = grid.sectors.map { CompareRequest.Work.difference(pair.order(for: $0)) }
+        var file = plan.writesDifference ? try DifferenceFile(of: new.catalogue.info) : nil
+        let work = grid.sectors.map {
+            CompareRequest.Work.difference(pair.order(for: $0, tellsPixels: plan.writesDifference))
+        }
         guard
             let (parts, status) = try await parts(
-                CompareRequest(new: new.image, old: old.image, work: work), of: item)
+                CompareRequest(new: new.image, old: old.image, work: work), of: item, pixels: &file)
         else { return nil }
         let differences = parts.compactMap { if case .difference(let result) = $0 { result } else { nil } }
         let comparison = try await NIOThreadPool.singleton.runIfActive {
             EpochComparison(merging: differences, pair: pair, new: new.catalogue, old: old.catalogue)
         }
+        // Now, because those of all images would not fit into memory. It takes seconds of a large image.
+        let path = item.stem + DifferenceFile.ending
+        if let file {
+            try await NIOThreadPool.singleton.runIfActive {
+                try interrupts.whileWriting { () throws(SkyError) in
+                    try file.write(to: path, catalogue: new.catalogue, image: new.name, reference: old.name)
+                }
+            }
+        }
         return Compared(
             item: item, reference: old, new: new.image, comparison: comparison, order: pair.cutoutOrder, time: new.time,
-            zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0, status: status)
+            zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0, status: status,
+            differencePath: file == nil ? nil : path)
     }
 
     /// Pictures of changes, by their place in the list.
@@ -119,7 +134,10 @@ struct EpochComparer: Sendable {
         }
         let work = groups.map { CompareRequest.Work.cutouts($0.map { changes[$0] }, compared.order) }
         let request = CompareRequest(new: compared.new, old: compared.reference.image, work: work)
-        guard let (parts, status) = try await parts(request, of: compared.item), status == .done else { return [:] }
+        var none: DifferenceFile?
+        guard let (parts, status) = try await parts(request, of: compared.item, pixels: &none), status == .done else {
+            return [:]
+        }
         let pictures = parts.flatMap { part -> [EpochCutouts] in
             if case .cutouts(let pictures) = part { pictures } else { [] }
         }
@@ -133,8 +151,10 @@ struct EpochComparer: Sendable {
     private static let picturesOfTask = 16
 
     /// What became of a comparison's parts; `nil` where it was given up or cancelled, which has been said.
+    ///
+    /// - Parameter pixels: Takes the pixels of the difference, which the parts come without then.
     private func parts(
-        _ request: CompareRequest, of item: ScanPlan.Item
+        _ request: CompareRequest, of item: ScanPlan.Item, pixels file: inout DifferenceFile?
     ) async throws -> (parts: [ComparedPart], status: ExitStatus)? {
         var job = item.request
         job.kind = .compare(request)
@@ -147,7 +167,15 @@ struct EpochComparer: Sendable {
         while true {
             let request = ComparedRequest(job: id, from: parts.count)
             let page = try await coordinator.fetch { try await $0.compared(request) }
-            parts += page.parts
+            for part in page.parts {
+                guard case .difference(var result) = part, let planes = result.planes else {
+                    parts.append(part)
+                    continue
+                }
+                file?.add(planes)
+                result.planes = nil
+                parts.append(.difference(result))
+            }
             if page.parts.isEmpty || parts.count >= page.total { return (parts, JobSummary.status(report)) }
         }
     }

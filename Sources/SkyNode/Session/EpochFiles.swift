@@ -43,7 +43,7 @@ struct EpochFiles: Sendable {
     private func tell(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) throws {
         let counts = EpochChange.Kind.allCases.map { (kind: $0, count: table.count($0)) }
         if comparer.format == .json {
-            Console.output(try JSONLine.encode(Line(compared.item.name, table, tracks)))
+            Console.output(try JSONLine.encode(Line(compared, table, tracks)))
             return
         }
         comparer.display.clear()
@@ -60,9 +60,8 @@ struct EpochFiles: Sendable {
         if tracks > 0, compared.item.stem == self.compared.last?.item.stem {
             Console.output("\(tracks) track\(tracks == 1 ? "" : "s") through three or more images")
         }
-        for ending in [".changes.csv", ".changes.html"] {
-            Console.output("wrote \(PrintableText.of(compared.item.stem + ending))")
-        }
+        let files = [".changes.csv", ".changes.html"].map { compared.item.stem + $0 } + [compared.differencePath]
+        for file in files.compactMap(\.self) { Console.output("wrote \(PrintableText.of(file))") }
     }
 
     /// For programs.
@@ -97,13 +96,16 @@ struct EpochFiles: Sendable {
         let depthSignalToNoise: Double?
         let blind: Bool?
         let cautions: [String]
+        /// The file with the difference itself.
+        let difference: String?
 
-        init(_ image: String, _ table: ChangeTable, _ tracks: Int) {
-            (self.image, reference, self.tracks) = (image, table.reference, tracks)
+        init(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) {
+            (image, reference, self.tracks) = (compared.item.name, table.reference, tracks)
+            difference = compared.differencePath
             (appeared, vanished, faded) = (table.count(.appeared), table.count(.vanished), table.count(.faded))
             (changed, moved) = (table.count(.changed), table.count(.moved))
             let fit = table.comparison
-            (usesSky, scatter, compared, cautions) = (fit.usesSky, fit.scatter, fit.coverage, fit.doubts)
+            (usesSky, scatter, self.compared, cautions) = (fit.usesSky, fit.scatter, fit.coverage, fit.doubts)
             (matched, unmatched) = (fit.agreement.matched, fit.agreement.unmatchedNew)
             unmatchedReference = fit.agreement.unmatchedOld
             (fluxRatio, fluxScatter) = (fit.ratio, fit.fluxFloor)

@@ -98,6 +98,8 @@ struct ScanPlan: Sendable {
     let coordinateError: Double?
     /// Stars that a comparison puts into each image's copy.
     let injectedChanges: Int
+    /// Whether the difference of each image to the reference is written.
+    let writesDifference: Bool
     /// Why others of the images cannot be scanned.
     let refusals: [String]
     let configuration: ScanConfiguration
@@ -153,6 +155,10 @@ struct ScanPlan: Sendable {
                 throw CommandFailure(
                     .usage, "--inject-changes \(count): the number of stars must be 0 to \(InjectedChange.countLimit)")
             }
+        }
+        writesDifference = command.difference
+        if writesDifference, command.reference == nil {
+            throw CommandFailure(.usage, "--difference goes with --reference")
         }
         if let sector = command.failSector, sector < 1 {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
