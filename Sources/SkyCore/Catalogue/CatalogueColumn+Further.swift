@@ -59,6 +59,9 @@ extension CatalogueColumn {
         ) { row in
             row.source.further.flatMap { $0.spread.error > 0 ? $0.spread.error : nil }
         },
+        .init("SHARPNESS", "", .measure(decimals: 3), "Sharpest pixel over what is on opposite sides of it") {
+            $0.source.sharpness
+        },
     ]
 
     /// Names with their place in parentheses, as SExtractor's vectors, are many columns here.

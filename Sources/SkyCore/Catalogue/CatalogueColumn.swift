@@ -218,6 +218,9 @@ struct CatalogueColumn: Sendable {
         .init("FLAGS", "", .integer, "1 biased, 2 blend, 4 saturated, 8 at edge, 16 cut", ucd: "meta.code") {
             Double($0.source.flags)
         },
+        .init("IMAFLAGS_ISO", "", .integer, "1 has a pixel sharper than stars: hot, cosmic ray", ucd: "meta.code") {
+            Double($0.source.imageFlags)
+        },
         .init("SECTOR", "", .integer, "Sector of the image that owns it") { Double($0.source.sector) },
     ]
 

@@ -1,7 +1,7 @@
 import Transport
 
 extension CatalogueTable {
-    /// The catalogue as a region file for DS9, flagged sources in orange (DS9 reference manual, "Regions"): of one image the
+    /// The catalogue as a region file for DS9, flagged sources in orange, sharper ones than stars in red (DS9 reference manual, "Regions"): of one image the
     /// Kron ellipses in image coordinates, of several circles in the sky, without sources that have no place there.
     public func regions() -> [UInt8] {
         let names = sections.map(\.image).joined(separator: ", ")
@@ -32,7 +32,11 @@ extension CatalogueTable {
             }
             // Two seconds of arc: a star on most images.
             if namesImages { bytes += ",2\"".utf8 }
-            bytes += (source.flags == 0 ? ")\n" : ") # color=orange\n").utf8
+            if source.imageFlags != 0 {
+                bytes += ") # color=red\n".utf8
+            } else {
+                bytes += (source.flags == 0 ? ")\n" : ") # color=orange\n").utf8
+            }
         }
         return bytes
     }

@@ -49,7 +49,7 @@ package struct CacheKey: Hashable, Sendable {
 
     static func digest(of value: some Encodable) throws -> [UInt8] {
         var hash = SHA256()
-        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 6\n".utf8))
+        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
         hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
         return Array(hash.finalize())
     }

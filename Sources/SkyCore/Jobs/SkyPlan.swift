@@ -535,6 +535,9 @@ struct SkyPlan: JobPlan {
 
     /// What the coordinator hands back at the end.
     var catalogue: Catalogue? {
-        info.map { Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter) }
+        info.map {
+            Catalogue(
+                merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: configuration.seeing)
+        }
     }
 }

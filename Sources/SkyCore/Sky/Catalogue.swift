@@ -14,10 +14,12 @@ public struct Catalogue: Codable, Sendable {
     /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
     /// order in which the sectors came; a second result for a sector is left out.
     ///
-    /// - Parameter joined: Objects larger than their sectors; they take the place of what the sectors saw of them.
+    /// - Parameters:
+    ///   - joined: Objects larger than their sectors; they take the place of what the sectors saw of them.
+    ///   - seeing: Full width at half maximum of the image's stars, where somebody knows it better than it can be measured.
     public init(
         merging results: [SectorResult], joined: [JoinedObjects] = [], info: ImageInfo,
-        filter: DetectionFilter = .pyramid
+        filter: DetectionFilter = .pyramid, seeing: Double? = nil
     ) {
         self.info = info
         self.filter = filter
@@ -27,6 +29,7 @@ public struct Catalogue: Codable, Sendable {
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
         var sources = Self.cleaned(results).map(\.source)
         SpreadModel.calibrate(&sources)
+        ImageFlags.judge(&sources, seeing: seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing)
         sources.sort(by: Self.comesBefore)
         if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
         self.sources = sources
@@ -104,9 +107,10 @@ public struct Catalogue: Codable, Sendable {
 
 extension Source {
     /// What SExtractor adds to a source from one that CLEAN gives to it.
-    fileprivate mutating func takeIn(_ other: Source) {
+    mutating func takeIn(_ other: Source) {
         fluxIsophotal += other.fluxIsophotal
         peak = max(peak, other.peak)
+        sharpness = max(sharpness, other.sharpness)
         if let own = further?.fluxErrorIsophotal, let more = other.further?.fluxErrorIsophotal {
             further?.fluxErrorIsophotal = (own * own + more * more).squareRoot()
         }

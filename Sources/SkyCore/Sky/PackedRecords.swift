@@ -64,9 +64,9 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
 
 extension Source: NumberRecord {
     /// The numbers but for the apertures' fluxes and errors.
-    private static let fixedCount = 23
+    private static let fixedCount = 25
 
-    /// 23, two for each aperture, and the odd number of further measurements where there are any.
+    /// 25, two for each aperture, and the odd number of further measurements where there are any.
     public var numberCount: Int {
         Source.fixedCount + fluxesAperture.count + fluxErrorsAperture.count
             + (further == nil ? 0 : FurtherMeasurements.count)
@@ -97,18 +97,21 @@ extension Source: NumberRecord {
         numbers.append(Double(area))
         numbers.append(Double(flags))
         numbers.append(Double(sector))
+        numbers.append(Double(imageFlags))
+        numbers.append(sharpness)
         numbers += fluxesAperture
         numbers += fluxErrorsAperture
         further?.append(to: &numbers)
     }
 
-    /// `nil` where area, flags or sector are no whole numbers.
+    /// `nil` where area, flags or sector are no whole numbers, or the sharpness is none.
     public init?(_ numbers: UnsafeBufferPointer<Double>) {
         let hasFurther = (numbers.count - Source.fixedCount) % 2 != 0
         let end = numbers.count - (hasFurther ? FurtherMeasurements.count : 0)
         guard end >= Source.fixedCount,
             let area = Int(exactly: numbers[20]), let flags = Int(exactly: numbers[21]),
-            let sector = Int(exactly: numbers[22])
+            let sector = Int(exactly: numbers[22]), let imageFlags = Int(exactly: numbers[23]),
+            (Sharpness.none...Sharpness.largest).contains(numbers[24])
         else { return nil }
         self.init(x: numbers[0], y: numbers[1], sector: sector)
         (xWindow, yWindow) = (numbers[2], numbers[3])
@@ -118,7 +121,7 @@ extension Source: NumberRecord {
         (halfLightRadius, kronRadius) = (numbers[12], numbers[13])
         (a, b, theta, fwhm) = (numbers[14], numbers[15], numbers[16], numbers[17])
         (background, threshold) = (numbers[18], numbers[19])
-        (self.area, self.flags) = (area, flags)
+        (self.area, self.flags, self.imageFlags, sharpness) = (area, flags, imageFlags, numbers[24])
         let apertures = (end - Source.fixedCount) / 2
         fluxesAperture = Array(numbers[Source.fixedCount..<Source.fixedCount + apertures])
         fluxErrorsAperture = Array(numbers[Source.fixedCount + apertures..<end])

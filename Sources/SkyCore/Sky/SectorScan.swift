@@ -157,6 +157,9 @@ struct SectorScan {
             found, profiles: profiles, pixels: seen.detection, rect: frame.rect, configuration: configuration)
         var measured: [MeasuredSource] = []
         let measures = configuration.measures
+        let sharpness = Sharpness(
+            view: view, saturated: saturated, width: frame.rect.width, height: frame.rect.height,
+            noise: Double(background.globalRMS), gain: configuration.gain ?? 0)
         let tellsFootprints = configuration.checkParts?.contains(.footprints) ?? false
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
         for ((index, sector), level) in zip(owned, levels) {
@@ -191,6 +194,7 @@ struct SectorScan {
                 of: floor.map { object.above($0) } ?? object, footprint: footprint, pixels: view.values,
                 width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - Double(level) } ?? .infinity)
+            source.sharpness = sharpness.measure(footprint)
             if !measures.isEmpty {
                 source.further = further(
                     measures, object, source.fluxIsophotal, photometry, footprint, index, view, filtered.values, map,

@@ -44,6 +44,11 @@ public struct Source: Hashable, Codable, Sendable {
     /// SExtractor's bits (`FLAGS`): 1 biased by a neighbour or bad pixels, 2 deblended, 4 saturated,
     /// 8 cut by the image's edge, 16 aperture incomplete, 32 too many branches to deblend.
     public var flags: Int
+    /// What is wrong with its pixels (`IMAFLAGS_ISO`), the bits of ``ImageFlags``.
+    public var imageFlags: Int
+    /// How many times as much light its sharpest pixel has, beyond any doubt by noise, as the pixels on two opposite sides of it: 1
+    /// where none stands out, at most 1000 (`SHARPNESS`).
+    public var sharpness: Double
     /// Index of the sector that owns the source.
     public var sector: Int
     /// What only some columns need; `nil` where none of these was asked for.
@@ -76,6 +81,8 @@ public struct Source: Hashable, Codable, Sendable {
         threshold = 0
         area = 0
         flags = 0
+        imageFlags = 0
+        sharpness = Sharpness.none
         further = nil
     }
 }

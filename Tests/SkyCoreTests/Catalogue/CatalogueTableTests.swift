@@ -37,7 +37,7 @@ import Testing
             "NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,XWIN_IMAGE,YWIN_IMAGE,ALPHAWIN_J2000,DELTAWIN_J2000,"
             + "FLUX_AUTO,FLUXERR_AUTO,MAG_AUTO,MAGERR_AUTO,FLUX_APER,FLUXERR_APER,MAG_APER,MAGERR_APER,FLUX_ISO,"
             + "FLUX_MAX,FLUX_RADIUS,KRON_RADIUS,A_IMAGE,B_IMAGE,THETA_IMAGE,ELONGATION,FWHM_IMAGE,BACKGROUND,"
-            + "THRESHOLD,ISOAREA_IMAGE,FLAGS,SECTOR\n"
+            + "THRESHOLD,ISOAREA_IMAGE,FLAGS,IMAFLAGS_ISO,SECTOR\n"
         #expect(String(decoding: table().csv(), as: UTF8.self).hasPrefix(line))
     }
 
@@ -159,6 +159,17 @@ import Testing
         #expect(lines[3] == "image")
         #expect(lines[4] == "ellipse(10.1234,20.5000,10.500,7.000,30.00) # color=orange")
         #expect(lines[5] == "ellipse(1.0000,2.0000,1.000,1.000,0.00)")
+    }
+
+    @Test func `a source that is sharper than stars has its number and a colour of its own`() {
+        var sharp = table()
+        sharp.sections[0].sources[0].imageFlags = ImageFlags.sharp.rawValue
+        sharp.sections[0].sources[0].sharpness = 12.3456
+        #expect(records(sharp).map { $0["IMAFLAGS_ISO"] } == ["1", "0"])
+        sharp.configuration.columns = ["IMAFLAGS_ISO", "SHARPNESS"]
+        #expect(records(sharp).map { $0["SHARPNESS"] } == ["12.346", "1.000"])
+        let lines = String(decoding: sharp.regions(), as: UTF8.self).split(separator: "\n")
+        #expect(lines[4] == "ellipse(10.1234,20.5000,10.500,7.000,30.00) # color=red")
     }
 
     @Test func `a name cannot smuggle a region in`() {

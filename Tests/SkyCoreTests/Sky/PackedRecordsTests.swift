@@ -52,15 +52,15 @@ struct PackedRecordsTests {
         var endless = numbers
         endless[22] = .infinity
         let rows = [
-            Rows(width: 25, numbers: broken), Rows(width: 25, numbers: endless), Rows(width: 24, numbers: numbers),
-            Rows(width: 0, numbers: numbers), Rows(width: -25, numbers: numbers), Rows(width: .max, numbers: numbers),
-            Rows(width: 25, numbers: numbers + [1]), Rows(width: 1, numbers: [1]),
+            Rows(width: 27, numbers: broken), Rows(width: 27, numbers: endless), Rows(width: 26, numbers: numbers),
+            Rows(width: 0, numbers: numbers), Rows(width: -27, numbers: numbers), Rows(width: .max, numbers: numbers),
+            Rows(width: 27, numbers: numbers + [1]), Rows(width: 1, numbers: [1]),
         ]
         for row in rows {
             let bytes = try WireCoder.encode(row)
             #expect(throws: (any Error).self) { try WireCoder.decode(PackedRecords<Source>.self, from: bytes) }
         }
-        let bytes = try WireCoder.encode(Rows(width: 25, numbers: numbers + numbers))
+        let bytes = try WireCoder.encode(Rows(width: 27, numbers: numbers + numbers))
         #expect(try WireCoder.decode(PackedRecords<Source>.self, from: bytes).wrappedValue == [sound, sound])
     }
 
