@@ -12,7 +12,7 @@ SEEDS ?= 1000
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -136,6 +136,10 @@ epoch-kinds: release
 # How well SPREAD_MODEL tells galaxies from stars in synthetic skies; make separation OPTIONS="--seeds 1 --check"
 separation: release
 	@python3 -B Benchmarks/separation.py $(OPTIONS)
+
+# What IMAFLAGS_ISO flags of hot pixels and cosmic rays, and of stars and galaxies; make sharpness OPTIONS="--seeds 1 --check"
+sharpness: release
+	@python3 -B Benchmarks/sharpness.py $(OPTIONS)
 
 # The pages of the libraries, in .build/docs.
 docs: setup
