@@ -111,9 +111,20 @@ import Testing
             let ended = try await Skynode.run(
                 "scan", folder.file("sky_e1.fits"), folder.file("sky_e2.fits"), "--reference",
                 folder.file("sky_e0.fits"),
-                "-o", folder.file("out"), "--node", cluster.addresses[0], "--sector", "384", "--no-picture", "--format",
-                "json")
+                "-o", folder.file("out"), "--node", cluster.addresses[0], "--sector", "384", "--no-picture",
+                "--difference",
+                "--format", "json")
             #expect(ended.status == 0, "\(ended.errors)")
+            for epoch in 1...2 {
+                let path = folder.file("out/sky_e\(epoch).difference.fits")
+                #expect(access(path, R_OK) == 0)
+                #expect(
+                    ended.output.contains {
+                        $0.contains("\"difference\":") && $0.contains("sky_e\(epoch).difference.fits")
+                    })
+            }
+            let without = try await Skynode.run("scan", folder.file("sky_e1.fits"), "--difference")
+            #expect(without.status == 2 && without.errors == ["skynode: --difference goes with --reference"])
             let jobs = try await Skynode.run("jobs", "list", "--node", cluster.addresses[0])
             #expect(jobs.output.contains { $0.contains("sky_e1.fits against") })
         }

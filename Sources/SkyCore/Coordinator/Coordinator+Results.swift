@@ -65,7 +65,9 @@ extension Coordinator {
         let parts = try await results(of: request.job).parts
         let start = min(max(0, request.from), parts.count)
         var (end, bytes) = (start, 0)
-        while end < parts.count, end == start || (end - start < Coordinator.partsOfPage && bytes < Coordinator.bytesOfPage) {
+        while end < parts.count,
+            end == start || (end - start < Coordinator.partsOfPage && bytes < Coordinator.bytesOfPage)
+        {
             if case .difference(let result) = parts[end] { bytes += result.planes?.byteCount ?? 0 }
             end += 1
         }

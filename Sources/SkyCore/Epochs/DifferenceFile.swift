@@ -15,7 +15,8 @@ package struct DifferenceFile: Sendable {
         guard !overflow, area <= CheckImage.pixelLimit else {
             throw SkyError(
                 .badInput,
-                "--difference goes with images of up to \(CheckImage.pixelLimit) pixels, not \(info.width) x \(info.height)")
+                "--difference goes with images of up to \(CheckImage.pixelLimit) pixels, not \(info.width) x \(info.height)"
+            )
         }
         self.info = info
         difference = [Float](repeating: .nan, count: area)
