@@ -17,12 +17,13 @@ import Testing
     func `Ctrl-C ends a command whose node is frozen, and says how to cancel its job`(command: String) async throws {
         let folder = try ScratchFolder()
         let image = folder.file("sky.fits")
-        let made = try await Skynode.run("synthesize", image, "--width", "1024", "--height", "1024")
+        let made = try await Skynode.run("synthesize", image, "--width", "2048", "--height", "2048")
         #expect(made.status == 0)
         try await RunningCluster.with(1, slots: 1) { cluster in
             var arguments = command.split(separator: " ").map(String.init)
             if command == "scan" {
-                arguments += [image, "-o", folder.file("out"), "--sector", "128", "--no-picture", "--no-cache"]
+                // Not done before the node is frozen, however busy the machine is.
+                arguments += [image, "-o", folder.file("out"), "--sector", "64", "--no-picture", "--no-cache"]
             }
             let process = try RunningProcess(
                 Skynode.path, arguments + ["--node", cluster.addresses[0], "--format", "json"])

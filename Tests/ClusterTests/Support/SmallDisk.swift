@@ -14,15 +14,18 @@ final class SmallDisk: Sendable {
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
-    /// Leaves hardly anything, or so many megabytes.
+    /// Leaves hardly anything, or so many megabytes: never less on the way there, or what writes beside finds no room at all.
     func fill(leaving megabytes: Int = 0) throws {
         let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        defer {
-            if megabytes > 0 { ftruncate(file, lseek(file, 0, SEEK_END) - off_t(megabytes << 20)) }
-            close(file)
-        }
+        defer { close(file) }
         let block = [UInt8](repeating: 1, count: 64 * 1024)
-        while write(file, block, block.count) > 0 {}
+        while free > megabytes << 20 || megabytes == 0, write(file, block, block.count) > 0 {}
+    }
+
+    /// In bytes.
+    private var free: Int {
+        var room = statvfs()
+        return statvfs(path, &room) == 0 ? Int(room.f_bavail) * Int(room.f_frsize) : 0
     }
 
     func empty() { unlink(path + "/filler") }
