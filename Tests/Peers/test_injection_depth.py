@@ -247,13 +247,16 @@ def test_the_depth_of_a_comparison(name: str, reference: str | None, tmp_path: P
     field = Field(SHARED / name)
     frame = field.write(tmp_path / "frame.fits", field.values)
     other = SHARED / reference if reference else moved(field, tmp_path / "other.fits")
-    told = event(events(frame, "--reference", other, "-o", tmp_path / "told", "--inject-changes", 20_000), "changes")
+    told = event(events(frame, "--reference", other, "-o", tmp_path / "told", "--inject-changes", 20_000, "--difference"), "changes")
     width, middle = told["seeing"]["fwhm"], told["depth"]
     radius = max(2, width)
     # Places of the reference's sources in the image come from those that both have, by the frames' own pattern: a source of the
     # image alone is enough to leave a star out, and those of the reference alone are few.
     catalogue = Table.read(tmp_path / "told/frame.csv", format="ascii.csv")
     there = places(catalogue)
+    # The depth is that of what is compared; how much of the image that is, the program says elsewhere.
+    with fits.open(tmp_path / "told/frame.difference.fits") as file:
+        compared = np.isfinite(file["NOISE"].data)
     look = field.look(catalogue, width)
     profile = "moffat" if look is None else look
     magnitudes, found = [], []
@@ -261,6 +264,7 @@ def test_the_depth_of_a_comparison(name: str, reference: str | None, tmp_path: P
     for number in range(min(rounds, 40)):
         stars = field.stars(at_a_time, middle, width)
         stars = stars[~near(stars, there, radius)]
+        stars = stars[compared[np.rint(stars["y"]).astype(int), np.rint(stars["x"]).astype(int)]]
         painted = field.write(tmp_path / f"{number}.fits", field.painted(stars, width, profile))
         events(painted, "--reference", other, "-o", tmp_path / str(number), "--inject-changes", 0, "--no-picture")
         rows = Table.read(tmp_path / str(number) / f"{number}.changes.csv", format="ascii.csv")
