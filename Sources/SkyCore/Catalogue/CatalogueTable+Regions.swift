@@ -1,8 +1,9 @@
 import Transport
 
 extension CatalogueTable {
-    /// The catalogue as a region file for DS9, flagged sources in orange, sharper ones than stars in red (DS9 reference manual, "Regions"): of one image the
-    /// Kron ellipses in image coordinates, of several circles in the sky, without sources that have no place there.
+    /// The catalogue as a region file for DS9 (DS9 reference manual, "Regions"), what is sharper than stars in red, other flagged
+    /// sources in orange: of one image the Kron ellipses in image coordinates, of several circles in the sky, without sources
+    /// that have no place there.
     public func regions() -> [UInt8] {
         let names = sections.map(\.image).joined(separator: ", ")
         let count = sections.reduce(0) { $0 + $1.sources.count }

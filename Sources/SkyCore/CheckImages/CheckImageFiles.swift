@@ -24,23 +24,13 @@ package struct CheckImageFiles: Sendable {
         background = page.background.flatMap { fits($0) ? $0 : nil } ?? background
         noise = page.noise.flatMap { fits($0) ? $0 : nil } ?? noise
         if let part = page.part, info.contains(part.core) {
-            Self.copy(part.subtracted, part.core, into: &subtracted, width: info.width)
-            Self.copy(part.filtered, part.core, into: &filtered, width: info.width)
+            part.subtracted?.copy(to: part.core, of: &subtracted, width: info.width)
+            part.filtered?.copy(to: part.core, of: &filtered, width: info.width)
         }
         guard !labels.isEmpty else { return }
         for labelled in page.footprints ?? [] where labelled.footprint.isSound(in: info) {
             let number = Int32(clamping: labelled.number)
             labelled.footprint.forEachPixel(width: info.width) { labels[$0] = number }
-        }
-    }
-
-    private static func copy(_ plane: PackedFloats?, _ core: PixelRect, into pixels: inout [Float], width: Int) {
-        guard let plane, plane.count == core.area, !pixels.isEmpty else { return }
-        let values = plane.values
-        for row in 0..<core.height {
-            let start = (core.y + row) * width + core.x
-            pixels.replaceSubrange(
-                start..<start + core.width, with: values[row * core.width..<(row + 1) * core.width])
         }
     }
 

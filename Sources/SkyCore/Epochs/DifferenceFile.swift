@@ -9,8 +9,18 @@ package struct DifferenceFile: Sendable {
     package static let ending = ".difference.fits"
 
     /// - Parameter info: Of the new image, as its catalogue has it.
-    /// - Throws: `.badInput` for an image of more pixels than are put together in memory.
+    /// - Throws: as ``check(_:)``.
     package init(of info: ImageInfo) throws(SkyError) {
+        try Self.check(info)
+        self.info = info
+        difference = [Float](repeating: .nan, count: info.width * info.height)
+        noise = difference
+    }
+
+    /// To be asked before anything of an image is written.
+    ///
+    /// - Throws: `.badInput` for an image of more pixels than are put together in memory.
+    package static func check(_ info: ImageInfo) throws(SkyError) {
         let (area, overflow) = info.width.multipliedReportingOverflow(by: info.height)
         guard !overflow, area <= CheckImage.pixelLimit else {
             throw SkyError(
@@ -18,25 +28,14 @@ package struct DifferenceFile: Sendable {
                 "--difference goes with images of up to \(CheckImage.pixelLimit) pixels, not \(info.width) x \(info.height)"
             )
         }
-        self.info = info
-        difference = [Float](repeating: .nan, count: area)
-        noise = difference
     }
 
     /// Takes in a part; what does not fit the image is left out.
     package mutating func add(_ planes: DifferencePlanes) {
         let core = planes.core
         guard info.contains(core), planes.isSound(of: core) else { return }
-        Self.copy(planes.difference, core, into: &difference, width: info.width)
-        Self.copy(planes.noise, core, into: &noise, width: info.width)
-    }
-
-    private static func copy(_ plane: PackedFloats, _ core: PixelRect, into pixels: inout [Float], width: Int) {
-        let values = plane.values
-        for row in 0..<core.height {
-            let start = (core.y + row) * width + core.x
-            pixels.replaceSubrange(start..<start + core.width, with: values[row * core.width..<(row + 1) * core.width])
-        }
+        planes.difference.copy(to: core, of: &difference, width: info.width)
+        planes.noise.copy(to: core, of: &noise, width: info.width)
     }
 
     /// Writes it whole or not at all.

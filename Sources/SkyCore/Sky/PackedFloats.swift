@@ -25,4 +25,14 @@ public struct PackedFloats: Hashable, Codable, Sendable {
             return Float(bitPattern: bits)
         }
     }
+
+    /// Puts them, as the pixels of a rectangle, into an image of `width` columns that it lies in; not where they are not as many.
+    func copy(to rect: PixelRect, of pixels: inout [Float], width: Int) {
+        guard count == rect.area, !pixels.isEmpty else { return }
+        let values = values
+        for row in 0..<rect.height {
+            let start = (rect.y + row) * width + rect.x
+            pixels.replaceSubrange(start..<start + rect.width, with: values[row * rect.width..<(row + 1) * rect.width])
+        }
+    }
 }

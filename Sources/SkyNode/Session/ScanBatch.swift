@@ -358,6 +358,7 @@ struct ScanBatch: Sendable {
             further.injections = try wish.rounds(for: catalogue, configuration: request.configuration)
         }
         guard let reference, let new = try await comparer.scanned(item, job, catalogue) else { return further }
+        if plan.writesDifference { try DifferenceFile.check(new.catalogue.info) }
         do {
             further.epochs = (new, try await comparer.pair(new, with: reference))
         } catch let error as SkyError {
