@@ -70,6 +70,27 @@ def scan(frame: Frame, folder: Path, *options: object) -> Table:
     return Table.read(folder / "catalogue.fits", hdu=1)
 
 
+def extracted(image: object, folder: Path, columns: str, **more: object) -> Table:
+    """What SExtractor makes of an image, or of two whose names a comma parts: found on the first, measured on the second."""
+    (folder / "columns").write_text(columns.replace(" ", "\n") + "\n")
+    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
+    settings = {
+        "CATALOG_NAME": folder / "sex.fits",
+        "CATALOG_TYPE": "FITS_1.0",
+        "PARAMETERS_NAME": folder / "columns",
+        "FILTER_NAME": folder / "default.conv",
+        "PHOT_APERTURES": 10,
+        # What the header says counts more, as in a scan.
+        "GAIN": 0,
+        "SATUR_LEVEL": "1e9",
+        "VERBOSE_TYPE": "QUIET",
+        **more,
+    }
+    words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
+    subprocess.run(["source-extractor", str(image), *words], check=True, capture_output=True, cwd=folder)
+    return Table.read(folder / "sex.fits", hdu=1)
+
+
 def real_frames() -> list[Path]:
     """The frames beside the project that are no weights; none where there are none."""
     return sorted(path for path in SHARED.glob("*.fit*") if ".weight" not in path.name)

@@ -1,6 +1,5 @@
 """The same numbers as SExtractor 2.25 with the same settings, as far as it measures the same."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from astropy.io import fits
 from astropy.table import Table
 
+import conftest
 from conftest import Frame, images, pairs, real_frames, scan
 
 COLUMNS = (
@@ -19,23 +19,7 @@ COLUMNS = (
 
 
 def extracted(image: Path, folder: Path, columns: str = COLUMNS, **more: object) -> Table:
-    (folder / "columns").write_text(columns.replace(" ", "\n") + "\n")
-    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
-    settings = {
-        "CATALOG_NAME": folder / "sex.fits",
-        "CATALOG_TYPE": "FITS_1.0",
-        "PARAMETERS_NAME": folder / "columns",
-        "FILTER_NAME": folder / "default.conv",
-        "PHOT_APERTURES": 10,
-        # What the header says counts more, as in a scan.
-        "GAIN": 0,
-        "SATUR_LEVEL": "1e9",
-        "VERBOSE_TYPE": "QUIET",
-        **more,
-    }
-    words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
-    subprocess.run(["source-extractor", image, *words], check=True, capture_output=True, cwd=folder)
-    return Table.read(folder / "sex.fits", hdu=1)
+    return conftest.extracted(image, folder, columns, **more)
 
 
 @pytest.mark.parametrize("name", ["frame", "dense"])

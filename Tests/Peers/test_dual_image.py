@@ -1,6 +1,5 @@
 """Found on one image, measured on another: the same numbers as SExtractor 2.25 in its dual-image mode."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from astropy.io import fits
 from astropy.table import Table
 
+import conftest
 from conftest import SHARED, Frame, images, pairs, scan
 
 COLUMNS = (
@@ -19,27 +19,8 @@ OURS = COLUMNS.replace("(1)", "").replace(" ", ",")
 
 
 def extracted(detection: Path, image: Path, folder: Path, **more: object) -> Table:
-    (folder / "columns").write_text(COLUMNS.replace(" ", "\n") + "\n")
-    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
-    settings = {
-        "CATALOG_NAME": folder / "sex.fits",
-        "CATALOG_TYPE": "FITS_1.0",
-        "PARAMETERS_NAME": folder / "columns",
-        "FILTER_NAME": folder / "default.conv",
-        "PHOT_APERTURES": 10,
-        "GAIN": 1.5,
-        "SATUR_LEVEL": "1e9",
-        "VERBOSE_TYPE": "QUIET",
-        "MEMORY_BUFSIZE": 8192,
-        "MEMORY_PIXSTACK": 3_000_000,
-        "MEMORY_OBJSTACK": 30_000,
-        **more,
-    }
-    words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
-    subprocess.run(
-        ["source-extractor", f"{detection},{image}", *words], check=True, capture_output=True, cwd=folder
-    )
-    return Table.read(folder / "sex.fits", hdu=1)
+    buffers = {"MEMORY_BUFSIZE": 8192, "MEMORY_PIXSTACK": 3_000_000, "MEMORY_OBJSTACK": 30_000}
+    return conftest.extracted(f"{detection},{image}", folder, COLUMNS, GAIN=1.5, **buffers, **more)
 
 
 def planes(name: str) -> list[np.ndarray]:
