@@ -24,10 +24,13 @@ import Transport
             for path in ["/healthz", "/readyz", "/v1/nodes", "/metrics"] {
                 #expect(try await door.ask(path)?.status == 200, "\(path)")
             }
-            // The oldest have made room.
-            for connection in idle.prefix(32) { _ = await connection.untilClosed() }
+            // All but eight have made room: mostly the oldest, but a busy node may hear of two connections in another order.
+            await withTaskGroup { group in
+                for connection in idle { group.addTask { _ = await connection.untilClosed() } }
+                for _ in 0..<32 { await group.next() }
+                group.cancelAll()
+            }
             #expect(door.connections.count <= 8 && door.connections.counts.crowdedOut >= 32)
-            for connection in idle { await connection.close() }
         }
     }
 

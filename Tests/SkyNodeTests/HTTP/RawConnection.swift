@@ -85,9 +85,14 @@ final class RawConnection: Sendable {
             status: head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, head: head, body: body)
     }
 
-    /// Waits until the other side closes. Returns what came until then and nobody has taken.
+    /// Waits until the other side closes, or the task is cancelled. Returns what came until then and nobody has taken.
     func untilClosed() async -> String {
-        try? await channel.closeFuture.get()
+        await withTaskCancellationHandler {
+            try? await channel.closeFuture.get()
+        } onCancel: {
+            // A future does not hear of it, and a test that waits for ever is worse than one that fails.
+            channel.close(promise: nil)
+        }
         return text.withLockedValue { $0 }
     }
 
