@@ -33,7 +33,7 @@ extension CatalogueTable {
             if let fwhm = section.filter.fwhm {
                 cards.append(FITSCard("FWHM" + number, .real(fwhm), "[pixel] of the Gaussian filter"))
             }
-            if let seeing = scan.seeing(of: section.sources) {
+            if let seeing = scan.seeing(of: section.sources, isDual: section.isDual) {
                 cards.append(
                     FITSCard("STARW" + number, .real(Self.hundredths(seeing.fwhm)), "[pixel] full width of the stars"))
                 if seeing.stars > 0 {

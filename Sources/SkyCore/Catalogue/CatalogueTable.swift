@@ -24,6 +24,8 @@ public struct CatalogueTable: Sendable {
         public var filter: DetectionFilter
         /// In the order in which they are numbered.
         public var sources: [Source]
+        /// Whether they were found on another image.
+        var isDual: Bool { companions.contains { $0.keyword == CompanionFile.detection } }
 
         /// The sources of an image.
         public init(

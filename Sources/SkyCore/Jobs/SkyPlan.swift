@@ -390,16 +390,13 @@ struct SkyPlan: JobPlan {
             if let refusal = refusal(of: images, info) { return PlanStep(abort: refusal) }
         }
         phase = .measuring
-        if given.filter == .seeing || given.measures.contains(.spread) {
-            if let known = given.seeing {
-                if given.filter == .seeing { configuration.filter = .asWide(as: known) }
-            } else {
-                samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
-                    Sector(
-                        index: index, core: core,
-                        padded: core.grown(
-                            by: request.configuration.margin, width: info.width, height: info.height))
-                }
+        if given.filter == .seeing, let width = given.seeing { configuration.filter = .asWide(as: width) }
+        if (given.filter == .seeing && given.seeing == nil) || (given.measures.contains(.spread) && seeing == nil) {
+            samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
+                Sector(
+                    index: index, core: core,
+                    padded: core.grown(
+                        by: request.configuration.margin, width: info.width, height: info.height))
             }
         }
         if let fail = request.failSector, fail >= sectors.count {
@@ -468,7 +465,7 @@ struct SkyPlan: JobPlan {
     private mutating func gauged() -> PlanStep {
         guard case .gauging(let background) = phase else { return PlanStep() }
         let stars = StarWidths(merging: Array(widths.values))
-        if given.filter == .seeing { configuration.filter = stars.filter }
+        if given.filter == .seeing, given.seeing == nil { configuration.filter = stars.filter }
         if given.measures.contains(.spread) { configuration.seeing = stars.seeing?.fwhm }
         phase = .extracting(background)
         return scanning
@@ -533,11 +530,13 @@ struct SkyPlan: JobPlan {
             footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
     }
 
+    /// How wide the stars of the measured image are, where somebody said that: with a detection image it is of that one's stars.
+    private var seeing: Double? { request.image.detection == nil ? given.seeing : nil }
+
     /// What the coordinator hands back at the end.
     var catalogue: Catalogue? {
         info.map {
-            Catalogue(
-                merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: configuration.seeing)
+            Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: seeing)
         }
     }
 }

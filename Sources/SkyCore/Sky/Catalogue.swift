@@ -78,7 +78,7 @@ public struct Catalogue: Codable, Sendable {
 
     /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.
     public func seeing(_ configuration: ScanConfiguration) -> Seeing? {
-        configuration.seeing(of: sources)
+        configuration.seeing(of: sources, isDual: info.detection != nil)
     }
 
     /// A source, and what it was called, and those that it took in, before.

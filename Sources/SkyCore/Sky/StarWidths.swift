@@ -215,7 +215,9 @@ extension DetectionFilter {
 
 extension ScanConfiguration {
     /// How wide the stars among some sources are: as was said, or as they are measured; `nil` where they are too few.
-    func seeing(of sources: [Source]) -> Seeing? {
-        seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing
+    ///
+    /// - Parameter isDual: Whether the sources were found on another image: what was said is of that one's stars.
+    func seeing(of sources: [Source], isDual: Bool) -> Seeing? {
+        (isDual ? nil : seeing).map(Seeing.init(given:)) ?? StarWidths(sources).seeing
     }
 }

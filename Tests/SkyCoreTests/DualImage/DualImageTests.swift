@@ -172,6 +172,33 @@ import Transport
         }
     }
 
+    @Test func `what is sharp is decided in the pixels that are measured, by the width of their own stars`() throws {
+        func night(_ seed: UInt64, sigma: Double, _ hot: [(x: Int, y: Int)]) -> TestFrame {
+            var frame = TestFrame(width: 400, height: 300, seed: seed)
+            for star in Self.stars { frame.addStar(x: star.x, y: star.y, flux: star.flux * 9, sigma: sigma) }
+            for place in hot { frame.pixels[place.y * 400 + place.x] += 3000 }
+            return frame
+        }
+        // In the one only, in both, in the other only, and there on a star.
+        let (seen, both, unseen, onStar) = ((x: 51, y: 53), (x: 113, y: 53), (x: 175, y: 53), (x: 147, y: 82))
+        let one = folder.write(night(81, sigma: 3, [seen, both]).fits(), "wide.fits")
+        let other = folder.write(night(82, sigma: 1.2, [both, unseen, onStar]).fits(), "sharp.fits")
+        for seeing in [nil, 3 * Gaussian.fwhm] {
+            var request = request(other, by: one)
+            request.configuration.seeing = seeing
+            if seeing != nil { request.configuration.filter = .seeing }
+            let catalogue = try #require(try plan(request).catalogue)
+            func flag(_ place: (x: Int, y: Int)) -> Int? {
+                catalogue.sources.first { abs($0.x - 1 - Double(place.x)) < 4 && abs($0.y - 1 - Double(place.y)) < 4 }?
+                    .imageFlags
+            }
+            #expect(flag(seen) == 0 && flag(both) == 1 && flag(unseen) == nil && flag(onStar) == 1)
+            #expect(catalogue.sources.count >= 30 && catalogue.sources.count { $0.imageFlags != 0 } == 2)
+            let width = try #require(catalogue.seeing(request.configuration)).fwhm
+            #expect(abs(width / (1.2 * Gaussian.fwhm) - 1) < 0.1, "\(width)")
+        }
+    }
+
     @Test func `contradictions are refused at the door`() throws {
         func words(_ change: (inout SkyRequest) -> Void) -> String? {
             var request = request("/a.fits", by: "/b.fits")

@@ -105,4 +105,22 @@ import Testing
         }
         #expect(error?.message == "\(path): 9 x 1 pixels are no frame of a colour camera")
     }
+
+    @Test func `a hot pixel is sharp in its own colour only`() throws {
+        var frame = TestFrame(width: 400, height: 300, seed: 3, noise: 3)
+        for row in 0..<4 {
+            for column in 0..<6 {
+                frame.addStar(x: 40 + 60 * Double(column), y: 40 + 65 * Double(row), flux: 60_000, sigma: 3)
+            }
+        }
+        // In even columns and rows: red, of RGGB.
+        for (x, y) in [(70, 72), (190, 138), (310, 72)] { frame.pixels[y * 400 + x] += 2000 }
+        let path = folder.write(frame.fits())
+        for colour in BayerPattern.Colour.allCases {
+            let catalogue = try SkyScan(ScanConfiguration()).catalogue(
+                of: .file(path, layer: ImageLayer(bayer: BayerGrid(.rggb, colour))))
+            #expect(catalogue.sources.count == (colour == .red ? 27 : 24))
+            #expect(catalogue.sources.count { $0.imageFlags != 0 } == (colour == .red ? 3 : 0), "\(colour)")
+        }
+    }
 }

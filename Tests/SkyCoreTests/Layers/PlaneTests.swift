@@ -229,4 +229,21 @@ import Testing
         huge.layer?.scale = PixelScale(offset: 0, exponent: 80)
         #expect(objection(purpose, huge)?.contains("--reference needs such") == true)
     }
+
+    @Test func `what is sharp in one plane of a cube says nothing of another`() throws {
+        let frames = (0..<2).map { number in
+            var frame = TestFrame(width: 300, height: 200, seed: UInt64(number + 5))
+            for index in 0..<24 {
+                frame.addStar(x: 20 + Double(index % 8) * 36, y: 30 + Double(index / 8) * 60, flux: 20_000)
+            }
+            frame.pixels[60 * 300 + 110 + 72 * number] += 2000
+            return frame
+        }
+        let path = folder.write(FITSArray(planes: frames).primary)
+        for plane in 1...2 {
+            let catalogue = try SkyScan(ScanConfiguration()).catalogue(of: .file(path, layer: ImageLayer(plane: plane)))
+            let sharp = catalogue.sources.filter { $0.imageFlags != 0 }
+            #expect(sharp.count == 1 && abs(sharp[0].x - 1 - Double(38 + 72 * plane)) < 1, "plane \(plane)")
+        }
+    }
 }

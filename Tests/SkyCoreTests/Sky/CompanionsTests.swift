@@ -184,4 +184,35 @@ import Testing
         #expect(abs(holed.fluxErrorsAperture[0] / whole.fluxErrorsAperture[0] - 1) < 0.1)
         #expect(holed.threshold < 0.1)
     }
+
+    @Test func `a pixel is sharp by its own noise`() throws {
+        // The same spike in both halves: 240 times the noise in the left one, ten times in the right one, which is no proof.
+        var frame = TestFrame(width: 256, height: 128, seed: 32, noise: 5)
+        for index in 0..<24 {
+            frame.addStar(x: 12 + Double(index % 12) * 20, y: 15 + Double(index / 12) * 80, flux: 20_000)
+        }
+        for x in [64, 192] { frame.pixels[64 * 256 + x] += 1200 }
+        var companions = Companions()
+        var map = frame
+        for index in map.pixels.indices { map.pixels[index] = index % 256 < 128 ? 5 : 120 }
+        (companions.noise, companions.kind) = (Companions.Image(path: folder.write(map.fits(), "rms.fits")), .rms)
+        var configuration = ScanConfiguration()
+        (configuration.meshSize, configuration.seeing, configuration.threshold) = (32, 3.3, 1)
+        var image = ImageReference(path: folder.write(frame.fits()), hdu: nil)
+        image.companions = companions
+        var plan = SkyPlan(SkyRequest(image: image, configuration: configuration))
+        var (count, number) = (plan.begin().newTasks, 0)
+        while number < count {
+            let step = plan.completed(number, try engine.perform(try #require(plan.task(number)).work))
+            if let error = step.abort { throw error }
+            (count, number) = (count + step.newTasks, number + 1)
+        }
+        let catalogue = try #require(plan.catalogue)
+        func flag(_ x: Double) -> Int? {
+            catalogue.sources.first { abs($0.x - 1 - x) < 3 && abs($0.y - 65) < 3 }?.imageFlags
+        }
+        #expect(flag(64) == 1)
+        #expect(flag(192) == 0)
+        #expect(catalogue.sources.count { $0.imageFlags != 0 } == 1)
+    }
 }
