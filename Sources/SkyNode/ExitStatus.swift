@@ -1,5 +1,5 @@
 /// What the shell hears (DESIGN: exit codes).
-enum ExitStatus: Int32 {
+enum ExitStatus: Int32, Comparable {
     case done = 0
     /// Done, but some tasks failed.
     case partlyFailed = 1
@@ -9,6 +9,9 @@ enum ExitStatus: Int32 {
     case noCluster = 3
     /// Cancelled by Ctrl-C.
     case cancelled = 130
+
+    /// Of several, the greatest is told: being cancelled outweighs bad input, which outweighs a gap.
+    static func < (left: ExitStatus, right: ExitStatus) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Ends a command with a status, and a line for the person where there is something to say.

@@ -61,7 +61,8 @@ extension InjectionWish {
         guard count <= most else {
             throw SkyError(
                 .badInput,
-                "--inject \(count): the image has room for \(capacity) stars of a width of \(star.fwhm) pixels at a time, for "
+                "--inject \(count): the image has room for \(capacity) stars of a width of "
+                    + "\(DecimalText.fixed(star.fwhm, 2)) pixels at a time, for "
                     + "\(most) in \(InjectionWish.mostRounds) scans")
         }
     }

@@ -35,7 +35,9 @@ struct OutputOptions: ParsableArguments {
     /// - Throws: `CommandFailure` where the two do not go together, or the name is neither a catalogue's nor a folder's.
     func place() throws -> OutputPlace {
         if output == "-" { return .standardOutput(try single() ?? .csv) }
-        let folder = OutputPlace.folder(output, formats?.formats ?? [.csv, .fits, .regions])
+        let name = output.reversed().drop { $0 == "/" }.reversed()
+        let folder = OutputPlace.folder(
+            name.isEmpty ? output : String(name), formats?.formats ?? [.csv, .fits, .regions])
         guard !output.hasSuffix("/"), let ending = OutputOptions.ending(output) else { return folder }
         guard let format = CatalogueFormat(path: output) ?? (ending.lowercased() == "cat" ? .ldac : nil) else {
             if OutputOptions.isFolder(output) { return folder }

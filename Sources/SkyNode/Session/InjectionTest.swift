@@ -23,7 +23,7 @@ struct InjectionTest: Sendable {
             let (catalogue, ended) = try await scan(
                 item, injection, like: plain,
                 name: injections.count > 1 ? "injected stars \(index + 1)/\(injections.count)" : "injected stars")
-            status = ended.rawValue > status.rawValue ? ended : status
+            status = max(status, ended)
             guard let catalogue else { return status }
             rounds.append((injection, catalogue))
         }

@@ -102,7 +102,7 @@ struct ScanBatch: Sendable {
             var leftOut = 0
             var images: [Int: (written: [String], failed: [String])] = [:]
             while let outcome = try await group.next() {
-                worst = ScanBatch.worse(worst, outcome.status)
+                worst = max(worst, outcome.status)
                 if outcome.isLeftOut { leftOut += 1 }
                 let file = outcome.place >> ScanBatch.orderBits
                 if outcome.isWritten {
@@ -125,17 +125,17 @@ struct ScanBatch: Sendable {
             isCut = isCut || !waiting.isEmpty
             for file in images.keys.sorted() { images[file].map { tellOfGaps(plan.items[file].path, $0) } }
             // Where nothing else was there to be scanned, nothing was done.
-            if leftOut == plan.items.count { worst = ScanBatch.worse(worst, .usage) }
+            if leftOut == plan.items.count { worst = max(worst, .usage) }
             // A catalogue of all images that holds some of them would be taken for whole.
             if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty, !isCut || keepsPartial
             {
                 let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
-                worst = ScanBatch.worse(worst, writeMerged(ordered, isPartial: isCut))
+                worst = max(worst, writeMerged(ordered, isPartial: isCut))
             }
             if isCut, isBatch { display.say("skynode: \(tally.words(plan, keepsPartial: keepsPartial))") }
             if !interrupts.wasInterrupted {
                 let ordered = compared.sorted { $0.place < $1.place }.map(\.1)
-                worst = ScanBatch.worse(worst, try await EpochFiles(comparer: comparer, compared: ordered).write())
+                worst = max(worst, try await EpochFiles(comparer: comparer, compared: ordered).write())
             }
             return interrupts.wasInterrupted ? .cancelled : worst
         }
@@ -188,11 +188,6 @@ struct ScanBatch: Sendable {
 
     /// Images that a line names.
     private static let namesShown = 8
-
-    private static func worse(_ left: ExitStatus, _ right: ExitStatus) -> ExitStatus {
-        // Being cancelled outweighs bad input, which outweighs a gap.
-        left.rawValue >= right.rawValue ? left : right
-    }
 
     private func scan(
         _ item: ScanPlan.Item, place: Int, _ reference: EpochComparer.Scanned?
@@ -287,21 +282,21 @@ struct ScanBatch: Sendable {
         // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
         let isDamaged = info.auxiliaries?.contains(where: FITSImage.saysDamaged) ?? false
         var outcome = Outcome(
-            status: isDamaged ? ScanBatch.worse(status, .usage) : status, place: place, name: item.name,
+            status: isDamaged ? max(status, .usage) : status, place: place, name: item.name,
             isWritten: isWritten, section: section, others: others)
         if let reference, let (new, pair) = further.epochs, !interrupts.wasInterrupted {
             do {
                 outcome.compared = try await comparer.compare(item, new, with: reference, pair).map { (place, $0) }
-                if outcome.compared == nil { outcome.status = ScanBatch.worse(outcome.status, .partlyFailed) }
+                if outcome.compared == nil { outcome.status = max(outcome.status, .partlyFailed) }
             } catch let error as SkyError {
                 display.say(
                     "skynode: \(PrintableText.of(item.name)) cannot be compared with \(PrintableText.of(reference.name)): "
                         + PrintableText.of(error.message))
-                outcome.status = ScanBatch.worse(outcome.status, .usage)
+                outcome.status = max(outcome.status, .usage)
             }
         }
         if report.state == .done, !interrupts.wasInterrupted {
-            outcome.status = ScanBatch.worse(outcome.status, try await test(item, further.injections, catalogue))
+            outcome.status = max(outcome.status, try await test(item, further.injections, catalogue))
         }
         return outcome
     }
