@@ -29,7 +29,11 @@ enum HonestResults {
                     found: found(-1, near: union.rect, isCleaned: configuration.cleanParameter != nil, count: 2)))
         case .compare(_, _, .difference(let order)): .compared(.difference(difference(order)))
         case .compare(_, _, .cutouts(let changes, _)):
-            .compared(.cutouts(changes.map { _ in EpochCutouts(old: [137, 80], new: [137, 80], side: 41) }))
+            .compared(
+                .cutouts(
+                    changes.map { _ in
+                        EpochCutouts(old: [137, 80], new: [137, 80], difference: [137, 80], side: 41)
+                    }))
         case .pixels: .pixels(ByteBuffer(bytes: [1, 2, 3]))
         case .preview(_, let side): .preview(preview(of: info ?? HonestRequests.info, side))
         }

@@ -125,6 +125,16 @@ import Testing
             }
             let without = try await Skynode.run("scan", folder.file("sky_e1.fits"), "--difference")
             #expect(without.status == 2 && without.errors == ["skynode: --difference goes with --reference"])
+            // A difference that cannot be written costs nothing but itself.
+            let name = "blocked/sky_e1.difference.fits"
+            try FileManager.default.createDirectory(
+                atPath: folder.file(name + "/kept"), withIntermediateDirectories: true)
+            let blocked = try await Skynode.run(
+                "scan", folder.file("sky_e1.fits"), "--reference", folder.file("sky_e0.fits"), "--difference",
+                "-o", folder.file("blocked/"), "--node", cluster.addresses[0], "--no-picture")
+            #expect(blocked.status == 2 && blocked.errors.count { $0.contains(name) } == 1, "\(blocked.errors)")
+            #expect(blocked.output.contains("wrote " + folder.file("blocked/sky_e1.changes.csv")), "\(blocked.output)")
+            #expect(!blocked.output.contains { $0.contains(name) })
             let jobs = try await Skynode.run("jobs", "list", "--node", cluster.addresses[0])
             #expect(jobs.output.contains { $0.contains("sky_e1.fits against") })
         }

@@ -20,7 +20,7 @@ struct FetchedResults {
             let drawn = parts.reduce(0) { sum, part in
                 switch part {
                 case .difference(let result): sum + result.candidates.count * 128 + (result.planes?.byteCount ?? 0)
-                case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.old.count + $1.new.count }
+                case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.byteCount }
                 }
             }
             return 1024 + sources * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0)

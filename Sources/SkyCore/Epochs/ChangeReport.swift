@@ -1,6 +1,6 @@
 import Foundation
 
-/// What has changed between two images, as a page that needs no other file: each change with what was and what is.
+/// What has changed between two images, as a page that needs no other file: each change with what was, what is and the difference.
 public struct ChangeReport: Sendable {
     private let table: ChangeTable
     private let cutouts: [Int: EpochCutouts]
@@ -43,10 +43,16 @@ public struct ChangeReport: Sendable {
         }
         page += "</table>\n"
         if !tracks.isEmpty { page += trackRows }
+        if !cutouts.isEmpty { page += "<p>\(Self.legend)</p>\n" }
         for kind in EpochChange.Kind.allCases where table.count(kind) > 0 { page += section(kind) }
         page += "</body>\n</html>\n"
         return Array(page.utf8)
     }
+
+    private static let legend =
+        "Reference and image have the same greys. The difference is image less reference, brought to the same seeing, in units of "
+        + "its noise: grey is none, white from \(Int(NoiseGreys.reach)) times the noise brighter, black as much fainter, "
+        + "blue not compared."
 
     private var summary: [(name: String, value: String)] {
         EpochChange.Kind.allCases.map { ($0.rawValue, "\(table.count($0))") }
@@ -66,7 +72,7 @@ public struct ChangeReport: Sendable {
 
     private func section(_ kind: EpochChange.Kind) -> String {
         var text = "<h2>\(kind.rawValue.prefix(1).uppercased() + kind.rawValue.dropFirst())</h2>\n<table>\n"
-        text += "<tr><th>reference</th><th>image</th><th></th></tr>\n"
+        text += "<tr><th>reference</th><th>image</th><th>difference</th><th></th></tr>\n"
         let rows = table.comparison.changes.enumerated().filter { $0.element.kind == kind }
         for (index, change) in rows.sorted(by: { abs($0.element.significance) > abs($1.element.significance) }) {
             text += "<tr>" + pictures(index) + "<td>" + words(index, change) + "</td></tr>\n"
@@ -75,9 +81,12 @@ public struct ChangeReport: Sendable {
     }
 
     private func pictures(_ index: Int) -> String {
-        guard let cutouts = cutouts[index] else { return "<td></td><td></td>" }
-        return [(cutouts.old, "reference"), (cutouts.new, "image")].map { bytes, name in
-            "<td><img alt=\"\(name) \(index + 1)\" src=\"data:image/png;base64,\(Data(bytes).base64EncodedString())\"></td>"
+        let cutouts = cutouts[index]
+        return [(cutouts?.old, "reference"), (cutouts?.new, "image"), (cutouts?.difference, "difference")].map {
+            bytes, name in
+            guard let bytes else { return "<td></td>" }
+            return
+                "<td><img alt=\"\(name) \(index + 1)\" src=\"data:image/png;base64,\(Data(bytes).base64EncodedString())\"></td>"
         }.joined()
     }
 

@@ -57,6 +57,8 @@ struct DifferenceImage {
             target = (new * new + filter * filter).squareRoot()
         }
 
+        /// Sigma of the Gaussian that smooths the new image.
+        var filterSigma: Double { filter / Gaussian.fwhm }
         /// Sigma of the Gaussian between the old image and the target.
         var kernelSigma: Double { max(target * target - old * old, 0.25).squareRoot() / Gaussian.fwhm }
         /// Pixels around a star that the kernel is fitted on.
@@ -71,23 +73,11 @@ struct DifferenceImage {
     ) throws(SkyError) {
         self.frame = frame
         self.seeing = seeing
-        let filterSigma = seeing.filter / Gaussian.fwhm
-        let smoothed = frame.new.smoothed(sigma: filterSigma)
-        let basis = KernelBasis(sigma: seeing.kernelSigma, stars: order.stars.count)
-        let reach = max(seeing.fitReach + basis.radius, PointTemplate.radius + 4)
-        var stamps: [StarStamp] = []
-        for star in order.stars {
-            if let stamp = StarStamp(of: star, from: frame, smoothed: smoothed, radius: reach) {
-                stamps.append(stamp)
-            } else if let stamp = try Self.far(star, reach, new, old, order, filterSigma, lanczos) {
-                stamps.append(stamp)
-            }
-        }
+        let smoothed = frame.new.smoothed(sigma: seeing.filterSigma)
         newNoise = NoiseGrid(smoothed, mask: frame.mask).sigma
-        let kernel =
-            MatchingKernel(
-                stamps: stamps, basis: basis, reach: seeing.fitReach, noise: Double(max(newNoise, 1e-20)))
-            ?? MatchingKernel(sigma: seeing.kernelSigma, ratio: order.ratio)
+        let match = try SeeingMatch(
+            order, seeing, frame: frame, smoothed: smoothed, noise: newNoise, new: new, old: old, lanczos: lanczos)
+        let (stamps, kernel) = (match.stamps, match.kernel)
         stars = kernel.stars
         ratio = kernel.ratio
         let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
@@ -104,7 +94,7 @@ struct DifferenceImage {
         newTemplate = PointTemplate(stamps: stamps, fwhm: seeing.new, lanczos: lanczos) { $0.new }
         let scale = Float(kernel.ratio)
         oldTemplate = PointTemplate(stamps: stamps, fwhm: seeing.old, lanczos: lanczos) { $0.old.map { $0 * scale } }
-        let filter = Gaussian.weights(sigma: filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
+        let filter = Gaussian.weights(sigma: seeing.filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
         let model = ResidualModel(
             difference: difference, common: common, noise: noise, mask: frame.mask,
             reach: Int((3 * seeing.target).rounded(.up)),
@@ -132,20 +122,5 @@ struct DifferenceImage {
         self.new.values[index] = new
         self.difference.values[index] = difference
         self.common.values[index] = common
-    }
-
-    /// A star outside the sector's pixels.
-    private static func far(
-        _ star: ReferenceStar, _ reach: Int, _ new: EpochImage, _ old: EpochImage, _ order: DifferenceOrder,
-        _ filterSigma: Double, _ lanczos: LanczosFilter
-    ) throws(SkyError) -> StarStamp? {
-        guard abs(star.x) < 1e9, abs(star.y) < 1e9 else { return nil }
-        let rim = reach + Int((4 * filterSigma).rounded(.up)) + 1
-        let rect = PixelRect(
-            x: Int(star.x.rounded()) - rim, y: Int(star.y.rounded()) - rim, width: 2 * rim + 1, height: 2 * rim + 1)
-        guard new.info.contains(rect),
-            let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos)
-        else { return nil }
-        return StarStamp(of: star, from: frame, smoothed: frame.new.smoothed(sigma: filterSigma), radius: reach)
     }
 }

@@ -32,6 +32,6 @@ extension EpochCutouts {
     private static let byteLimit = 4 << 20
 
     var isSound: Bool {
-        (1...1000).contains(side) && old.count <= EpochCutouts.byteLimit && new.count <= EpochCutouts.byteLimit
+        (1...1000).contains(side) && [old, new, difference ?? []].allSatisfy { $0.count <= EpochCutouts.byteLimit }
     }
 }

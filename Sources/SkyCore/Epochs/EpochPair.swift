@@ -133,6 +133,10 @@ public struct EpochPair: Hashable, Codable, Sendable {
     ///
     /// - Parameter tellsPixels: Whether it is to tell the difference itself, too.
     public func order(for sector: Sector, tellsPixels: Bool = false) -> DifferenceOrder {
+        order(for: sector, tellsPixels: tellsPixels, injects: true)
+    }
+
+    private func order(for sector: Sector, tellsPixels: Bool = false, injects: Bool) -> DifferenceOrder {
         let core = sector.core
         func distance(_ star: ReferenceStar) -> Double {
             let dx = max(Double(core.x) - star.x, star.x - Double(core.x + core.width - 1), 0)
@@ -150,14 +154,11 @@ public struct EpochPair: Hashable, Codable, Sendable {
                 x: Double(core.x) + Double(core.width) / 2, y: Double(core.y) + Double(core.height) / 2),
             newSeeing: newSeeing, oldSeeing: oldSeeing, newSaturation: newSaturation, oldSaturation: oldSaturation,
             gain: gain, oldInfo: oldInfo, stars: Array(chosen.prefix(Self.mostOfSector)),
-            injected: injected.filter { core.contains($0.pixel) }, injectedWidth: injectedWidth,
+            injected: injects ? injected.filter { core.contains($0.pixel) } : [], injectedWidth: injectedWidth,
             injectsNarrowest: injectsNarrowest,
             injectionSeed: injectionSeed, tellsPixels: tellsPixels ? true : nil)
     }
 
-    /// What drawing a cut-out needs to know.
-    public var cutoutOrder: DifferenceOrder {
-        let pixel = PixelRect(x: 0, y: 0, width: 1, height: 1)
-        return order(for: Sector(index: 0, core: pixel, padded: pixel))
-    }
+    /// What drawing changes of one sector needs to know.
+    public func cutoutOrder(for sector: Sector) -> DifferenceOrder { order(for: sector, injects: false) }
 }

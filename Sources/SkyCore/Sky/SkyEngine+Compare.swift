@@ -8,7 +8,8 @@ extension SkyEngine {
         case .difference(let order): return .difference(try DifferenceScan(new: new, old: old, order: order).run())
         case .cutouts(let changes, let order):
             var pictures: [EpochCutouts] = []
-            for change in changes { pictures.append(try EpochCutouts(of: change, new: new, old: old, order: order)) }
+            var painter = CutoutPainter(new: new, old: old, order: order)
+            for change in changes { pictures.append(try painter.cutouts(of: change)) }
             return .cutouts(pictures)
         }
     }

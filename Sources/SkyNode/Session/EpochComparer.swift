@@ -19,8 +19,9 @@ struct EpochComparer: Sendable {
         var reference: Scanned
         var new: CompareRequest.Image
         var comparison: EpochComparison
-        /// What drawing needs.
-        var order: DifferenceOrder
+        /// What drawing needs, and the parts that were compared.
+        var pair: EpochPair
+        var sectors: [Sector]
         var time: Double?
         /// Magnitude of one unit of the new image's flux.
         var zeroPoint: Double
@@ -110,29 +111,39 @@ struct EpochComparer: Sendable {
             EpochComparison(merging: differences, pair: pair, new: new.catalogue, old: old.catalogue)
         }
         // Now, because those of all images would not fit into memory. It takes seconds of a large image.
-        let path = item.stem + DifferenceFile.ending
-        if let file {
+        let (path, written) = try await write(file, of: new, reference: old, to: item.stem + DifferenceFile.ending)
+        return Compared(
+            item: item, reference: old, new: new.image, comparison: comparison, pair: pair, sectors: grid.sectors,
+            time: new.time, zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0,
+            status: max(status, written), differencePath: path)
+    }
+
+    /// Writes the difference, where there is one: where that fails, which is said, what has changed is told all the same.
+    private func write(
+        _ file: DifferenceFile?, of new: Scanned, reference old: Scanned, to path: String
+    ) async throws -> (path: String?, status: ExitStatus) {
+        guard let file else { return (nil, .done) }
+        do {
             try await NIOThreadPool.singleton.runIfActive {
                 try interrupts.whileWriting { () throws(SkyError) in
                     try file.write(to: path, catalogue: new.catalogue, image: new.name, reference: old.name)
                 }
             }
+            return (path, .done)
+        } catch let error as SkyError {
+            display.say("skynode: \(PrintableText.of(error.message))")
+            return (nil, .usage)
         }
-        return Compared(
-            item: item, reference: old, new: new.image, comparison: comparison, order: pair.cutoutOrder, time: new.time,
-            zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0, status: status,
-            differencePath: file == nil ? nil : path)
     }
 
     /// Pictures of changes, by their place in the list.
     func cutouts(_ compared: Compared, _ changes: [EpochChange]) async throws -> [Int: EpochCutouts] {
-        let drawn = changes.indices.sorted { abs(changes[$0].significance) > abs(changes[$1].significance) }
-            .prefix(ChangeReport.mostPictures)
-        guard !drawn.isEmpty else { return [:] }
-        let groups = stride(from: 0, to: drawn.count, by: Self.picturesOfTask).map {
-            Array(drawn[$0..<min(drawn.count, $0 + Self.picturesOfTask)])
+        let groups = CutoutGroup.all(of: changes, limit: ChangeReport.mostPictures, in: compared.sectors)
+        guard !groups.isEmpty else { return [:] }
+        let work = groups.map { group in
+            CompareRequest.Work.cutouts(
+                group.changes.map { changes[$0] }, compared.pair.cutoutOrder(for: group.sector))
         }
-        let work = groups.map { CompareRequest.Work.cutouts($0.map { changes[$0] }, compared.order) }
         let request = CompareRequest(new: compared.new, old: compared.reference.image, work: work)
         var none: DifferenceFile?
         guard let (parts, status) = try await parts(request, of: compared.item, pixels: &none), status == .done else {
@@ -141,14 +152,11 @@ struct EpochComparer: Sendable {
         let pictures = parts.flatMap { part -> [EpochCutouts] in
             if case .cutouts(let pictures) = part { pictures } else { [] }
         }
-        return Dictionary(zip(groups.joined(), pictures)) { one, _ in one }
+        return Dictionary(zip(groups.flatMap(\.changes), pictures)) { one, _ in one }
     }
 
     /// Pixels along the side of a part that is compared by itself.
     private static let partSide = 1024
-
-    /// A task of these takes a tenth of a second.
-    private static let picturesOfTask = 16
 
     /// What became of a comparison's parts; `nil` where it was given up or cancelled, which has been said.
     ///

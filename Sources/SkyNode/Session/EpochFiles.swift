@@ -17,10 +17,7 @@ struct EpochFiles: Sendable {
         var status = ExitStatus.done
         for (one, comparison) in zip(compared, series.comparisons) {
             guard !comparer.interrupts.wasInterrupted else { return .cancelled }
-            let own =
-                comparison.depth?.isBlind == true
-                ? max(one.status.rawValue, ExitStatus.partlyFailed.rawValue) : one.status.rawValue
-            if own > status.rawValue { status = ExitStatus(rawValue: own) ?? status }
+            status = max(status, one.status, comparison.depth?.isBlind == true ? .partlyFailed : .done)
             let table = ChangeTable(
                 comparison, image: one.item.name, reference: one.reference.name,
                 zeroPoint: one.zeroPoint, hasTimes: series.hasTimes)

@@ -6,7 +6,7 @@ import Testing
     private func job(_ number: Int) -> JobID { JobID(rawValue: UInt64(number)) }
 
     private func entry(bytes: Int = 0) -> FetchedResults.Entry {
-        let cutouts = EpochCutouts(old: [], new: [UInt8](repeating: 0, count: bytes), side: 1)
+        let cutouts = EpochCutouts(old: [], new: [UInt8](repeating: 0, count: bytes), difference: nil, side: 1)
         return FetchedResults.Entry(runs: [], parts: bytes > 0 ? [.cutouts([cutouts])] : [])
     }
 

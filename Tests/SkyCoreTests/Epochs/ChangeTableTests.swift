@@ -46,11 +46,24 @@ import Testing
 
     @Test func `the page has the pictures of each change, and names that are no HTML`() throws {
         let (table, _) = try table()
-        let picture = EpochCutouts(old: [1, 2, 3], new: [4, 5, 6], side: 41)
+        let picture = EpochCutouts(old: [1, 2, 3], new: [4, 5, 6], difference: [7, 8, 9], side: 41)
         let page = String(decoding: ChangeReport(table, cutouts: [0: picture]).html, as: UTF8.self)
         #expect(page.contains("&lt;new&gt;.fits against old.fits") && !page.contains("<new>"))
-        #expect(page.contains("base64,AQID") && page.contains("base64,BAUG"))
+        #expect(page.contains("base64,AQID") && page.contains("base64,BAUG") && page.contains("base64,BwgJ"))
+        #expect(page.contains("alt=\"difference 1\"") && page.contains("times the noise"))
         #expect(page.contains("fainter than 19.80 mag"))
         #expect(page.contains("<h2>Appeared</h2>") && !page.contains("<h2>Moved</h2>"))
+    }
+
+    @Test func `the page has as many cells in each row, whatever was drawn`() throws {
+        let (table, _) = try table()
+        let older = EpochCutouts(old: [1], new: [2], difference: nil, side: 41)
+        for (cutouts, images) in [([0: older], 2), ([:], 0)] {
+            let page = String(decoding: ChangeReport(table, cutouts: cutouts).html, as: UTF8.self)
+            let row = try #require(page.split(separator: "\n").first { $0.contains("<b>1</b>") })
+            #expect(row.components(separatedBy: "<td>").count == 5)
+            #expect(row.components(separatedBy: "<img").count == images + 1)
+            #expect(page.contains("times the noise") == (images > 0))
+        }
     }
 }

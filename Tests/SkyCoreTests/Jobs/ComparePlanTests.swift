@@ -30,7 +30,7 @@ import Transport
             new: new.image, old: old.image,
             work: [
                 .difference(pair.order(for: Sector(index: 4, core: rect, padded: rect))),
-                .cutouts([], pair.cutoutOrder),
+                .cutouts([], pair.cutoutOrder(for: Sector(index: 4, core: rect, padded: rect))),
             ])
     }
 
