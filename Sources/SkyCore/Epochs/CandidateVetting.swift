@@ -1,3 +1,5 @@
+import Glibc
+
 /// Whether a peak of the difference is what a point source would make.
 struct CandidateVetting {
     var image: DifferenceImage
@@ -15,6 +17,11 @@ struct CandidateVetting {
     /// Where no star shows the shape, the error in every pixel as a share of the highest: that of a Gaussian instead of a Moffat function
     /// of the same width.
     private static let unknownShapeError = 0.06
+    /// So many widths of a star from its middle it has a twentieth of its height; this share of it, and that many sigma, are another's.
+    private static let beside = 1.2
+    private static let besideShare = 0.6
+    private static let besideSignificance = 3.5
+    private static let directions = 16
     /// Pixels near the peak that are bad, at most.
     private static let badShare = 0.2
 
@@ -30,7 +37,13 @@ struct CandidateVetting {
         if opposite > Self.dipoleShare * abs(height), abs(height) < light {
             return (.dipole, height)
         }
-        return (misfit(of: peak, height: height, level: level) > Self.largestMisfit ? .shape : nil, height)
+        if runsOn(peak, height: height, level: level) { return (.surroundings, height) }
+        let fit = fit(of: peak, height: height, level: level)
+        let isPoint =
+            fit.misfit <= Self.largestMisfit && fit.worst <= Self.largestDeviation
+            && !fit.isOfReplaced(significance: height / peak.error)
+            && !fit.isSharper(than: height > 0 ? image.seeing.new : image.seeing.old)
+        return (isPoint ? nil : .shape, height)
     }
 
     /// A peak that stood up to this, as it is reported; without coordinates of the sky.
@@ -87,6 +100,24 @@ struct CandidateVetting {
         return (level, opposite, Double(counts.bad) / Double(max(counts.all, 1)))
     }
 
+    /// Whether the light goes on to one side as far as no point source's does: the edge of a shadow, a trail.
+    private func runsOn(_ peak: DifferencePeak, height: Double, level: Double) -> Bool {
+        let (width, planeHeight) = (image.difference.width, image.difference.height)
+        let distance = Self.beside * image.seeing.target
+        let limit = max(Self.besideShare * abs(height), Self.besideSignificance * peak.error)
+        let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
+        return (0..<Self.directions).contains { direction in
+            let angle = 2 * .pi * Double(direction) / Double(Self.directions)
+            let x = Int((Double(peak.x) + peak.dx + distance * cos(angle)).rounded())
+            let y = Int((Double(peak.y) + peak.dy + distance * sin(angle)).rounded())
+            guard x >= 0, y >= 0, x < width, y < planeHeight, image.frame.mask[y * width + x].isEmpty else {
+                return false
+            }
+            let value = Double(image.difference.values[y * width + x]) - ground
+            return (height > 0 ? value : -value) > limit
+        }
+    }
+
     /// Whether it may be what is left of a cosmic ray, of which the sharpest pixels were taken out: more than one of them lay within
     /// the seeing. One by itself is a hot pixel, of which nothing is left.
     private func isRemainder(_ peak: DifferencePeak) -> Bool {
@@ -107,44 +138,46 @@ struct CandidateVetting {
         return count > (peak.height > 0 ? 1 : 4)
     }
 
-    /// Mean square deviation of the unsmoothed images' difference from a point source, in units of its error.
+    /// How the unsmoothed images' difference compares with a point source.
     ///
     /// - Parameter level: of the difference around the peak, which the source stands on: a sky that was taken too high or too low
     ///   is no fault of the source's shape.
-    private func misfit(of peak: DifferencePeak, height: Double, level: Double) -> Double {
+    private func fit(of peak: DifferencePeak, height: Double, level: Double) -> PointFit {
         let (width, planeHeight) = (image.difference.width, image.difference.height)
         let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
         let flux = height / image.template.peak
         let template = height > 0 ? image.newTemplate : image.oldTemplate
         let shape = template.shape(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)
         let ratio = Float(image.ratio)
-        let noise = pixelVariance
         let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
         let unknown = template.isKnown ? 0 : Self.unknownShapeError * flux * template.peak
-        var sum = 0.0
-        var count = 0
+        var fit = PointFit(flux: flux)
         var place = 0
         for y in peak.y - reach...peak.y + reach {
             for x in peak.x - reach...peak.x + reach {
                 defer { place += 1 }
                 let index = y * width + x
-                guard x >= 0, y >= 0, x < width, y < planeHeight, image.frame.mask[index].isEmpty else { continue }
-                // Where a source that moved a little left its gap, this one has no say.
-                if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
+                guard x >= 0, y >= 0, x < width, y < planeHeight else { continue }
+                let mask = image.frame.mask[index]
+                guard mask.isDisjoint(with: .blocking) else { continue }
                 let (a, b) = (image.frame.new.values[index], image.frame.old.values[index] * ratio)
                 let model = flux * Double(shape[place])
-                let left = Double(a - b) - model - ground
-                let own = Self.shapeError * model
                 let host = Self.hostError * Double(max(min(a, b), 0))
-                let square =
-                    left * left / (noise + own * own + unknown * unknown + host * host + abs(model) * photonsPerUnit)
-                // One pixel far off is a cosmic ray's, however well the others fit.
-                if square > Self.largestDeviation { return .infinity }
-                sum += square
-                count += 1
+                let variance = pixelVariance + host * host + abs(model) * photonsPerUnit
+                if mask.contains(.sharp) {
+                    let (new, old) = image.frame.raw(x: x, y: y, lanczos: lanczos)
+                    fit.addHidden(Double(new - old * ratio) - ground, shape: Double(shape[place]), variance: variance)
+                    continue
+                }
+                // Where a source that moved a little left its gap, this one has no say.
+                if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
+                let own = Self.shapeError * model
+                fit.add(
+                    Double(a - b) - ground, x: Double(x - peak.x) - peak.dx, y: Double(y - peak.y) - peak.dy,
+                    shape: Double(shape[place]), variance: variance, unknown: own * own + unknown * unknown)
             }
         }
-        return count > 0 ? sum / Double(count) : 0
+        return fit
     }
 
     /// Of the unsmoothed difference.

@@ -11,7 +11,11 @@ struct PairFrame {
     var newMask: [PixelMask]
     private(set) var oldMask: [PixelMask]
     /// What sharp pixels of the new image had.
-    private let sharp: [(index: Int, value: Float)]
+    private let sharp: [Int: Float]
+    /// What was taken out of the old image's sharp pixels, in a rectangle of its own; empty where nothing was.
+    private var excess: [Float] = []
+    private let oldRect: PixelRect
+    private let alignment: EpochAlignment
 
     /// Places between which the map is followed by straight lines: the error is below a ten-thousandth of a pixel.
     private static let lattice = 16
@@ -29,12 +33,17 @@ struct PairFrame {
         }
         let (news, newMask, sharp) = try new.read(
             rect, saturation: order.newSaturation, seeing: isClean ? order.newSeeing : nil, gain: order.gain)
-        let (olds, oldMask, _) = try old.read(
+        let (olds, oldMask, oldSharp) = try old.read(
             oldRect, saturation: order.oldSaturation, seeing: isClean ? order.oldSeeing : nil, gain: order.gain)
         self.rect = rect
         self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
         self.old = PixelPlane(width: rect.width, height: rect.height)
-        self.sharp = sharp
+        self.sharp = Dictionary(sharp.map { ($0.index, $0.value) }) { one, _ in one }
+        (self.oldRect, alignment) = (oldRect, order.alignment)
+        if !oldSharp.isEmpty {
+            excess = [Float](repeating: 0, count: oldRect.area)
+            for pixel in oldSharp { excess[pixel.index] = pixel.value - olds[pixel.index] }
+        }
         mask = newMask
         self.newMask = newMask
         self.oldMask = [PixelMask](repeating: [], count: rect.area)
@@ -50,8 +59,24 @@ struct PairFrame {
     /// The new image with its sharp pixels as they were.
     var rawNew: PixelPlane {
         var raw = new
-        for pixel in sharp where !mask[pixel.index].contains(.missing) { raw.values[pixel.index] = pixel.value }
+        for (index, value) in sharp where !mask[index].contains(.missing) { raw.values[index] = value }
         return raw
+    }
+
+    /// Both images at a pixel with what was taken out of sharp pixels.
+    func raw(x: Int, y: Int, lanczos: LanczosFilter) -> (new: Float, old: Float) {
+        let index = y * rect.width + x
+        let value = sharp[index] ?? new.values[index]
+        guard !excess.isEmpty else { return (value, old.values[index]) }
+        let place = alignment.old(x: Double(rect.x + x), y: Double(rect.y + y))
+        let more = excess.withUnsafeBufferPointer { excess in
+            excess.baseAddress.flatMap {
+                lanczos.value(
+                    of: $0, width: oldRect.width, height: oldRect.height, x: place.x - Double(oldRect.x),
+                    y: place.y - Double(oldRect.y))
+            }
+        }
+        return (value, old.values[index] + (more ?? 0))
     }
 
     /// Which places have a bad pixel among those that a value between would be made of; empty where no pixel is bad.

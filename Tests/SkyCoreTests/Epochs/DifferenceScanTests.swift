@@ -127,6 +127,47 @@ import Testing
         #expect(comparison.refused[.shape] > 5)
     }
 
+    @Test func `the edge of a shadow that moves is no row of sources`() throws {
+        func shadow(_ canvas: inout PixelCanvas, from distance: Double) {
+            for y in 0..<canvas.height {
+                for x in 0..<canvas.width where 0.9 * Double(x) + 0.43 * Double(y) > distance {
+                    canvas.pixels[y * canvas.width + x] -= 90
+                }
+            }
+        }
+        // The telescope points a little elsewhere, the shadow stays nearly where it was on the detector.
+        var (before, after) = (old, night)
+        before.spoil = { shadow(&$0, from: 300) }
+        after.spoil = { shadow(&$0, from: 300.8) }
+        let star = PaintedEpoch.lonely(x: 120.4, y: 150.7, flux: 6000)
+        after.extra = [star]
+        let comparison = try study.compare(after, with: before)
+        #expect(comparison.near(star, in: after).count == 1)
+        #expect(comparison.changes.count == 1, "\(comparison.changes)")
+        #expect(comparison.refused[.surroundings] > 3)
+    }
+
+    @Test(arguments: [0.0, 0.3])
+    func `hot pixels that are just sharp enough in one image are no changes`(shift: Double) throws {
+        // The same pixels of the detector in both, and hardly another pointing, as of frames that are taken one after the other.
+        var (before, after) = (PaintedEpoch(), PaintedEpoch())
+        (before.fwhm, after.fwhm, after.dx, after.seed) = (2.1, 2.1, shift, 2)
+        func spoil(_ seed: UInt64) -> (inout PixelCanvas) -> Void {
+            { canvas in
+                var (places, scatter) = (RandomStream(seed: 5, purpose: 2), RandomStream(seed: seed, purpose: 3))
+                for _ in 0..<200 {
+                    let (x, y) = (Int(places.uniform(8, 410)), Int(places.uniform(8, 410)))
+                    canvas.pixels[y * canvas.width + x] += Float(
+                        places.uniform(200, 400) * (1 + 0.15 * scatter.uniform(-1, 1)))
+                }
+            }
+        }
+        (before.spoil, after.spoil) = (spoil(1), spoil(2))
+        let comparison = try study.compare(after, with: before)
+        #expect(comparison.changes.count <= 1, "\(comparison.changes)")
+        #expect(comparison.refused[.shape] > 3)
+    }
+
     @Test func `new stars of undersampled frames are found wherever in a pixel they are`() throws {
         var (before, after) = (old, night)
         (before.fwhm, after.fwhm, after.transparency) = (1.4, 1.3, 1)
