@@ -114,13 +114,18 @@ struct InjectedChangeTrial {
                 mask[row * read.width + column] = vetting.image.frame.mask[index].intersection(.blocking)
             }
         }
-        sharp.clean(&window.values, &mask, width: read.width, noise: rawNoise)
+        let removed = Dictionary(
+            sharp.clean(&window.values, &mask, width: read.width, noise: rawNoise).map { ($0.index, $0.value) }
+        ) { one, _ in one }
         for index in mask.indices where mask[index].contains(.missing) { window.values[index] = 0 }
         let result = window.smoothed(sigma: vetting.image.seeing.filter / Gaussian.fwhm)
         for y in smoothed.y..<smoothed.y + smoothed.height {
             for x in smoothed.x..<smoothed.x + smoothed.width {
                 let (to, from) = (y * raw.width + x, (y - read.y) * read.width + x - read.x)
                 vetting.image.frame.new.values[to] = window.values[from]
+                if mask[from].contains(.sharp) || vetting.image.frame.newMask[to].contains(.sharp) {
+                    vetting.image.frame.sharp[to] = removed[from]
+                }
                 vetting.image.frame.newMask[to] = mask[from]
                 vetting.image.frame.mask[to] = vetting.image.frame.oldMask[to].union(mask[from])
                 vetting.image.renew(to, smoothed: result.values[from])
@@ -150,6 +155,7 @@ struct InjectedChangeTrial {
         private var planes: [[Float]]
         private var mask: [PixelMask]
         private var newMask: [PixelMask]
+        private var sharp: [Int: Float]
 
         init(_ image: DifferenceImage, _ rect: PixelRect) {
             self.rect = rect
@@ -162,9 +168,11 @@ struct InjectedChangeTrial {
             }
             mask = cut(image.frame.mask)
             newMask = cut(image.frame.newMask)
+            sharp = image.frame.sharp
         }
 
         func restore(_ image: inout DifferenceImage) {
+            image.frame.sharp = sharp
             let width = image.frame.rect.width
             for index in 0..<rect.area {
                 let to = (rect.y + index / rect.width) * width + rect.x + index % rect.width

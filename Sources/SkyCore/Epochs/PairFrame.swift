@@ -10,8 +10,8 @@ struct PairFrame {
     /// The same of either image alone.
     var newMask: [PixelMask]
     private(set) var oldMask: [PixelMask]
-    /// What sharp pixels of the new image had.
-    private let sharp: [Int: Float]
+    /// What sharp pixels of the new image had, by their index.
+    var sharp: [Int: Float]
     /// What was taken out of the old image's sharp pixels, in a rectangle of its own; empty where nothing was.
     private var excess: [Float] = []
     private let oldRect: PixelRect
