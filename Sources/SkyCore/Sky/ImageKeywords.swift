@@ -47,7 +47,9 @@ public struct ImageKeywords: Hashable, Sendable {
             return nil
         }
         unit = values.text("BUNIT").map(Self.unit)
-        gain = first(Self.gains, in: 1e-6...1e6)
+        // Hubble's cameras have CCDGAIN in images whose pixels are electrons already.
+        let isElectrons = unit?.hasPrefix("electron") ?? false
+        gain = first(Self.gains.filter { $0 != "CCDGAIN" || !isElectrons }, in: 1e-6...1e6)
         saturation = first(Self.saturations, in: 1e-30...1e30)
         zeroPoint = first(Self.zeroPoints, in: -100...100) ?? Self.zeroPoint(values, unit: unit)
         exposure = first(Self.exposures, in: 0...1e9)?.value

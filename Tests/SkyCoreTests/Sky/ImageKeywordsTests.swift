@@ -16,6 +16,15 @@ import Testing
         #expect(found.filter == "SDSS r / 2" && found.object == "Barnard's star")
     }
 
+    @Test func `Hubble's gain is none of pixels that are electrons already`() {
+        #expect(keywords(("CCDGAIN", "2.0"), ("BUNIT", "'COUNTS'")).gain?.value == 2)
+        #expect(keywords(("CCDGAIN", "2.0")).gain?.value == 2)
+        for unit in ["ELECTRONS", "ELECTRONS/S", "electron s-1"] {
+            #expect(keywords(("CCDGAIN", "2.0"), ("BUNIT", "'\(unit)'")).gain == nil, "\(unit)")
+            #expect(keywords(("CCDGAIN", "2.0"), ("BUNIT", "'\(unit)'"), ("GAIN", "1.1")).gain?.value == 1.1)
+        }
+    }
+
     @Test(arguments: ["1e99", "'x'", "", "NaN", "inf", "T", "-1e99"])
     func `what no camera has counts as none`(value: String) {
         let found = keywords(("GAIN", value), ("SATURATE", value), ("MAGZERO", value))
