@@ -4,6 +4,7 @@ import Glibc
 struct CandidateVetting {
     var image: DifferenceImage
     let lanczos: LanczosFilter
+    private let blocked: [Bool]
 
     /// Opposite peaks beside it of at least this share, where the source is much brighter than what changed.
     private static let dipoleShare = 0.35
@@ -21,7 +22,9 @@ struct CandidateVetting {
     private static let beside = 1.2
     private static let besideShare = 0.6
     private static let besideSignificance = 3.5
-    private static let directions = 16
+    private static let directions = 24
+    /// Least significance beside bad pixels that are brighter.
+    private static let leastBesideBad = 7.0
     /// Pixels near the peak that are bad, at most.
     private static let badShare = 0.2
 
@@ -37,7 +40,11 @@ struct CandidateVetting {
         if opposite > Self.dipoleShare * abs(height), abs(height) < light {
             return (.dipole, height)
         }
-        if runsOn(peak, height: height, level: level) { return (.surroundings, height) }
+        switch lightBeside(peak, height: height, level: level) {
+        case .runsOn: return (.surroundings, height)
+        case .bad where abs(height) < Self.leastBesideBad * peak.error: return (.edge, height)
+        case .bad, .none: break
+        }
         let fit = fit(of: peak, height: height, level: level)
         let isPoint =
             fit.misfit <= Self.largestMisfit && fit.worst <= Self.largestDeviation
@@ -100,22 +107,43 @@ struct CandidateVetting {
         return (level, opposite, Double(counts.bad) / Double(max(counts.all, 1)))
     }
 
-    /// Whether the light goes on to one side as far as no point source's does: the edge of a shadow, a trail.
-    private func runsOn(_ peak: DifferencePeak, height: Double, level: Double) -> Bool {
+    /// What light there is beside a peak that is as bright.
+    private enum Beside {
+        case none
+        /// Of bad pixels, whose light resampling scatters.
+        case bad
+        /// To both sides, or far to one, as of no point source: the edge of a shadow, a trail. A neighbour by itself is none.
+        case runsOn
+    }
+
+    private func lightBeside(_ peak: DifferencePeak, height: Double, level: Double) -> Beside {
         let (width, planeHeight) = (image.difference.width, image.difference.height)
-        let distance = Self.beside * image.seeing.target
         let limit = max(Self.besideShare * abs(height), Self.besideSignificance * peak.error)
         let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
-        return (0..<Self.directions).contains { direction in
+        func index(_ direction: Int, _ distance: Double) -> Int? {
             let angle = 2 * .pi * Double(direction) / Double(Self.directions)
-            let x = Int((Double(peak.x) + peak.dx + distance * cos(angle)).rounded())
-            let y = Int((Double(peak.y) + peak.dy + distance * sin(angle)).rounded())
-            guard x >= 0, y >= 0, x < width, y < planeHeight, image.frame.mask[y * width + x].isEmpty else {
-                return false
-            }
-            let value = Double(image.difference.values[y * width + x]) - ground
+            let reach = distance * image.seeing.target
+            let x = Int((Double(peak.x) + peak.dx + reach * cos(angle)).rounded())
+            let y = Int((Double(peak.y) + peak.dy + reach * sin(angle)).rounded())
+            return x >= 0 && y >= 0 && x < width && y < planeHeight ? y * width + x : nil
+        }
+        func isBright(_ direction: Int, _ distance: Double) -> Bool {
+            guard let index = index(direction, distance), !blocked[index] else { return false }
+            let value = Double(image.difference.values[index]) - ground
             return (height > 0 ? value : -value) > limit
         }
+        var isBesideBad = false
+        for direction in 0..<Self.directions {
+            if isBright(direction, Self.beside),
+                isBright(direction, 2 * Self.beside) || isBright(direction + Self.directions / 2, Self.beside)
+            {
+                return .runsOn
+            }
+            if let index = index(direction, Self.beside), blocked[index] {
+                isBesideBad = isBesideBad || abs(Double(image.difference.values[index]) - ground) > limit
+            }
+        }
+        return isBesideBad ? .bad : .none
     }
 
     /// Whether it may be what is left of a cosmic ray, of which the sharpest pixels were taken out: more than one of them lay within
@@ -185,9 +213,11 @@ struct CandidateVetting {
     /// Variance of a pixel's own photons per unit of its light.
     let photonsPerUnit: Double
 
-    init(image: DifferenceImage, gain: Double, lanczos: LanczosFilter) {
+    /// - Parameter blocked: Pixels that are bad or have a bad one near.
+    init(image: DifferenceImage, gain: Double, lanczos: LanczosFilter, blocked: [Bool]) {
         self.image = image
         self.lanczos = lanczos
+        self.blocked = blocked
         let a = Double(NoiseGrid(image.frame.new, mask: image.frame.mask).sigma)
         let b = Double(NoiseGrid(image.frame.old, mask: image.frame.mask).sigma) * image.ratio
         pixelVariance = max(a * a + b * b, .leastNormalMagnitude)

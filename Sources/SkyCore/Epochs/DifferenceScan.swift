@@ -41,7 +41,7 @@ package struct DifferenceScan {
         // A peak at a border may lie on either side of it for each sector: both list it, and merging keeps one.
         let searched = inner.grown(by: 2, width: rect.width, height: rect.height)
         let peaks = DifferencePeak.all(in: image, core: searched, threshold: max(lowest, 3), blocked: blocked)
-        let vetting = CandidateVetting(image: image, gain: order.gain, lanczos: lanczos)
+        let vetting = CandidateVetting(image: image, gain: order.gain, lanczos: lanczos, blocked: blocked)
         for peak in peaks.sorted(by: { (-abs($0.significance), $0.y, $0.x) < (-abs($1.significance), $1.y, $1.x) }) {
             let (refusal, height) = vetting.examine(peak, threshold: lowest)
             if let refusal {
