@@ -18,18 +18,48 @@ struct PixelFilter {
             sums.update(from: pixels + y * width + columns.lowerBound, count: columns.count)
             return
         }
+        let isInside = y > 0 && y < height - 1 && columns.lowerBound > 0 && columns.upperBound < width
+        if kernel.width == 3, kernel.height == 3, isInside { return runThree(y, columns, into: sums) }
         sums.update(repeating: 0, count: columns.count)
+        // Without a slice for each line: most runs are some pixels long.
+        weights.withUnsafeBufferPointer { weights in
+            if let weights = weights.baseAddress { add(weights, y, columns, to: sums) }
+        }
+    }
+
+    /// The usual size, away from the edges: all nine at once, in the same order.
+    private func runThree(_ y: Int, _ columns: Range<Int>, into sums: UnsafeMutablePointer<Float>) {
+        weights.withUnsafeBufferPointer { weights in
+            let (a, b, c) = (weights[0], weights[1], weights[2])
+            let (d, e, f) = (weights[3], weights[4], weights[5])
+            let (g, h, i) = (weights[6], weights[7], weights[8])
+            let above = pixels + (y - 1) * width + columns.lowerBound - 1
+            let (above1, above2) = (above + 1, above + 2)
+            let here = above + width
+            let (here1, here2) = (here + 1, here + 2)
+            let below = here + width
+            let (below1, below2) = (below + 1, below + 2)
+            for x in 0..<columns.count {
+                let first = a * above[x] + b * above1[x] + c * above2[x]
+                let second = first + d * here[x] + e * here1[x] + f * here2[x]
+                sums[x] = second + g * below[x] + h * below1[x] + i * below2[x]
+            }
+        }
+    }
+
+    private func add(
+        _ weights: UnsafePointer<Float>, _ y: Int, _ columns: Range<Int>, to sums: UnsafeMutablePointer<Float>
+    ) {
         let (radius, reach, side, count) = (kernel.width / 2, kernel.height / 2, kernel.width, columns.count)
         for line in max(0, y - reach)...min(height - 1, y + reach) {
-            let taps = weights[(line - y + reach) * side..<(line - y + reach + 1) * side]
+            let taps = weights + (line - y + reach) * side + radius
             let row = pixels + line * width
             var shift = -radius
             while shift <= radius {
-                let tap = taps[taps.startIndex + radius + shift]
+                let tap = taps[shift]
                 // Three at a time, in the same order, where all of them lie in the rectangle.
                 if shift + 2 <= radius, columns.lowerBound + shift >= 0, columns.upperBound + shift + 2 <= width {
-                    let next = taps[taps.startIndex + radius + shift + 1]
-                    let last = taps[taps.startIndex + radius + shift + 2]
+                    let (next, last) = (taps[shift + 1], taps[shift + 2])
                     let first = row + columns.lowerBound + shift
                     // Pointers of their own: an index that may overflow is not reckoned with four at a time.
                     let (second, third) = (first + 1, first + 2)
