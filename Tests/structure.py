@@ -56,9 +56,8 @@ class Module:
         for path, text in bare.items():
             for line in text.split("\n"):
                 found = DECLARATION.match(line)
-                if found and (found.group(1)[0].isupper() or " func " in " " + line):
+                if found:
                     owners[found.group(1)].add(self.folder[path])
-        # Names of functions that are free: an operator's or a helper's; of types: all.
         self.edges: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for path, text in bare.items():
             own = self.folder[path]

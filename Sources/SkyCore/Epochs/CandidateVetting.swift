@@ -4,6 +4,7 @@ import Glibc
 struct CandidateVetting {
     var image: DifferenceImage
     let lanczos: LanczosFilter
+    /// Pixels that are bad or have a bad one near.
     private let blocked: [Bool]
 
     /// Opposite peaks beside it of at least this share, where the source is much brighter than what changed.
@@ -18,7 +19,8 @@ struct CandidateVetting {
     /// Where no star shows the shape, the error in every pixel as a share of the highest: that of a Gaussian instead of a Moffat function
     /// of the same width.
     private static let unknownShapeError = 0.06
-    /// So many widths of a star from its middle it has a twentieth of its height; this share of it, and that many sigma, are another's.
+    /// How far from a peak other light is looked for, in widths of a star, where the star itself has a twentieth of its height; from which
+    /// share of the height, and from how many sigma, light there is not the star's; and in how many directions.
     private static let beside = 1.2
     private static let besideShare = 0.6
     private static let besideSignificance = 3.5
@@ -194,7 +196,7 @@ struct CandidateVetting {
                 let variance = pixelVariance + host * host + abs(model) * photonsPerUnit
                 if mask.contains(.sharp) {
                     let (new, old) = image.frame.raw(x: x, y: y, lanczos: lanczos)
-                    fit.addHidden(Double(new - old * ratio) - ground, shape: Double(shape[place]), variance: variance)
+                    fit.addReplaced(Double(new - old * ratio) - ground, shape: Double(shape[place]), variance: variance)
                     continue
                 }
                 // Where a source that moved a little left its gap, this one has no say.
@@ -213,7 +215,6 @@ struct CandidateVetting {
     /// Variance of a pixel's own photons per unit of its light.
     let photonsPerUnit: Double
 
-    /// - Parameter blocked: Pixels that are bad or have a bad one near.
     init(image: DifferenceImage, gain: Double, lanczos: LanczosFilter, blocked: [Bool]) {
         self.image = image
         self.lanczos = lanczos

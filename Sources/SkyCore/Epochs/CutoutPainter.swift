@@ -100,9 +100,9 @@ package struct CutoutPainter {
         for index in difference.values.indices { difference.values[index] -= matched.values[index] }
         // What the kernel takes from beyond the frame is not in it.
         let whole = inner.grown(by: max(seeing.margin - kernel.radius, 0), width: width, height: height)
+        let part = PixelRect(x: whole.x - rect.x, y: whole.y - rect.y, width: whole.width, height: whole.height)
         let noise = NoiseGrid(
-            difference.part(whole.moved(by: rect)), mask: Self.part(frame.mask, whole.moved(by: rect), of: rect),
-            cell: max(whole.width, whole.height))
+            difference.part(part), mask: frame.mask.part(part, width: rect.width), cell: max(whole.width, whole.height))
         guard noise.sigma > 0 else { return values }
         let level = noise.level(x: 0, y: 0)
         for (from, to) in Self.indices(of: inner, in: wanted) {
@@ -151,10 +151,6 @@ package struct CutoutPainter {
         }
     }
 
-    private static func part(_ mask: [PixelMask], _ part: PixelRect, of rect: PixelRect) -> [PixelMask] {
-        (part.y..<part.bottom).flatMap { mask[$0 * rect.width + part.x..<$0 * rect.width + part.right] }
-    }
-
     private static func png(
         _ greys: [UInt8], side: Int, marks: [Place], hasValue: (Int) -> Bool
     ) throws(SkyError) -> [UInt8] {
@@ -179,12 +175,5 @@ package struct CutoutPainter {
             if let ellipse = SourceEllipse(ring, minimumRadius: 1) { raster.stroke(ellipse, line: 1.5, ink: ink) }
         }
         return try PNGWriter.encode(raster)
-    }
-}
-
-extension PixelRect {
-    /// The rectangle as seen from the first pixel of another.
-    fileprivate func moved(by origin: PixelRect) -> PixelRect {
-        PixelRect(x: x - origin.x, y: y - origin.y, width: width, height: height)
     }
 }

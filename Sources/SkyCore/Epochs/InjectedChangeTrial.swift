@@ -161,13 +161,8 @@ struct InjectedChangeTrial {
             self.rect = rect
             planes = [image.frame.new, image.new, image.difference, image.common].map { $0.part(rect).values }
             let width = image.frame.rect.width
-            func cut(_ mask: [PixelMask]) -> [PixelMask] {
-                (rect.y..<rect.y + rect.height).flatMap {
-                    mask[$0 * width + rect.x..<$0 * width + rect.x + rect.width]
-                }
-            }
-            mask = cut(image.frame.mask)
-            newMask = cut(image.frame.newMask)
+            mask = image.frame.mask.part(rect, width: width)
+            newMask = image.frame.newMask.part(rect, width: width)
             sharp = image.frame.sharp
         }
 

@@ -16,12 +16,7 @@ struct PixelPlane {
 
     /// The values of a rectangle inside.
     func part(_ rect: PixelRect) -> PixelPlane {
-        var part = PixelPlane(width: rect.width, height: rect.height, values: [])
-        part.values.reserveCapacity(rect.area)
-        for y in rect.y..<rect.y + rect.height {
-            part.values += values[y * width + rect.x..<y * width + rect.x + rect.width]
-        }
-        return part
+        PixelPlane(width: rect.width, height: rect.height, values: values.part(rect, width: width))
     }
 
     /// The plane smoothed with a kernel of `2 * radius + 1` columns and rows, zero beyond its edges: the sum over the kernel's
@@ -117,5 +112,15 @@ enum Gaussian {
         let values = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = values.reduce(0, +)
         return values.map { Float($0 / sum) }
+    }
+}
+
+extension Array {
+    /// The elements of a rectangle, row by row, of an array with an element for each pixel of `width` columns.
+    func part(_ rect: PixelRect, width: Int) -> [Element] {
+        var part: [Element] = []
+        part.reserveCapacity(rect.area)
+        for y in rect.y..<rect.bottom { part += self[y * width + rect.x..<y * width + rect.right] }
+        return part
     }
 }

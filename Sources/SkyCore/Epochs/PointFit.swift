@@ -21,11 +21,12 @@ struct PointFit {
     private let flux: Double
     private var squares = 0.0
     private var pixels: [Pixel] = []
-    /// Of the pixels as they were before what is sharper than stars was taken out: sums of light times shape, and of the shape's
-    /// square, both over the variance; and the share of the point's light in those pixels.
+    /// Sums of light times shape, and of the shape's square, both over the variance, of all pixels as they are in the images: also of
+    /// those that were replaced because they are sharper than stars.
     private var light = 0.0
     private var shape = 0.0
-    private var hidden = 0.0
+    /// Share of the point's light that would be in the replaced pixels.
+    private var replaced = 0.0
 
     /// Width of something narrower, as a share of a star's.
     private static let narrow = 0.6
@@ -36,9 +37,9 @@ struct PointFit {
     private static let leastWidth = 1.8
     /// Where the point is looked for, in steps of a quarter of a pixel each way.
     private static let steps = -4...4
-    /// Of light that may decide what is found.
-    private static let hiddenShare = 0.05
-    /// Of a point source's significance, that the pixels as they were must show.
+    /// With less of a point's light in them, replaced pixels do not decide what is found.
+    private static let leastReplaced = 0.05
+    /// Share of the significance that a change must have in the images as they are.
     private static let leastRaw = 0.7
 
     /// - Parameter flux: Of the point source, negative for one that is gone.
@@ -62,10 +63,10 @@ struct PointFit {
     }
 
     /// Takes in a pixel whose light was replaced in one image because it is sharper than stars, as it was.
-    mutating func addHidden(_ value: Double, shape: Double, variance: Double) {
+    mutating func addReplaced(_ value: Double, shape: Double, variance: Double) {
         light += value * shape / variance
         self.shape += shape * shape / variance
-        hidden += shape
+        replaced += shape
     }
 
     /// Whether something narrower explains the light better: a cosmic ray.
@@ -74,22 +75,22 @@ struct PointFit {
     func isSharper(than fwhm: Double) -> Bool {
         guard fwhm >= Self.leastWidth else { return false }
         let narrow = explained(fwhm: Self.narrow * fwhm)
-        return narrow > Self.advantage * explained && narrow > Self.advantage * explained(fwhm: fwhm)
+        return narrow > Self.advantage * explainedByStar && narrow > Self.advantage * explained(fwhm: fwhm)
     }
 
     /// By how much a star as the image has them, which may be drawn out, lowers the sum of squares where the peak is.
-    private var explained: Double {
+    private var explainedByStar: Double {
         let light = pixels.reduce(0) { $0 + $1.value * $1.shape / $1.variance }
         let shape = pixels.reduce(0) { $0 + $1.shape * $1.shape / $1.variance }
         return shape > 0 ? light * light / shape : 0
     }
 
-    /// Whether the change comes of what was replaced: the pixels as they were show none, as of a hot pixel that both images have, and
-    /// that was sharp enough for one only.
+    /// Whether the change comes from replaced pixels: the images as they are show none. So it is with a hot pixel that both images have,
+    /// and that was sharp enough to be replaced in one only.
     ///
     /// - Parameter significance: Of the change, as found.
     func isOfReplaced(significance: Double) -> Bool {
-        guard hidden > Self.hiddenShare, shape > 0 else { return false }
+        guard replaced > Self.leastReplaced, shape > 0 else { return false }
         let raw = light / shape.squareRoot()
         return (flux < 0 ? -raw : raw) < Self.leastRaw * abs(significance)
     }

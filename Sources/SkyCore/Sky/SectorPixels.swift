@@ -39,13 +39,7 @@ struct SectorPixels {
         // The least number of 32 bits that is not below the level.
         let rounded = Float(level)
         let limit = Double(rounded) < level ? rounded.nextUp : rounded
-        // All are counted, because that goes by eight at a time, and looking for the first does not.
-        let count = pixels.withUnsafeBufferPointer { pixels in
-            var count: Int32 = 0
-            for pixel in pixels { count &+= pixel >= limit ? 1 : 0 }
-            return count
-        }
-        return count != 0 ? pixels.map { $0 >= limit } : []
+        return pixels.contains { $0 >= limit } ? pixels.map { $0 >= limit } : []
     }
 
     /// Pointers to the pixels, as long as a closure runs.

@@ -145,10 +145,6 @@ final class SegmentMap {
             guard let sums = sums.baseAddress else { return }
             for y in top..<min(height, top + Self.tile) {
                 filter.run(y, left..<right, into: sums)
-                // Hardly any line has one, and counting them goes by several at a time.
-                var count: Int32 = 0
-                for x in 0..<right - left { count &+= sums[x] > threshold ? 1 : 0 }
-                guard count > 0 else { continue }
                 let row = labels + y * width + left
                 for x in 0..<right - left where sums[x] > threshold && row[x] == 0 { row[x] = Self.nobody }
             }

@@ -1,4 +1,5 @@
 import Testing
+import Transport
 
 @testable import SkyCore
 
@@ -124,6 +125,17 @@ import Testing
         #expect(CutoutGroup.all(of: changes, limit: 9, in: sectors).map(\.sector.index) == [0])
         #expect(CutoutGroup.all(of: changes, limit: 9, in: []).isEmpty)
         #expect(CutoutGroup.all(of: [], limit: 9, in: sectors).isEmpty)
+    }
+
+    @Test func `pictures of a node of an earlier version are taken without a difference`() throws {
+        struct Earlier: Codable {
+            var old: [UInt8]
+            var new: [UInt8]
+            var side: Int
+        }
+        let sent = try WireCoder.encode(Earlier(old: [1, 2], new: [3], side: 41))
+        let cutouts = try WireCoder.decode(EpochCutouts.self, from: sent)
+        #expect(cutouts == EpochCutouts(old: [1, 2], new: [3], difference: nil, side: 41) && cutouts.isSound)
     }
 
     @Test func `pictures that are too large are not taken`() {

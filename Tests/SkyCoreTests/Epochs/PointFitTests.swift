@@ -81,7 +81,7 @@ import Testing
                 for x in -3...3 {
                     let shape = Self.star(Double(x), Double(y), fwhm: 2.9)
                     if x == 0 && y == 0 {
-                        fit.addHidden(sign * hidden * shape, shape: shape, variance: 1)
+                        fit.addReplaced(sign * hidden * shape, shape: shape, variance: 1)
                     } else {
                         let light = hidden > 0 ? 40 * shape : 0
                         fit.add(
