@@ -20,6 +20,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from sextractor import command
+
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = os.environ.get("PROGRAM") or str(ROOT / ".build/release/skynode")
 SIDE = 4096
@@ -48,21 +50,8 @@ def run(words: list[str], folder: Path) -> float:
 
 
 def sextractor(frame: Path, folder: Path) -> list[str]:
-    (folder / "columns").write_text(COLUMNS.replace(" ", "\n") + "\n")
-    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
-    settings = {
-        "CATALOG_NAME": folder / "sex.fits",
-        "CATALOG_TYPE": "FITS_1.0",
-        "PARAMETERS_NAME": folder / "columns",
-        "FILTER_NAME": folder / "default.conv",
-        "PHOT_APERTURES": 10,
-        "GAIN": 0,
-        "GAIN_KEY": "NONE",
-        "SATUR_KEY": "NONE",
-        "SATUR_LEVEL": "1e9",
-        "VERBOSE_TYPE": "QUIET",
-    }
-    return ["source-extractor", str(frame), *(str(word) for key, value in settings.items() for word in (f"-{key}", value))]
+    # Neither looks at the header here.
+    return command(frame, folder, COLUMNS, GAIN_KEY="NONE", SATUR_KEY="NONE")
 
 
 def skynode(frames: list[Path], folder: Path, *where: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from scipy.spatial import cKDTree
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(os.environ.get("PROGRAM") or ROOT / ".build/release/skynode").resolve()
 SHARED = ROOT.parent / "shared/sky"
+
+# The benchmarks run it with the same settings.
+sys.path.insert(0, str(ROOT / "Benchmarks"))
+import sextractor  # noqa: E402
 
 
 def skynode(*arguments: object) -> str:
@@ -72,22 +77,8 @@ def scan(frame: Frame, folder: Path, *options: object) -> Table:
 
 def extracted(image: object, folder: Path, columns: str, **more: object) -> Table:
     """What SExtractor makes of an image, or of two whose names a comma parts: found on the first, measured on the second."""
-    (folder / "columns").write_text(columns.replace(" ", "\n") + "\n")
-    (folder / "default.conv").write_text("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n")
-    settings = {
-        "CATALOG_NAME": folder / "sex.fits",
-        "CATALOG_TYPE": "FITS_1.0",
-        "PARAMETERS_NAME": folder / "columns",
-        "FILTER_NAME": folder / "default.conv",
-        "PHOT_APERTURES": 10,
-        # What the header says counts more, as in a scan.
-        "GAIN": 0,
-        "SATUR_LEVEL": "1e9",
-        "VERBOSE_TYPE": "QUIET",
-        **more,
-    }
-    words = [str(word) for key, value in settings.items() for word in (f"-{key}", value)]
-    subprocess.run(["source-extractor", str(image), *words], check=True, capture_output=True, cwd=folder)
+    words = sextractor.command(image, folder, columns, **more)
+    subprocess.run(words, check=True, capture_output=True, cwd=folder)
     return Table.read(folder / "sex.fits", hdu=1)
 
 
