@@ -144,7 +144,7 @@ sharpness: release
 # The pages of the libraries, in .build/docs.
 docs: setup
 	@$(SWIFT) package dump-symbol-graph --skip-synthesized-members --minimum-access-level public >/dev/null
-	@for library in Transport SkyCore; do \
+	@for library in Transport Sky; do \
 		rm -rf .build/symbols && mkdir -p .build/symbols .build/docs && \
 		cp .build/*/symbolgraph/$$library*.symbols.json .build/symbols/ && \
 		docc convert Sources/$$library/$$library.docc --fallback-display-name $$library \
@@ -152,7 +152,7 @@ docs: setup
 			--output-path .build/docs/$$library --transform-for-static-hosting \
 			--hosting-base-path $$library || exit 1; \
 	done
-	@echo "open /Transport/documentation/transport or /SkyCore/documentation/skycore (any web server on .build/docs)"
+	@echo "open /Transport/documentation/transport or /Sky/documentation/sky (any web server on .build/docs)"
 
 # make demo, or make demo IMAGE=my.fits
 demo: release

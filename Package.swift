@@ -32,6 +32,7 @@ let package = Package(
     name: "SkyNet",
     products: [
         .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "Sky", targets: ["Sky"]),
         .library(name: "SkyCore", targets: ["SkyCore"]),
         .executable(name: "skynode", targets: ["SkyNode"]),
     ],
@@ -64,9 +65,12 @@ let package = Package(
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
 
+        // What both houses stand on.
+        .target(name: "Base", swiftSettings: strict),
         .target(
             name: "Transport",
             dependencies: nio + security + [
+                "Base",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -76,9 +80,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "Sky",
+            dependencies: [
+                "Base", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CPNG", "CZLIB",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "SkyCore",
             dependencies: [
-                "Transport", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CPNG", "CZLIB",
+                "Base", "Transport", "Sky",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -94,7 +107,7 @@ let package = Package(
         .executableTarget(
             name: "SkyNode",
             dependencies: [
-                "Transport", "SkyCore",
+                "Base", "Transport", "Sky", "SkyCore",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -116,7 +129,7 @@ let package = Package(
         .testTarget(
             name: "TransportTests",
             dependencies: [
-                "Transport", .product(name: "HeapModule", package: "swift-collections"),
+                "Base", "Transport", .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -124,10 +137,21 @@ let package = Package(
             ] + nio + security,
             swiftSettings: strict
         ),
+        // Frames, folders and the like that the tests of several modules make.
+        .target(name: "Fixtures", dependencies: ["Base", "Sky"], path: "Tests/Fixtures", swiftSettings: strict),
+        .testTarget(
+            name: "SkyTests",
+            dependencies: [
+                "Base", "Sky", "Transport", "Fixtures", "CCFITSIO", "CPNG",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "SkyCoreTests",
             dependencies: [
-                "SkyCore", "Transport", "CCFITSIO", "CPNG", .product(name: "Logging", package: "swift-log"),
+                "Base", "Sky", "SkyCore", "Transport", "Fixtures",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -137,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "SkyNodeTests",
             dependencies: [
-                "SkyNode", "SkyCore", "Transport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Base", "Sky", "SkyNode", "SkyCore", "Transport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -147,7 +172,9 @@ let package = Package(
         // The daemons these start are the built `skynode`, hence the dependency on it.
         .testTarget(
             name: "ClusterTests",
-            dependencies: ["SkyNode", "SkyCore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            dependencies: [
+                "Base", "Sky", "SkyNode", "SkyCore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
     ],
@@ -166,7 +193,7 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
     if fuzz == "values" {
         driver.sources = ["Driver", "Hostile"]
         driver.dependencies += [
-            "SkyCore", "SkyNode", .product(name: "GRDB", package: "GRDB.swift"),
+            "Base", "Sky", "SkyCore", "SkyNode", .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOFoundationCompat", package: "swift-nio"),
         ]
         package.targets =
@@ -185,9 +212,11 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
     } else {
         driver.sources = ["Driver", "Bytes"]
         package.targets = [
+            .target(name: "Base", swiftSettings: counted),
             .target(
                 name: "Transport",
                 dependencies: [
+                    "Base",
                     .product(name: "NIOCore", package: "swift-nio"),
                     .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                     .product(name: "DequeModule", package: "swift-collections"),

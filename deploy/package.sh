@@ -11,7 +11,7 @@ fail() {
 }
 
 deploy/setup.sh --package
-version=$(sed -n 's/.*current = "\(.*\)".*/\1/p' Sources/SkyCore/Work/SkyNetVersion.swift)
+version=$(sed -n 's/.*current = "\(.*\)".*/\1/p' Sources/Base/SkyNetVersion.swift)
 noted=$(dpkg-parsechangelog -l deploy/debian/changelog -S Version)
 [ "$version" = "$noted" ] || fail "the program is $version, but deploy/debian/changelog ends with $noted"
 

@@ -29,7 +29,7 @@ enum BeaconTarget: FuzzTarget {
     private static func write(_ input: inout FuzzInput) {
         let beacon = Beacon(
             input.choice(of: [.announce, .solicit, .goodbye]),
-            cluster: ClusterMark(name: ClusterMark.hash(input.text()), key: input.integer()),
+            cluster: ClusterMark(name: StableHash.of(input.text()), key: input.integer()),
             node: NodeID(rawValue: input.integer()), sequence: input.integer(), sent: input.integer(),
             validity: input.integer(), port: input.integer(), host: input.text(), name: input.text(),
             places: places(&input))

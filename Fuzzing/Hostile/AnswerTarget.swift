@@ -1,5 +1,6 @@
 import NIOCore
 
+@testable import Sky
 @testable import SkyCore
 @testable import SkyNode
 @testable import Transport

@@ -1,3 +1,4 @@
+@testable import Sky
 @testable import SkyCore
 
 /// What becomes of a catalogue that came from nodes.

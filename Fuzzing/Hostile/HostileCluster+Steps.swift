@@ -1,5 +1,7 @@
+import Base
 import NIOCore
 
+@testable import Sky
 @testable import SkyCore
 @testable import Transport
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import NIOCore
+import Sky
 import SkyCore
 import Transport
 

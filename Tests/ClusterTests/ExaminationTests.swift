@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 import SkyCore
 import Testing
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test func `strangers are told by what they are`() throws {
-        let name = ClusterMark.hash("skynet")
+        let name = StableHash.of("skynet")
         let survey = try survey(strangers: [
             .otherVersion(7), .foreign(ClusterMark(name: name, key: 5)), .foreign(ClusterMark(name: name, key: 0)),
             .foreign(ClusterMark(name: 3, key: 5)), .forged, .malformed,

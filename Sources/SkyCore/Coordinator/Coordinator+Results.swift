@@ -1,4 +1,5 @@
 import Distributed
+package import Sky
 import Transport
 
 // What jobs came to, in pages.

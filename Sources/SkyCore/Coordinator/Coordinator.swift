@@ -1,7 +1,9 @@
+import Base
 import DequeModule
 package import Distributed
 package import Logging
 import NIOCore
+import Sky
 package import Transport
 
 /// Owns the jobs submitted to it: carries what happens to `CoordinatorCore`, does what that says, and answers those who watch.
@@ -45,19 +47,19 @@ package distributed actor Coordinator: ClusterActor {
         Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
         },
-        Method("preview", "$s7SkyCore11CoordinatorC7previewyAA12ImagePreviewVSgAA5JobIDVYaKFTE") {
+        Method("preview", "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSgAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
         },
-        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySayAA9SectorRunVGAA5JobIDVYaKFTE") {
+        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVGAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
         },
-        Method("background", "$s7SkyCore11CoordinatorC10backgroundyAA13BackgroundMapVSgAA5JobIDVYaKFTE") {
+        Method("background", "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSgAA5JobIDVYaKFTE") {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
         },
         Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
         },
-        Method("planes", "$s7SkyCore11CoordinatorC6planesyAA10PlanesPageVAA0E7RequestVYaKFTE") {
+        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A010PlanesPageVAA0E7RequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: PlanesRequest) in try await coordinator.planes(argument)
         },
         Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {

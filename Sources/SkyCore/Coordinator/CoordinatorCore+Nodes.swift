@@ -1,3 +1,4 @@
+import Base
 import Transport
 
 // MARK: - What nodes do

@@ -1,5 +1,6 @@
 import DequeModule
 import NIOCore
+import Sky
 import Transport
 
 /// Everything a coordinator decides, as a value: it is told what happened and says what to do. It asks each job's plan for tasks,
@@ -461,7 +462,7 @@ extension CoordinatorCore {
     private mutating func issue(_ tasks: Range<Int>, of job: JobID, isLast: Bool) {
         guard let record = jobs[job], record.isActive else { return }
         if !tasks.isEmpty, let holder = record.plan.holder {
-            handle(.inputFound(job, on: nodes.present.contains(holder.node) ? holder.node : node))
+            handle(.inputFound(job, on: nodes.present.contains(holder.id) ? holder.id : node))
         }
         if !tasks.isEmpty, record.plan.usesCache {
             // A plan issues its next tasks when these are done: one search at a time.

@@ -1,4 +1,5 @@
 import NIOPosix
+import Sky
 import Transport
 
 /// What jobs came to that somebody asked about of late: read from the journal once, handed out in pages.

@@ -1,4 +1,6 @@
+import Base
 import Crypto
+import Sky
 import Transport
 
 /// What decides a task's result: the kind of work, its parameters, its input, and the program. Two tasks with equal keys have

@@ -1,3 +1,5 @@
+import Sky
+
 /// The plan of a comparison: all its parts at once.
 struct ComparePlan: JobPlan {
     let request: CompareRequest
@@ -12,7 +14,7 @@ struct ComparePlan: JobPlan {
 
     func task(_ number: Int) -> ScanTask? {
         guard request.work.indices.contains(number), let label = label(number) else { return nil }
-        return ScanTask(.compare(request.new, request.old, request.work[number]), label: label)
+        return ScanTask(.sky(.compare(request.new, request.old, request.work[number])), label: label)
     }
 
     func label(_ number: Int) -> String? {
@@ -32,7 +34,7 @@ struct ComparePlan: JobPlan {
     }
 
     func accepts(_ number: Int, _ result: TaskResult) -> Bool {
-        guard request.work.indices.contains(number), case .compared(let part) = result else { return false }
+        guard request.work.indices.contains(number), case .sky(.compared(let part)) = result else { return false }
         switch (request.work[number], part) {
         case (.difference(let order), .difference(let found)): return found.isSound(of: order)
         case (.cutouts(let changes, _), .cutouts(let pictures)):
@@ -42,7 +44,7 @@ struct ComparePlan: JobPlan {
     }
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
-        guard accepts(task, result), case .compared(let part) = result else {
+        guard accepts(task, result), case .sky(.compared(let part)) = result else {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         parts[task] = part

@@ -1,3 +1,5 @@
+package import Sky
+
 /// Something that happened to a job, for those who watch it.
 package struct JobEvent: Codable, Sendable {
     package enum Kind: Codable, Sendable {

@@ -1,3 +1,5 @@
+import Base
+package import Sky
 import Transport
 
 /// A job to be done.
@@ -153,34 +155,15 @@ package struct CataloguePage: Codable, Sendable {
     package var injected: [InjectedStar]?
 }
 
-/// Who scanned a sector, and how long it took.
-public struct SectorRun: Hashable, Codable, Sendable {
-    /// Index of the sector in the grid.
-    public var sector: Int
-    /// Name of the node; empty where an earlier result answered.
-    public var node: String
-    /// Of the try that succeeded; of an earlier result nothing.
-    public var duration: Duration
-    /// Sources that it found, before CLEAN.
-    public var sources: Int
+/// Asks for a part of what sectors told for check images.
+package struct PlanesRequest: Codable, Sendable {
+    package var job: JobID
+    /// From 0.
+    package var page: Int
 
-    /// A run.
-    public init(sector: Int, node: String, duration: Duration, sources: Int) {
-        self.sector = sector
-        self.node = node
-        self.duration = duration
-        self.sources = sources
-    }
-}
-
-extension Catalogue {
-    /// A catalogue put together from its pages.
-    package init(info: ImageInfo, sources: [Source], truncated: Int, filter: DetectionFilter, injected: [InjectedStar]?)
-    {
-        self.init(merging: [], info: info, filter: filter)
-        self.injected = injected
-        self.sources = sources
-        truncatedSources = truncated
+    package init(job: JobID, page: Int) {
+        self.job = job
+        self.page = page
     }
 }
 

@@ -1,3 +1,5 @@
+import Sky
+
 /// Which tasks a job consists of, and what its results come to: a value that the coordinator asks. Tasks come in
 /// phases; later ones need the results of earlier ones.
 protocol JobPlan: Sendable {

@@ -1,3 +1,4 @@
+import Sky
 import Transport
 
 /// A job's plan brought to where it was, from what is stored: results and failures in the order of tasks.
@@ -41,7 +42,7 @@ struct JobReplay: Sendable {
             damage = "what is stored of task \(result.task.index + 1) cannot be read"
             return
         }
-        if case .extracted(let found) = value {
+        if case .sky(.extracted(let found)) = value {
             runs.append(
                 SectorRun(
                     sector: found.sector, node: result.node, duration: result.duration, sources: found.sources.count))

@@ -1,3 +1,5 @@
+package import Sky
+
 /// One submission: what is to be done and how hard to try.
 ///
 /// Kept as JSON in journals, which later versions read too: what is added here is optional.
@@ -82,80 +84,6 @@ package struct JobRequest: Codable, Sendable {
         case .sky(let request): try request.validate()
         case .compare(let request):
             do { try request.validate() } catch { throw SkyError(.badInput, error.description) }
-        }
-    }
-}
-
-/// The rehearsal: tasks that only take their time.
-package struct SimulateRequest: Codable, Sendable {
-    package var tasks: Int
-    package var duration: Duration
-    /// Every n-th task fails its first attempt; `nil` for none.
-    package var failEvery: Int?
-    /// Every n-th task kills the daemon of its first attempt, where that daemon allows it.
-    package var crashEvery: Int?
-    /// The tasks, numbered from 1, that can never be done, and how they fail; `nil` for none.
-    package var poison: [Int: Poison]?
-
-    /// Most tasks of one job.
-    package static let taskLimit = 10_000_000
-
-    package init(tasks: Int, duration: Duration) {
-        self.tasks = tasks
-        self.duration = duration
-    }
-
-    func validate() throws(SkyError) {
-        if !(1...SimulateRequest.taskLimit).contains(tasks) {
-            throw SkyError(.badInput, "the number of tasks must lie between 1 and \(SimulateRequest.taskLimit)")
-        }
-        if duration < .zero || duration > JobRequest.longestTimeLimit {
-            throw SkyError(.badInput, "the duration of a task must lie between 0 and 86400 seconds")
-        }
-        if let failEvery, failEvery < 1 { throw SkyError(.badInput, "--fail-every takes a number from 1") }
-        if let crashEvery, crashEvery < 1 { throw SkyError(.badInput, "--crash-every takes a number from 1") }
-        for task in poison?.keys.sorted() ?? [] where !(1...tasks).contains(task) {
-            throw SkyError(.badInput, "--poison \(task): there are tasks from 1 to \(tasks)")
-        }
-    }
-}
-
-/// One image to scan.
-package struct SkyRequest: Codable, Sendable {
-    package var image: ImageReference
-    package var configuration: ScanConfiguration
-    /// Longest side of the picture in pixels; `nil` for no picture.
-    package var pictureSide: Int?
-    /// What is to be written beside the catalogue of what the scan saw; `nil` for nothing.
-    package var checkImages: [CheckImage]?
-    /// Whether results of earlier scans may answer; `nil` as `true`.
-    package var usesCache: Bool?
-    /// What comes after the scan and may be seen to be in vain before it; `nil` for nothing.
-    package var purpose: ScanPurpose?
-    /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
-    package var failSector: Int?
-
-    package init(image: ImageReference, configuration: ScanConfiguration) {
-        self.image = image
-        self.configuration = configuration
-    }
-
-    func validate() throws(SkyError) {
-        try configuration.validate()
-        // In its own words, which name what was asked for.
-        try image.injection?.validate()
-        try purpose?.validate()
-        try validateDetection()
-        do { try image.validate() } catch { throw SkyError(.badInput, error.description) }
-        if let pictureSide, !ImagePreview.sides.contains(pictureSide) {
-            throw SkyError(
-                .badInput, "the side of a picture must lie between 16 and \(ImagePreview.largestSide) pixels")
-        }
-        if let checkImages, checkImages.isEmpty || Set(checkImages).count != checkImages.count {
-            throw SkyError(.badInput, "check images are named once each")
-        }
-        if let failSector, !(0..<SectorGrid.sectorLimit).contains(failSector) {
-            throw SkyError(.badInput, "--fail-sector takes a number from 1 to \(SectorGrid.sectorLimit)")
         }
     }
 }

@@ -1,3 +1,4 @@
+public import Sky
 public import Transport
 
 extension SectorRun: ValidatedMessage {

@@ -1,125 +1,33 @@
-/// The plan of an image: look at its header, measure the background of every sector, then scan every sector with the
-/// one background stitched from all of them.
-///
-/// Rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
-/// sources are those of a whole-image scan. Where the filter is to fit the image's stars, a round in between measures these
-/// in a few sectors. Where objects turn out larger than sectors, a last round looks at the unions of those.
+import Sky
+
+/// The plan of an image: `ScanPhases` as tasks, with what of them earlier results may answer.
 struct SkyPlan: JobPlan {
-    private enum Phase {
-        case inspecting
-        case measuring
-        case gauging(BackgroundMap)
-        case extracting(BackgroundMap)
-    }
-
-    /// What a task is for: its place in `sectors`, or in `samples`.
-    private enum Role {
-        case header
-        case background(Int)
-        case detectionBackground(Int)
-        case seeing(Int)
-        case sector(Int)
-        case picture
-        case union(Int)
-    }
-
-    let request: SkyRequest
-    /// The configuration as it was asked for, as far as nodes need to know it.
-    private let given: ScanConfiguration
-    /// Whether its columns need more than every source has.
-    private let needsFurther: Bool
-    private var phase = Phase.inspecting
-    private(set) var info: ImageInfo?
-    /// The configuration with the filter that the image's stars ask for.
-    private(set) var configuration: ScanConfiguration
-    private var sectors: [Sector] = []
-    /// Where stars are measured to know how wide the filter is; none where that is known.
-    private var samples: [Sector] = []
-    /// The sectors in the order of their tasks: the dense ones first, so that no node begins a long one when all else is done.
-    private var order: [Int] = []
-    private var tiles: [BackgroundTile] = []
-    /// Of the image on which sources are found, where that is another, and what they were stitched to.
-    private var detectionTiles: [BackgroundTile] = []
-    private var detectionBackground: (map: BackgroundMap, digest: [UInt8])?
-    /// Of the sky's noise, where a check image is to show that.
-    private var noise: BackgroundMap?
-    private var widths: [Int: StarWidths] = [:]
+    private(set) var phases: ScanPhases
+    /// Of the image's background and of the detection image's: taken once, and not for every sector, because they are large.
     private var backgroundDigest: [UInt8] = []
-    private(set) var results: [SectorResult] = []
-    private var failedSectors = 0
-    private var isPictureSettled = false
-    /// What is left to look at when all sectors are done.
-    private var unions: [SectorUnion] = []
-    private var joined: [JoinedObjects] = []
-    private(set) var preview: ImagePreview?
+    private var detectionDigest: [UInt8]?
 
-    init(_ request: SkyRequest) {
-        self.request = request
-        let parts = CheckParts(of: request.checkImages ?? [])
-        var given = request.configuration.measuring
-        given.checkParts = parts.isEmpty ? nil : parts
-        self.given = given
-        needsFurther = !given.measures.isEmpty
-        configuration = given
-    }
-
-    // Tasks are numbered: the header, all backgrounds, those of the detection image, the samples, all sectors, the picture, the unions.
-
-    private func role(_ number: Int) -> Role? {
-        guard number > 0 else { return number == 0 ? .header : nil }
-        var rest = number - 1
-        for (count, role) in [
-            (sectors.count, Role.background), (detectionSectors, Role.detectionBackground),
-            (samples.count, Role.seeing),
-            (sectors.count, { Role.sector(order.isEmpty ? $0 : order[$0]) }), (pictures, { _ in Role.picture }),
-            (unions.count, Role.union),
-        ] {
-            if rest < count { return role(rest) }
-            rest -= count
-        }
-        return nil
-    }
-
-    /// Sectors of another image whose background is measured.
-    private var detectionSectors: Int { request.image.detection == nil ? 0 : sectors.count }
-
-    private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
+    init(_ request: SkyRequest) { phases = ScanPhases(request) }
 
     func task(_ number: Int) -> ScanTask? {
-        guard let role = role(number), let label = label(number) else { return nil }
-        switch (role, phase) {
-        case (.header, _):
-            return ScanTask(.inspect(request.image, withContent: wantsCache), label: label)
-        case (.background(let index), _):
-            return ScanTask(.background(image, sectors[index], given), label: label)
-        case (.detectionBackground(let index), _):
-            guard let detection = detection(with: nil) else { return nil }
-            return ScanTask(
-                .background(detection.reference(holder: info?.holder), sectors[index], detectionConfiguration),
-                label: label)
-        case (.seeing(let index), .gauging(let background)):
-            return ScanTask(
-                .seeing(image, samples[index], background, configuration), label: label)
-        case (.sector(let index), .extracting(let background)):
-            var task = ScanTask(.extract(dualImage, sectors[index], background, configuration), label: label)
-            task.rehearsal.failsFirstAttempt = request.failSector == sectors[index].index
-            return task
-        case (.picture, .extracting):
-            return request.pictureSide.map { ScanTask(.preview(image, maximumSide: $0), label: label) }
-        case (.union(let index), .extracting(let background)):
-            return ScanTask(.join(dualImage, unions[index], background, configuration), label: label)
-        case (.seeing, _), (.sector, _), (.picture, _), (.union, _): return nil
+        guard let work = phases.work(number), let label = label(number) else { return nil }
+        var task = ScanTask(.sky(work), label: label)
+        if case .extract(_, let sector, _, _) = work {
+            task.rehearsal.failsFirstAttempt = phases.request.failSector == sector.index
         }
+        return task
     }
 
     var needsResults: Bool { true }
 
-    private var wantsCache: Bool { request.usesCache ?? true }
+    private var wantsCache: Bool { phases.request.usesCache ?? true }
 
-    var usesCache: Bool { wantsCache && info?.content != nil }
+    var usesCache: Bool { wantsCache && phases.info?.content != nil }
 
     func cacheKey(_ number: Int) -> CacheKey? {
-        guard wantsCache, let content = info?.content, let role = role(number) else { return nil }
+        guard wantsCache, let content = phases.info?.content, let role = phases.role(number) else { return nil }
+        let (image, request, given) = (phases.image, phases.request, phases.given)
+        let (configuration, sectors) = (phases.configuration, phases.sectors)
         var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
         identity.layer = image.layer
         if let companions = image.companions {
@@ -133,8 +41,10 @@ struct SkyPlan: JobPlan {
         switch role {
         case .sector, .union:
             guard request.image.detection != nil else { break }
-            guard let found = info?.detection, let content = found.content, let detectionBackground else { return nil }
-            identity.detection = [content.digest, detectionBackground.digest]
+            guard let found = phases.info?.detection, let content = found.content, let detectionDigest else {
+                return nil
+            }
+            identity.detection = [content.digest, detectionDigest]
             (identity.detectionHDU, identity.detectionLayer) = (found.hdu, found.layer)
         case .header, .background, .detectionBackground, .seeing, .picture: break
         }
@@ -142,7 +52,7 @@ struct SkyPlan: JobPlan {
         case .header: return nil
         case .detectionBackground(let index):
             // As of a scan of that image alone, whose key it is.
-            guard let detection = detection(with: nil), let content = detection.image.content else { return nil }
+            guard let detection = phases.detection(with: nil), let content = detection.image.content else { return nil }
             identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: detection.image.hdu)
             identity.layer = detection.image.layer
             identity.kind = "background"
@@ -153,7 +63,7 @@ struct SkyPlan: JobPlan {
             (identity.sector, identity.configuration) = (sectors[index], given)
         case .seeing(let index):
             identity.kind = "seeing"
-            (identity.sector, identity.configuration) = (samples[index], configuration)
+            (identity.sector, identity.configuration) = (phases.samples[index], configuration)
             identity.background = backgroundDigest
         case .sector(let index):
             // It fails once on purpose, which is what somebody wants to see.
@@ -163,7 +73,7 @@ struct SkyPlan: JobPlan {
             identity.background = backgroundDigest
         case .union(let index):
             identity.kind = "union"
-            (identity.union, identity.configuration) = (unions[index], configuration)
+            (identity.union, identity.configuration) = (phases.unions[index], configuration)
             identity.background = backgroundDigest
         case .picture:
             guard let side = request.pictureSide else { return nil }
@@ -174,369 +84,62 @@ struct SkyPlan: JobPlan {
         return CacheKey(identity)
     }
 
-    func label(_ number: Int) -> String? {
-        switch role(number) {
-        case .header: "header"
-        case .background(let index): "background \(sectors[index].index + 1)"
-        case .detectionBackground(let index): "background of the detection image \(sectors[index].index + 1)"
-        case .seeing(let index): "seeing \(index + 1)"
-        case .sector(let index): "sector \(sectors[index].index + 1)"
-        case .picture: "picture"
-        case .union(let index): "large objects \(index + 1)"
-        case nil: nil
-        }
-    }
+    func label(_ number: Int) -> String? { phases.label(number) }
 
-    func loss(_ number: Int) -> String? {
-        switch role(number) {
-        case .sector(let index):
-            let core = sectors[index].core
-            return "the catalogue lacks columns \(core.x + 1) to \(core.right), rows \(core.y + 1) to \(core.bottom)"
-        case .union(let index):
-            let rect = unions[index].rect
-            return
-                "objects in columns \(rect.x + 1) to \(rect.right), rows \(rect.y + 1) to \(rect.bottom) are in pieces"
-        default: return nil
-        }
-    }
+    func loss(_ number: Int) -> String? { phases.loss(number) }
 
-    var holder: PixelHolder? { info?.holder }
+    func kin(_ number: Int) -> Int? { phases.kin(number) }
 
-    /// Whoever measured the background of a sector has its pixels; a sample may lie on several.
-    func kin(_ number: Int) -> Int? {
-        switch role(number) {
-        case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
-        case .sector(let index): 1 + index
-        case .detectionBackground(let index): 1 + index
-        case .header, .background, .picture, .union, nil: nil
-        }
-    }
+    var holder: PixelHolder? { phases.info?.holder }
 
-    /// The image with the HDU that was found, so that every task means the same one.
-    private var image: ImageReference {
-        var image = ImageReference(
-            path: request.image.path, hdu: info?.hdu ?? request.image.hdu, layer: info?.layer ?? request.image.layer,
-            content: info?.content)
-        image.injection = request.image.injection
-        image.companions = request.image.companions?.completed(by: info?.ownCompanions)
-        image.holder = info?.holder
-        if let info, image.companions != nil {
-            image.companions?.noise?.content = info.noiseContent
-            image.companions?.noise?.hdu = info.noiseHDU
-            image.companions?.mask?.content = info.maskContent
-            image.companions?.mask?.hdu = info.maskHDU
-        }
-        return image
-    }
-
-    /// The same with the image on which its sources are found.
-    private var dualImage: ImageReference {
-        var image = image
-        image.detection = detection(with: detectionBackground?.map)
-        return image
-    }
-
-    /// The detection image as it was found, so that every task means the same one.
-    private func detection(with background: BackgroundMap?) -> DetectionImage? {
-        guard var detection = request.image.detection else { return nil }
-        if let found = info?.detection {
-            (detection.image.hdu, detection.image.layer) = (found.hdu, found.layer)
-            detection.image.content = found.content
-        }
-        detection.background = background
-        return detection
-    }
-
-    /// What measures the detection image's background: the HDU is that image's own.
-    private var detectionConfiguration: ScanConfiguration {
-        var configuration = given
-        configuration.hdu = info?.detection?.hdu
-        return configuration
-    }
-
-    mutating func begin() -> PlanStep {
-        PlanStep(newTasks: 1)
-    }
+    mutating func begin() -> PlanStep { PlanStep(phases.begin()) }
 
     func accepts(_ task: Int, _ result: TaskResult) -> Bool {
-        guard let role = role(task) else { return false }
-        switch (phase, role, result) {
-        case (.inspecting, .header, .inspected(let info)):
-            return (try? info.validate()) != nil && answers(info)
-        case (.extracting, .picture, .preview(let preview)):
-            return info.map { preview.isSound(of: $0) } ?? false
-        case (.gauging, .seeing, .seeing(let widths)):
-            return widths.isSound
-        case (.measuring, .background(let index), .background(let tile)),
-            (.measuring, .detectionBackground(let index), .background(let tile)):
-            return tile.isSound(of: sectors[index], mesh: request.configuration.meshSize)
-        case (.extracting, .sector(let index), .extracted(let result)):
-            // A node of an earlier version knows of no artificial stars, and would say that they are not found.
-            return result.sector == sectors[index].index && isSound(result, of: sectors[index])
-                && (result.injected == nil) == (request.image.injection == nil) && isDual(result)
-        case (.extracting, .union(let index), .joined(let result)):
-            return result.rect == unions[index].rect && isSound(result.found, of: nil) && isDual(result.found)
-        default: return false
-        }
+        guard case .sky(let result) = result else { return false }
+        return phases.accepts(task, result)
     }
-
-    /// A node of an earlier version knows of no detection image, and would find the sources of the other.
-    private func isDual(_ result: SectorResult) -> Bool {
-        (result.isDual ?? false) == (request.image.detection != nil)
-    }
-
-    /// Whether a look at the image was one at the layer that was asked for, and found no companions that were not.
-    private func answers(_ info: ImageInfo) -> Bool {
-        var layer = info.layer ?? ImageLayer()
-        layer.scale = request.image.layer?.scale
-        let own = info.ownCompanions
-        return layer == request.image.layer ?? ImageLayer()
-            && (info.detection == nil) == (request.image.detection == nil)
-            && (own == nil || request.image.companions?.takesOwn == true)
-            && [own?.noise, own?.mask].compactMap(\.self).allSatisfy { $0.path == request.image.path }
-    }
-
-    /// Whether a result's rectangles and counts can be reckoned with.
-    ///
-    /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
-    private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
-        guard let info, (0...result.sources.count).contains(result.truncatedSources),
-            result.sources.count <= sector?.core.area ?? info.width * info.height,
-            result.sources.allSatisfy(isSound), result.injected?.allSatisfy(\.hasPlace) ?? true,
-            (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
-            result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
-        else { return false }
-        guard areSound(result, of: sector, info) else { return false }
-        let (parts, fragments) = (result.scanned ?? [], result.fragments ?? [])
-        guard let sector else { return parts.isEmpty && fragments.isEmpty }
-        guard parts.count + fragments.count <= SkyPlan.rectangleLimit else { return false }
-        let areParts = parts.allSatisfy { part in
-            info.contains(part.core) && info.contains(part.rect) && part.sector == sector.index
-                && sector.core.contains(part.core) && part.rect.contains(part.core)
-        }
-        return areParts
-            && fragments.allSatisfy { fragment in
-                info.contains(fragment.outline) && fragment.outline.intersects(sector.core)
-                    && fragment.sources.count <= fragment.outline.area && fragment.sources.allSatisfy(isSound)
-                    && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
-                    && (fragment.profiles == nil) == (result.cleaning == nil)
-            }
-    }
-
-    /// Whether a result has what check images need, and nothing else.
-    private func areSound(_ result: SectorResult, of sector: Sector?, _ info: ImageInfo) -> Bool {
-        let parts = given.checkParts ?? []
-        guard (result.footprints != nil) == parts.contains(.footprints),
-            result.footprints?.allSatisfy({ $0.isSound(in: info) }) ?? true
-        else { return false }
-        guard let sector, parts.hasPlanes else { return result.planes == nil }
-        return result.planes?.isSound(of: sector.core, parts) ?? false
-    }
-
-    /// A node of an earlier version knows of no further measurements.
-    private func isSound(_ source: Source) -> Bool {
-        source.hasPlace && (source.further != nil) == needsFurther
-    }
-
-    /// More than any sector can have of objects that are too large for it, and of quarters of quarters.
-    private static let rectangleLimit = 4096
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
-        guard accepts(task, result) else {
-            // Another version of the program, or a liar; either way its numbers are not to be trusted.
+        guard case .sky(let result) = result else {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
-        switch result {
-        case .simulated, .compared, .pixels: return PlanStep()
-        case .inspected(let info): return inspected(info)
-        case .background(let tile):
-            if case .detectionBackground = role(task) { detectionTiles.append(tile) } else { tiles.append(tile) }
-            let isWhole = tiles.count == sectors.count && detectionTiles.count == detectionSectors
-            return isWhole ? measured() : PlanStep()
-        case .seeing(let measured):
-            guard case .seeing(let index) = role(task) else { return PlanStep() }
-            widths[index] = measured
-            return widths.count == samples.count ? gauged() : PlanStep()
-        case .extracted(let result):
-            results.append(result)
-            var step = sectorSettled()
-            step.events = [.sectorDone(sector: result.sector, sources: result.sources.count)]
-            return step
-        case .joined(let objects):
-            joined.append(objects)
-            return PlanStep()
-        case .preview(let preview):
-            self.preview = preview
-            isPictureSettled = true
-            return sectorSettled()
-        }
-    }
-
-    private mutating func inspected(_ info: ImageInfo) -> PlanStep {
-        self.info = info
-        configuration = given.completed(by: ImageKeywords(info.header ?? []))
-        do throws(SkyError) {
-            try request.purpose?.check(info, layer: request.image.layer, configuration: configuration)
-        } catch {
-            return PlanStep(abort: SkyError(.badInput, "\(FITSSniff.quoted(image.path)): \(error.message)"))
-        }
-        if let scale = info.layer?.scale { configuration = scale.inPixels(configuration) }
+        let step = phases.completed(task, result)
         do {
-            sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
-        } catch {
-            return PlanStep(abort: error)
-        }
-        if let images = request.checkImages {
-            if let refusal = refusal(of: images, info) { return PlanStep(abort: refusal) }
-        }
-        phase = .measuring
-        if given.filter == .seeing, let width = given.seeing { configuration.filter = .asWide(as: width) }
-        if (given.filter == .seeing && given.seeing == nil) || (given.measures.contains(.spread) && seeing == nil) {
-            samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
-                Sector(
-                    index: index, core: core,
-                    padded: core.grown(
-                        by: request.configuration.margin, width: info.width, height: info.height))
-            }
-        }
-        if let fail = request.failSector, fail >= sectors.count {
-            return PlanStep(
-                abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
-        }
-        var told = info
-        (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
-        (told.ownCompanions, told.place) = (nil, nil)
-        return PlanStep(newTasks: sectors.count + detectionSectors, events: [.planned(told, sectors: sectors.count)])
-    }
-
-    private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {
-        guard info.layer?.scale == nil, request.image.layer?.bayer == nil else {
-            return SkyError(
-                .badInput,
-                "check images show an image's own pixels: of a colour's grid, or of values that 32-bit floats do not hold, there are none"
-            )
-        }
-        guard info.width * info.height <= CheckImage.pixelLimit else {
-            return SkyError(
-                .badInput,
-                "\(info.width) x \(info.height) pixels are too many for check images: at most \(CheckImage.pixelLimit)")
-        }
-        let area = sectors.map(\.core.area).max() ?? 0
-        guard !CheckParts(of: images).hasPlanes || area <= CheckImage.sectorLimit else {
-            return SkyError(
-                .badInput,
-                "sectors of \(area) pixels are too large for check images: at most \(CheckImage.sectorLimit); take a smaller "
-                    + "--sector")
-        }
-        return nil
-    }
-
-    private mutating func measured() -> PlanStep {
-        guard let info else { return PlanStep() }
-        do {
-            let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
-            let density = Dictionary(tiles.map { ($0.sector, $0.brightPixels ?? 0) }) { one, _ in one }
-            order = sectors.indices.sorted {
-                (-(density[sectors[$0].index] ?? 0), $0) < (-(density[sectors[$1].index] ?? 0), $1)
-            }
-            if request.checkImages?.contains(.rms) ?? false {
-                noise = try BackgroundMap.noise(tiles: tiles, info: info, configuration: request.configuration)
-            }
-            if request.image.detection != nil {
-                let map = try BackgroundMap(tiles: detectionTiles, info: info, configuration: request.configuration)
-                detectionBackground = (map, wantsCache ? try CacheKey.digest(of: map) : [])
-            }
-            (tiles, detectionTiles) = ([], [])
-            // Once, and not for every sector: it is large.
-            if wantsCache { backgroundDigest = try CacheKey.digest(of: background) }
-            guard samples.isEmpty else {
-                phase = .gauging(background)
-                return PlanStep(newTasks: samples.count)
-            }
-            phase = .extracting(background)
-        } catch let error as SkyError {
-            return PlanStep(abort: error)
+            try digestBackgrounds()
         } catch {
             return PlanStep(abort: SkyError(.failed, "the background cannot be encoded: \(error)"))
         }
-        return scanning
+        return PlanStep(step)
     }
 
-    private mutating func gauged() -> PlanStep {
-        guard case .gauging(let background) = phase else { return PlanStep() }
-        let stars = StarWidths(merging: Array(widths.values))
-        if given.filter == .seeing, given.seeing == nil { configuration.filter = stars.filter }
-        if given.measures.contains(.spread) { configuration.seeing = stars.seeing?.fwhm }
-        phase = .extracting(background)
-        return scanning
-    }
-
-    private var scanning: PlanStep {
-        PlanStep(newTasks: sectors.count + pictures)
-    }
-
-    /// The last round, when every sector is done or given up, and the picture too: a step's tasks are all known before the
-    /// next step's are.
-    private mutating func sectorSettled() -> PlanStep {
-        guard results.count + failedSectors == sectors.count, pictures == 0 || isPictureSettled, let info else {
-            return PlanStep()
-        }
-        unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
-        return PlanStep(newTasks: unions.count, isLast: true)
+    private mutating func digestBackgrounds() throws {
+        guard wantsCache, backgroundDigest.isEmpty, let background = phases.background else { return }
+        detectionDigest = try phases.detectionBackground.map { try CacheKey.digest(of: $0) }
+        backgroundDigest = try CacheKey.digest(of: background)
     }
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
-        // Without the header or one background mesh nothing after it can be right, and another filter finds other sources; a
-        // sector less is a gap that can be named.
-        switch role(task) {
-        case .header, .background, .detectionBackground, .seeing, nil: break
-        // What is done is of an image that is not there any more.
-        case _ where isBadInput && FileContent.saysChanged(reason): break
-        case .sector:
-            failedSectors += 1
-            return sectorSettled()
-        case .picture:
-            isPictureSettled = true
-            return sectorSettled()
-        case .union: return PlanStep()
-        }
-        // An engine's own words name the file; those of a scheduler or a dying worker do not.
-        let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
-        return PlanStep(abort: SkyError(isBadInput ? .badInput : .failed, text))
+        PlanStep(phases.failed(task, reason, isBadInput: isBadInput))
     }
 
-    /// Lets go of what only the merge needed.
-    mutating func release() {
-        results = []
-        (unions, joined) = ([], [])
-        (tiles, detectionTiles, detectionBackground) = ([], [], nil)
-        preview = nil
-        phase = .measuring
-    }
+    mutating func release() { phases.release() }
 
     /// What lies beneath the sources, when that is known.
-    var background: BackgroundMap? {
-        switch phase {
-        case .inspecting, .measuring: nil
-        case .gauging(let background), .extracting(let background): background
-        }
-    }
+    var background: BackgroundMap? { phases.background }
 
     /// What check images are made of, where some were asked for.
-    var planes: ScannedPlanes? {
-        guard request.checkImages != nil else { return nil }
-        return ScannedPlanes(
-            parts: results.compactMap(\.planes).sorted { ($0.core.y, $0.core.x) < ($1.core.y, $1.core.x) },
-            footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
-    }
+    var planes: ScannedPlanes? { phases.planes }
 
-    /// How wide the stars of the measured image are, where somebody said that: with a detection image it is of that one's stars.
-    private var seeing: Double? { request.image.detection == nil ? given.seeing : nil }
+    var preview: ImagePreview? { phases.preview }
 
     /// What the coordinator hands back at the end.
-    var catalogue: Catalogue? {
-        info.map {
-            Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: seeing)
-        }
+    var catalogue: Catalogue? { phases.catalogue }
+}
+
+extension PlanStep {
+    fileprivate init(_ step: ScanPhases.Step) {
+        self.init(newTasks: step.newWork, isLast: step.isLast, abort: step.abort)
+        if let (info, sectors) = step.planned { events.append(.planned(info, sectors: sectors)) }
+        if let (sector, sources) = step.sectorDone { events.append(.sectorDone(sector: sector, sources: sources)) }
     }
 }

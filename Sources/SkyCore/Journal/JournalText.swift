@@ -1,4 +1,5 @@
 import Foundation
+import Sky
 
 /// Requests and reports as they stand in a journal: JSON, which later versions and people read.
 enum JournalText {

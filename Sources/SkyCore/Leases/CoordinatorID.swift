@@ -1,3 +1,5 @@
+import Base
+
 /// Who hands out work, through all its lives: a coordinator keeps this number in its journal, while the node it lives in gets
 /// a new id at every start.
 package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
@@ -12,10 +14,7 @@ package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStr
     package static func < (left: CoordinatorID, right: CoordinatorID) -> Bool { left.rawValue < right.rawValue }
 
     /// Sixteen hexadecimal digits.
-    package var description: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package var description: String { HexText.of(rawValue) }
 
     package init(from decoder: any Decoder) throws {
         rawValue = try decoder.singleValueContainer().decode(UInt64.self)

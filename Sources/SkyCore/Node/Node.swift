@@ -1,5 +1,6 @@
 import Distributed
 import Logging
+import Sky
 package import Transport
 
 /// Everything a node is: its actor system, its scan actor with the worker processes, its coordinator.

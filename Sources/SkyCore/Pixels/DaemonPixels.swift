@@ -1,5 +1,6 @@
 import Distributed
 package import NIOCore
+import Sky
 package import Transport
 
 /// A worker's way to parts of images that its daemon gets from other nodes.

@@ -1,5 +1,6 @@
 import Distributed
 import NIOCore
+import Sky
 package import Transport
 
 /// A node's share in moving pixels: reads parts of files that it has for others, and gets for its own workers what others
@@ -117,11 +118,11 @@ package actor PixelStore {
         guard let holder = request.holder else { return .unavailable("\(name): nobody is known to have it") }
         // After a restart it is another node by the same name.
         let members = system.members
-        let isOwn = holder.node == system.node || holder.name == system.name
-        if isOwn, !members.contains(where: { $0.node == holder.node || $0.name == holder.name }) {
+        let isOwn = holder.id == system.node || holder.name == system.name
+        if isOwn, !members.contains(where: { $0.node == holder.id || $0.name == holder.name }) {
             return .unavailable("\(name): it was looked at on this node, and cannot be read here any more")
         }
-        guard let node = (members.first { $0.node == holder.node } ?? members.first { $0.name == holder.name })?.node
+        guard let node = (members.first { $0.node == holder.id } ?? members.first { $0.name == holder.name })?.node
         else {
             return .unavailable("\(name): not on this node, and node \(holder.name), which has it, is not there")
         }

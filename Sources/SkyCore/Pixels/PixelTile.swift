@@ -1,3 +1,5 @@
+import Sky
+
 /// A square of an image: the unit in which pixels cross the wire and are kept.
 package struct PixelTile: Hashable, Codable, Sendable {
     /// Counted from 0.

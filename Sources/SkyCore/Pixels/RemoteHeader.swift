@@ -1,3 +1,5 @@
+import Sky
+
 /// What a node must know of an image whose pixels another node reads.
 struct RemoteHeader: Codable {
     var info: ImageInfo

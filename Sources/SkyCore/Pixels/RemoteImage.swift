@@ -1,12 +1,19 @@
 import NIOCore
+import Sky
 import Transport
 
 /// Where a worker gets parts of images that its node cannot open.
-protocol PixelSupply: Sendable {
+protocol PixelSupply: ImageSupply {
     /// The parts, in the order of the requests. Blocks.
     ///
     /// - Throws: `SkyError` of kind `unavailable` where the node that has them cannot be reached.
     func parts(_ requests: [PixelRequest]) throws(SkyError) -> [ByteBuffer]
+}
+
+extension PixelSupply {
+    package func image(_ file: PixelFile, holder: PixelHolder) throws(SkyError) -> any PixelSource {
+        try RemoteImage(file, holder: holder, supply: self)
+    }
 }
 
 /// An image whose file another node has: its pixels come in tiles, as they are needed.

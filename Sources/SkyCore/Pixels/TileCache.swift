@@ -1,4 +1,5 @@
 import NIOCore
+import Sky
 
 /// Parts of images by what their files hold, wherever they came from: those used last, up to a number of bytes.
 struct TileCache {

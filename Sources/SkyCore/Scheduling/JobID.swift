@@ -1,3 +1,5 @@
+import Base
+
 /// One submission: a random number drawn by the coordinator, so that two coordinators never need to agree on it.
 public struct JobID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     /// The number itself.
@@ -19,10 +21,7 @@ public struct JobID: Hashable, Codable, Sendable, Comparable, CustomStringConver
     }
 
     /// Sixteen hexadecimal digits.
-    public var description: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    public var description: String { HexText.of(rawValue) }
 
     /// Reads the bare number.
     public init(from decoder: any Decoder) throws {

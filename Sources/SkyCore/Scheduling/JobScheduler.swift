@@ -1,3 +1,4 @@
+import Base
 package import Transport
 
 /// Decides which task of which job runs on which node, and what becomes of it when something fails.

@@ -1,3 +1,4 @@
+import Base
 import DequeModule
 package import Distributed
 package import Transport

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import NIOCore
+package import Sky
 import Transport
 
 /// Does the work of one attempt, in this process where it is harmless and in a worker process where it is not.
@@ -30,7 +31,7 @@ package struct TaskRunner: Sendable {
 
     /// Gets what an attempt will need while it waits for a slot.
     func lookAhead(_ request: RunRequest) {
-        guard let pixels, let (image, hdu, rect) = request.task.work.pixels else { return }
+        guard let pixels, case .sky(let work) = request.task.work, let (image, hdu, rect) = work.pixels else { return }
         Task { await pixels.lookAhead(image, hdu: hdu, rect: rect) }
     }
 
@@ -71,9 +72,9 @@ package struct TaskRunner: Sendable {
     private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
         switch outcome {
         case .done(var result):
-            if case .inspected(var info) = result, info.content != nil {
+            if case .sky(.inspected(var info)) = result, info.content != nil {
                 info.holder = holder
-                result = .inspected(info)
+                result = .sky(.inspected(info))
             }
             do {
                 return .done(try WireCoder.encode(result))

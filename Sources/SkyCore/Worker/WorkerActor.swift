@@ -1,6 +1,7 @@
 package import Distributed
 import Glibc
 package import NIOPosix
+import Sky
 package import Transport
 
 /// The one actor of a worker process: does foreign work for its daemon, one piece at a time, on a thread of its own.
@@ -69,6 +70,14 @@ private final class EngineBox: @unchecked Sendable {
 
     func perform(_ work: ScanTask.Work) throws -> TaskResult {
         switch work {
+        case .simulate: .simulated
+        case .pixels(let request): .pixels(try engine.part(request))
+        case .sky(let work): .sky(try perform(work))
+        }
+    }
+
+    private func perform(_ work: SkyWork) throws -> SkyResult {
+        switch work {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _):
             return try with(image.contents[...]) { try engine.perform(work) }
@@ -78,12 +87,12 @@ private final class EngineBox: @unchecked Sendable {
             return try with(image.contents[...]) { try engine.perform(work) }
         case .compare(let new, let old, _):
             return try with((new.reference.contents + old.reference.contents)[...]) { try engine.perform(work) }
-        case .simulate, .inspect, .pixels: return try engine.perform(work)
+        case .inspect: return try engine.perform(work)
         }
     }
 
     /// Works on files that hold what they are known to hold.
-    private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> TaskResult) throws -> TaskResult {
+    private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> SkyResult) throws -> SkyResult {
         guard let file = files.first else { return try work() }
         return try engine.with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }
     }

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Sky
 import Transport
 
 /// Waits for started workers to say hello.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import SkyCore
 
 /// `skynode`: the one program of SkyNet.

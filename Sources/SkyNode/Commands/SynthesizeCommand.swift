@@ -1,4 +1,6 @@
 import ArgumentParser
+import Base
+import Sky
 import SkyCore
 import Transport
 
@@ -25,7 +27,7 @@ struct SynthesizeCommand: AsyncParsableCommand {
         frame.apply(to: &synthesis)
         blemishes.apply(to: &synthesis)
         series.apply(to: &synthesis)
-        try synthesis.validate()
+        try synthesis.validate(memory: MachineMemory.total)
         for epoch in 0..<synthesis.epochs {
             let path = synthesis.path(of: epoch, for: file)
             let sky = synthesis.render(epoch: epoch)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Logging
 import NIOPosix
+import Sky
 import SkyCore
 import Transport
 

@@ -1,3 +1,4 @@
+import Sky
 import SkyCore
 
 /// What came of an image, as a program reads it: the line after its files are written.

@@ -1,3 +1,4 @@
+import Base
 import NIOConcurrencyHelpers
 import SkyCore
 import Transport

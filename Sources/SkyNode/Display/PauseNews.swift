@@ -1,3 +1,4 @@
+import Base
 import Transport
 
 /// When jobs that are shown together are paused, and when they go on: once for all of them, as one full disk holds up every

@@ -1,3 +1,4 @@
+import Base
 import SkyCore
 import Transport
 
@@ -229,7 +230,7 @@ struct Examination {
 
     private func foreignFinding(_ mark: ClusterMark, _ sources: String) -> Finding {
         let advice = "copy one key file to all machines, if they are meant to be one cluster"
-        if mark.name != ClusterMark.hash(ClusterSettings(name: "?").cluster) {
+        if mark.name != StableHash.of(ClusterSettings(name: "?").cluster) {
             return .note("another cluster shares the group, at \(sources)")
         }
         if mark.key == 0 { return .problem("nodes without a cluster key at \(sources)", advice) }

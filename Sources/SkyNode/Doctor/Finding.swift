@@ -1,3 +1,4 @@
+import Base
 import Transport
 
 /// One thing that `skynode doctor` has found out.

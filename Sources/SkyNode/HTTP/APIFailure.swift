@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Sky
 import SkyCore
 import Transport
 

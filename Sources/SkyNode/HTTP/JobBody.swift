@@ -1,6 +1,8 @@
 import ArgumentParser
+import Base
 import Foundation
 import NIOCore
+import Sky
 import SkyCore
 import Transport
 

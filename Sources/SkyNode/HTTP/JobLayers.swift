@@ -1,3 +1,4 @@
+import Sky
 import SkyCore
 
 /// What of a file a job of the API scans: a plane, a colour of a colour camera's frame, without the pixels of a mask.

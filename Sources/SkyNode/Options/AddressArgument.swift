@@ -1,3 +1,4 @@
+import Base
 import Transport
 
 /// Addresses on the command line.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sky
 import SkyCore
 
 /// What spoils a synthetic frame, and how it is stored.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sky
 import SkyCore
 
 /// Several synthetic frames of one sky, and what changes in it.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sky
 import SkyCore
 
 /// What is in a synthetic frame, and how sharp.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sky
 import SkyCore
 
 /// Artificial stars, to see how faint a scan sees.

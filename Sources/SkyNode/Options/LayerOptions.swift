@@ -1,4 +1,5 @@
 import ArgumentParser
+import Sky
 import SkyCore
 
 /// What of an HDU is scanned: a plane of a cube, the colours of a colour camera.

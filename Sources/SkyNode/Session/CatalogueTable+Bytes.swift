@@ -1,4 +1,5 @@
 import Foundation
+import Sky
 import SkyCore
 
 extension CatalogueTable {

@@ -1,4 +1,6 @@
+import Base
 import NIOPosix
+import Sky
 import SkyCore
 import Transport
 

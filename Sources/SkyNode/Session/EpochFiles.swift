@@ -1,5 +1,7 @@
+import Base
 import Glibc
 import NIOPosix
+import Sky
 import SkyCore
 import Transport
 

@@ -1,4 +1,6 @@
+import Base
 import Glibc
+import Sky
 import SkyCore
 import Transport
 

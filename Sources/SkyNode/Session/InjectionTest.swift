@@ -1,3 +1,5 @@
+import Base
+import Sky
 import SkyCore
 import Transport
 

@@ -1,4 +1,5 @@
 import Glibc
+import Sky
 import SkyCore
 
 /// Where results go: a folder with several files an image, or one catalogue of all images.

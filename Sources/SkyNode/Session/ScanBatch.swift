@@ -1,4 +1,6 @@
+import Base
 import DequeModule
+import Sky
 import SkyCore
 import Transport
 

@@ -1,3 +1,4 @@
+import Sky
 import SkyCore
 
 /// Writes the results of one image, each file beside its place first and then renamed, so that none is ever half-written.

@@ -1,4 +1,5 @@
 import NIOPosix
+import Sky
 import SkyCore
 import Transport
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Transport
 
 /// The words at the beginning of a command line that name a command. The parser takes one that it does not know for an

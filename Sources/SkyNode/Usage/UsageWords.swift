@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Transport
 
 /// The parser's words about a wrong command line, in one line: what is wrong, the values that are right, and where to read on.

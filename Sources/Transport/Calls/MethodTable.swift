@@ -1,3 +1,4 @@
+import Base
 public import Distributed
 
 /// The methods of a distributed actor that peers may call: their names on the wire, and the compiler's names for

@@ -1,3 +1,5 @@
+import Base
+
 /// An error that happened on the other side of a call.
 public struct RemoteError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     public enum Kind: UInt8, Codable, Sendable {

@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 
 /// A message whose values are checked where it arrives, before anything else sees them.

@@ -1,3 +1,4 @@
+import Base
 import FoundationEssentials
 
 /// Which process of this machine has a port, from /proc (proc(5)).

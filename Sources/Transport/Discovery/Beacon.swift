@@ -170,9 +170,4 @@ package struct ClusterMark: Hashable, Sendable {
         self.name = name
         self.key = key
     }
-
-    /// FNV-1a, 64 bit (Fowler, Noll, Vo; RFC 9923): short, and the same on every machine, which `Hasher` is not.
-    package static func hash(_ name: String) -> UInt64 {
-        name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
 }

@@ -1,3 +1,4 @@
+import Base
 import Crypto
 import FoundationEssentials
 package import NIOCore
@@ -16,7 +17,7 @@ package struct BeaconSeal: Sendable {
     private let others: [UInt64: SymmetricKey]
 
     package init(cluster: String, security: TransportSecurity) {
-        let name = ClusterMark.hash(cluster)
+        let name = StableHash.of(cluster)
         if case .clusterKey(let clusterKey, let accepted) = security {
             key = clusterKey.beaconKey
             others = Dictionary(accepted.map { ($0.beaconKeyID, $0.beaconKey) }) { one, _ in one }

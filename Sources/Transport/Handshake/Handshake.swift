@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 
 /// The opening of a link, as a value: the side that dialled sends its hello, the other answers with its own or with

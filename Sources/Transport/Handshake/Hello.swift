@@ -1,3 +1,5 @@
+import Base
+
 /// What each side says of itself before any call: who it is, what it speaks, where it can be reached.
 public struct Hello: Hashable, Codable, Sendable {
     /// What a peer is there for.

@@ -1,3 +1,4 @@
+import Base
 import Crypto
 import SwiftASN1
 import X509

@@ -1,3 +1,4 @@
+import Base
 package import Crypto
 public import FoundationEssentials
 package import X509

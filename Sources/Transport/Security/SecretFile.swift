@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Reads the files that keys and certificates come in.

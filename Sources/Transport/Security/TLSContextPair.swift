@@ -1,3 +1,4 @@
+import Base
 import Crypto
 import FoundationEssentials
 import NIOCore

@@ -1,3 +1,4 @@
+import Base
 public import Distributed
 import Logging
 import NIOCore

@@ -1,3 +1,4 @@
+import Base
 public import NIOCore
 
 /// Where a node can be reached: a host name or literal address with a port, or a Unix socket.

@@ -1,3 +1,5 @@
+import Base
+
 /// One run of one node: a random number drawn at each start, its incarnation. A node that restarts is another
 /// node; names and addresses identify nobody.
 public struct NodeID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
@@ -17,10 +19,7 @@ public struct NodeID: Hashable, Codable, Sendable, Comparable, CustomStringConve
     }
 
     /// Sixteen hexadecimal digits.
-    public var description: String {
-        let digits = String(rawValue, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    public var description: String { HexText.of(rawValue) }
 
     public init(from decoder: any Decoder) throws {
         rawValue = try decoder.singleValueContainer().decode(UInt64.self)

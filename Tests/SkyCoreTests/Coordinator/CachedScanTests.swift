@@ -1,7 +1,9 @@
+import Fixtures
 import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Scans that find their tasks' results in the store, a few at a time.
@@ -28,7 +30,7 @@ import Transport
         let attempt = outputs.compactMap { if case .assign(let request, _) = $0 { request.attempt } else { nil } }.first
         let header = AttemptResult(
             sequence: 1, attempt: try #require(attempt),
-            outcome: .done(try WireCoder.encode(TaskResult.inspected(info))),
+            outcome: .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))),
             duration: .zero)
         // What is stored lets the next step go out.
         func change(_ body: (inout CoordinatorCore) -> Void) -> [CoordinatorCore.Output] {
@@ -47,11 +49,13 @@ import Transport
                     guard let task = core.jobs[job]?.plan.task(index) else { continue }
                     let result: TaskResult
                     switch task.work {
-                    case .background(_, let sector, _):
+                    case .sky(.background(_, let sector, _)):
                         let pixels = (0..<4096).map { 100 + Float($0 % 7) }
-                        result = .background(
-                            try BackgroundTile(pixels: pixels, sector: sector, configuration: configuration))
-                    case .extract(_, let sector, _, _): result = .extracted(SectorResult(sector: sector.index))
+                        result = .sky(
+                            .background(
+                                try BackgroundTile(pixels: pixels, sector: sector, configuration: configuration)))
+                    case .sky(.extract(_, let sector, _, _)):
+                        result = .sky(.extracted(SectorResult(sector: sector.index)))
                     default: continue
                     }
                     found[TaskID(index)] = try WireCoder.encode(result)

@@ -1,6 +1,7 @@
 import NIOCore
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// A coordinator by hand: says what happened, and looks at what is to be done about it.

@@ -2,6 +2,7 @@ import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// What a coordinator believes, and whom.
@@ -115,7 +116,7 @@ import Transport
         story.lease(4, on: story.own)
         let header = try #require(story.assigned.first?.request)
         let info = ImageInfo(width: 128, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
-        story.deliver(header.attempt, .done(try WireCoder.encode(TaskResult.inspected(info))), from: story.own)
+        story.deliver(header.attempt, .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))), from: story.own)
         #expect(story.assigned.count == 1, "the header is not stored yet")
         story.store()
         #expect(story.assigned.map(\.request.task.label) == ["header", "background 1", "background 2"])

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Sky
 @testable import SkyCore
 
 @Suite struct FetchedResultsTests {

@@ -2,6 +2,7 @@ import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// What no peer of good faith says is refused where it arrives.
@@ -55,14 +56,15 @@ import Transport
         let sector = Sector(index: 0, core: huge, padded: huge)
         let works: [ScanTask.Work] = [
             .simulate(Simulation(duration: endless)),
-            .inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil),
-            .inspect(ImageReference(path: "/x\0.fits", hdu: nil), withContent: nil),
-            .inspect(ImageReference(path: "/x.fits", hdu: -1), withContent: nil),
-            .background(image, sector, ScanConfiguration()),
-            .background(
-                image, Sector(index: -1, core: PixelRect(x: 0, y: 0, width: 1, height: 1), padded: huge),
-                ScanConfiguration()),
-            .preview(image, maximumSide: .max),
+            .sky(.inspect(ImageReference(path: "x.fits", hdu: nil), withContent: nil)),
+            .sky(.inspect(ImageReference(path: "/x\0.fits", hdu: nil), withContent: nil)),
+            .sky(.inspect(ImageReference(path: "/x.fits", hdu: -1), withContent: nil)),
+            .sky(.background(image, sector, ScanConfiguration())),
+            .sky(
+                .background(
+                    image, Sector(index: -1, core: PixelRect(x: 0, y: 0, width: 1, height: 1), padded: huge),
+                    ScanConfiguration())),
+            .sky(.preview(image, maximumSide: .max)),
         ]
         for work in works {
             let request = RunRequest(attempt: attempt, task: ScanTask(work, label: ""), timeLimit: .seconds(1))

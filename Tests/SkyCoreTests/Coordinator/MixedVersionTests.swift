@@ -1,7 +1,9 @@
+import Base
 import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Nodes of other versions of the program in one cluster, as during an upgrade.
@@ -82,7 +84,7 @@ import Transport
         _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
         let mine = try #require(lease(1, on: own, in: &core).first)
         let info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
-        let payload = try WireCoder.encode(TaskResult.inspected(info))
+        let payload = try WireCoder.encode(TaskResult.sky(.inspected(info)))
         var theirs = mine
         theirs.attempt = AttemptID(job: job, task: mine.attempt.task, number: 1, generation: 1)
         let receipt = core.receipts.receipt(for: theirs.attempt, on: other)

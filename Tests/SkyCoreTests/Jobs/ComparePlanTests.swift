@@ -1,6 +1,8 @@
+import Fixtures
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// The plan of a comparison, asked without any cluster.
@@ -42,11 +44,11 @@ import Transport
         #expect(plan.loss(0) == "columns 1 to 100, rows 1 to 160 are not compared")
         #expect(plan.loss(1) == nil)
         let found = DifferenceResult(sector: 4, corePixels: 16_000)
-        #expect(plan.accepts(0, .compared(.difference(found))))
-        #expect(!plan.accepts(0, .compared(.difference(DifferenceResult(sector: 5, corePixels: 1)))))
-        #expect(!plan.accepts(0, .compared(.cutouts([]))) && plan.accepts(1, .compared(.cutouts([]))))
-        #expect(!plan.accepts(2, .compared(.cutouts([]))) && !plan.accepts(0, .simulated))
-        #expect(plan.completed(0, .compared(.difference(found))).abort == nil)
+        #expect(plan.accepts(0, .sky(.compared(.difference(found)))))
+        #expect(!plan.accepts(0, .sky(.compared(.difference(DifferenceResult(sector: 5, corePixels: 1))))))
+        #expect(!plan.accepts(0, .sky(.compared(.cutouts([])))) && plan.accepts(1, .sky(.compared(.cutouts([])))))
+        #expect(!plan.accepts(2, .sky(.compared(.cutouts([])))) && !plan.accepts(0, .simulated))
+        #expect(plan.completed(0, .sky(.compared(.difference(found)))).abort == nil)
         #expect(plan.completed(1, .simulated).abort != nil)
         #expect(plan.parts.count == 1)
         #expect(plan.failed(1, "died", isBadInput: false).abort == nil)

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Sky
 @testable import SkyCore
 
 /// The plan of an image, asked without any cluster.
@@ -28,11 +29,11 @@ import Testing
     private func measured(failSector: Int? = nil, picture: Int? = 400) throws -> SkyPlan {
         var plan = plan(failSector: failSector, picture: picture)
         _ = plan.begin()
-        _ = plan.completed(0, .inspected(info))
+        _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
         // In another order than issued: results come as they come.
-        _ = plan.completed(2, .background(try tile(sectors[1])))
-        _ = plan.completed(1, .background(try tile(sectors[0])))
+        _ = plan.completed(2, .sky(.background(try tile(sectors[1]))))
+        _ = plan.completed(1, .sky(.background(try tile(sectors[0]))))
         return plan
     }
 
@@ -41,24 +42,24 @@ import Testing
         (request.checkImages, request.configuration.columns) = ([.segmentation], ["NUMBER", "MU_MAX"])
         var asking = SkyPlan(request)
         _ = asking.begin()
-        _ = asking.completed(0, .inspected(info))
+        _ = asking.completed(0, .sky(.inspected(info)))
         for (index, sector) in try SectorGrid(info: info, configuration: configuration).sectors.enumerated() {
-            _ = asking.completed(1 + index, .background(try tile(sector)))
+            _ = asking.completed(1 + index, .sky(.background(try tile(sector))))
         }
-        guard case .extract(_, let sector, _, let told) = try #require(asking.task(3)).work else {
+        guard case .sky(.extract(_, let sector, _, let told)) = try #require(asking.task(3)).work else {
             Issue.record("no sector")
             return
         }
         #expect(told.columns == ["MU_MAX"] && told.checkParts == .footprints)
         // A node of an earlier version.
         var result = SectorResult(sector: sector.index, sources: [source(5, sector: sector.index)])
-        #expect(!asking.accepts(3, .extracted(result)))
-        #expect(try measured(picture: nil).accepts(3, .extracted(result)))
+        #expect(!asking.accepts(3, .sky(.extracted(result))))
+        #expect(try measured(picture: nil).accepts(3, .sky(.extracted(result))))
         result.footprints = []
-        #expect(!asking.accepts(3, .extracted(result)))
+        #expect(!asking.accepts(3, .sky(.extracted(result))))
         result.sources[0].further = FurtherMeasurements()
-        #expect(asking.accepts(3, .extracted(result)))
-        #expect(try !measured(picture: nil).accepts(3, .extracted(result)))
+        #expect(asking.accepts(3, .sky(.extracted(result))))
+        #expect(try !measured(picture: nil).accepts(3, .sky(.extracted(result))))
     }
 
     @Test func `whatever decides what is measured is part of the key of earlier results, and no more`() throws {
@@ -92,19 +93,19 @@ import Testing
         #expect(plan.task(0)?.label == "header")
         #expect(plan.task(1) == nil, "nothing is known of the image yet")
 
-        let second = plan.completed(0, .inspected(info))
+        let second = plan.completed(0, .sky(.inspected(info)))
         #expect(second.newTasks == 2 && !second.isLast)
         #expect([1, 2].map { plan.task($0)?.label } == ["background 1", "background 2"])
 
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        let third = plan.completed(1, .background(try tile(sectors[0])))
+        let third = plan.completed(1, .sky(.background(try tile(sectors[0]))))
         #expect(third.newTasks == 0)
-        let fourth = plan.completed(2, .background(try tile(sectors[1])))
+        let fourth = plan.completed(2, .sky(.background(try tile(sectors[1]))))
         #expect(fourth.newTasks == 3 && !fourth.isLast)
         #expect([3, 4, 5].map { plan.task($0)?.label } == ["sector 1", "sector 2", "picture"])
         #expect(plan.task(6) == nil && plan.task(-1) == nil)
-        #expect(!plan.completed(3, .extracted(SectorResult(sector: 0))).isLast)
-        #expect(!plan.completed(4, .extracted(SectorResult(sector: 1))).isLast)
+        #expect(!plan.completed(3, .sky(.extracted(SectorResult(sector: 0)))).isLast)
+        #expect(!plan.completed(4, .sky(.extracted(SectorResult(sector: 1)))).isLast)
         // Of a step that is under way nothing may be left when the next is issued.
         let last = plan.failed(5, "no memory", isBadInput: false)
         #expect(last.newTasks == 0 && last.isLast)
@@ -116,28 +117,28 @@ import Testing
         request.configuration.filter = .seeing
         var plan = SkyPlan(request)
         _ = plan.begin()
-        _ = plan.completed(0, .inspected(info))
+        _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
         #expect(sectors.count == 9)
-        for number in 1...8 { _ = plan.completed(number, .background(try tile(sectors[number - 1]))) }
-        let third = plan.completed(9, .background(try tile(sectors[8])))
+        for number in 1...8 { _ = plan.completed(number, .sky(.background(try tile(sectors[number - 1])))) }
+        let third = plan.completed(9, .sky(.background(try tile(sectors[8]))))
         #expect(third.newTasks == 2 && !third.isLast)
         #expect([10, 11].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
         #expect([10, 11].map(plan.kin) == [1, 5], "who has the background of the first sector there has its pixels")
         #expect(plan.task(12) == nil, "the filter is not known yet")
         var widths = StarWidths([])
         widths.values = [2.5, .nan, 2.5, 2.5, 2.5]
-        #expect(!plan.accepts(10, .seeing(widths)))
+        #expect(!plan.accepts(10, .sky(.seeing(widths))))
         widths.values = [2.5, 2.5, 2.5, 2.5, 2.5]
-        #expect(plan.completed(11, .seeing(StarWidths([]))).newTasks == 0)
-        let fourth = plan.completed(10, .seeing(widths))
+        #expect(plan.completed(11, .sky(.seeing(StarWidths([])))).newTasks == 0)
+        let fourth = plan.completed(10, .sky(.seeing(widths)))
         #expect(fourth.newTasks == 9)
-        guard case .extract(_, _, _, let used)? = plan.task(12)?.work else {
+        guard case .sky(.extract(_, _, _, let used))? = plan.task(12)?.work else {
             Issue.record("sectors follow")
             return
         }
         #expect(used.filter == .gaussian(fwhm: 2.5))
-        _ = plan.completed(12, .extracted(SectorResult(sector: 0)))
+        _ = plan.completed(12, .sky(.extracted(SectorResult(sector: 0))))
         #expect(plan.catalogue?.filter == .gaussian(fwhm: 2.5))
         #expect(plan.failed(10, "died", isBadInput: false).abort != nil)
         #expect(plan.failed(12, "died", isBadInput: false).abort == nil)
@@ -148,11 +149,11 @@ import Testing
         (request.configuration.filter, request.configuration.seeing) = (.seeing, 3.456)
         var plan = SkyPlan(request)
         _ = plan.begin()
-        _ = plan.completed(0, .inspected(info))
+        _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        _ = plan.completed(1, .background(try tile(sectors[0])))
-        #expect(plan.completed(2, .background(try tile(sectors[1]))).newTasks == 2)
-        guard case .extract(_, _, _, let used)? = plan.task(3)?.work else {
+        _ = plan.completed(1, .sky(.background(try tile(sectors[0]))))
+        #expect(plan.completed(2, .sky(.background(try tile(sectors[1])))).newTasks == 2)
+        guard case .sky(.extract(_, _, _, let used))? = plan.task(3)?.work else {
             Issue.record("sectors follow at once")
             return
         }
@@ -163,9 +164,9 @@ import Testing
         var plan = try measured(picture: nil)
         #expect(plan.task(5) == nil, "no picture was asked for")
         _ = plan.completed(
-            4, .extracted(SectorResult(sector: 1, sources: [source(200, sector: 1)], truncatedSources: 0)))
+            4, .sky(.extracted(SectorResult(sector: 1, sources: [source(200, sector: 1)], truncatedSources: 0))))
         _ = plan.completed(
-            3, .extracted(SectorResult(sector: 0, sources: [source(20, sector: 0)], truncatedSources: 1)))
+            3, .sky(.extracted(SectorResult(sector: 0, sources: [source(20, sector: 0)], truncatedSources: 1))))
         #expect(plan.catalogue?.sources.map(\.x) == [20, 200])
         #expect(plan.catalogue?.truncatedSources == 1)
     }
@@ -176,7 +177,7 @@ import Testing
         #expect(failing.task(4)?.rehearsal.failsFirstAttempt == true)
         var beyond = plan(failSector: 2)
         _ = beyond.begin()
-        #expect(beyond.completed(0, .inspected(info)).abort?.kind == .badInput)
+        #expect(beyond.completed(0, .sky(.inspected(info))).abort?.kind == .badInput)
     }
 
     @Test func `a failed header or background ends the job, a failed sector leaves a gap`() throws {
@@ -203,16 +204,16 @@ import Testing
         var plan = try measured()
         let piece = SectorResult.Fragment(
             outline: PixelRect(x: 20, y: 30, width: 108, height: 4), sources: [source(99, sector: 0)])
-        #expect(!plan.completed(3, .extracted(SectorResult(sector: 0, fragments: [piece]))).isLast)
+        #expect(!plan.completed(3, .sky(.extracted(SectorResult(sector: 0, fragments: [piece])))).isLast)
         // A sector that fails is settled too; what its neighbours saw in pieces is still joined.
         #expect(!plan.failed(4, "died", isBadInput: false).isLast)
         let preview = try ImagePreview(width: 256, height: 128, maximumSide: 400) { rect in
             [Float](repeating: 0, count: rect.width * rect.height)
         }
-        let step = plan.completed(5, .preview(preview))
+        let step = plan.completed(5, .sky(.preview(preview)))
         #expect(step.newTasks == 1 && step.isLast)
         #expect(plan.loss(4) == "the catalogue lacks columns 129 to 256, rows 1 to 128")
-        guard case .join(_, let union, _, _)? = plan.task(6)?.work else {
+        guard case .sky(.join(_, let union, _, _))? = plan.task(6)?.work else {
             Issue.record("a union follows the picture")
             return
         }
@@ -221,8 +222,8 @@ import Testing
         #expect(union.parts.map(\.rect.width) == [192, 0], "a failed sector has seen nothing")
         #expect(plan.catalogue?.sources.map(\.x) == [99], "as long as nobody has looked")
         let found = SectorResult(sector: -1, sources: [source(130, sector: 1)])
-        #expect(!plan.accepts(6, .joined(JoinedObjects(rect: piece.outline, found: found))))
-        #expect(plan.completed(6, .joined(JoinedObjects(rect: union.rect, found: found))).abort == nil)
+        #expect(!plan.accepts(6, .sky(.joined(JoinedObjects(rect: piece.outline, found: found)))))
+        #expect(plan.completed(6, .sky(.joined(JoinedObjects(rect: union.rect, found: found)))).abort == nil)
         #expect(plan.catalogue?.sources.map(\.x) == [130])
     }
 
@@ -238,37 +239,39 @@ import Testing
     @Test func `dense sectors are the first to be scanned`() throws {
         var plan = plan()
         _ = plan.begin()
-        _ = plan.completed(0, .inspected(info))
+        _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
         var tiles = try sectors.map(tile)
         (tiles[0].brightPixels, tiles[1].brightPixels) = (7, 8)
-        for index in tiles.indices { _ = plan.completed(1 + index, .background(tiles[index])) }
+        for index in tiles.indices { _ = plan.completed(1 + index, .sky(.background(tiles[index]))) }
         #expect([3, 4].map { plan.task($0)?.label } == ["sector 2", "sector 1"])
-        #expect(plan.accepts(3, .extracted(SectorResult(sector: 1))))
+        #expect(plan.accepts(3, .sky(.extracted(SectorResult(sector: 1)))))
     }
 
     @Test func `rectangles outside the image are not believed`() throws {
         let plan = try measured()
         let beyond = PixelRect(x: 250, y: 0, width: .max, height: 4)
-        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, fragments: [.init(outline: beyond)]))))
+        #expect(!plan.accepts(3, .sky(.extracted(SectorResult(sector: 0, fragments: [.init(outline: beyond)])))))
         let whole = PixelRect(x: 0, y: 0, width: 256, height: 128)
         // Another sector's, or one's that is in nobody's reach.
         #expect(
             !plan.accepts(
-                3, .extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 1, core: whole, rect: whole)]))))
+                3,
+                .sky(.extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 1, core: whole, rect: whole)])))))
         #expect(
             !plan.accepts(
-                3, .extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 0, core: whole, rect: whole)]))))
+                3,
+                .sky(.extracted(SectorResult(sector: 0, scanned: [ScannedPart(sector: 0, core: whole, rect: whole)])))))
         let far = PixelRect(x: 200, y: 0, width: 4, height: 4)
-        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, fragments: [.init(outline: far)]))))
+        #expect(!plan.accepts(3, .sky(.extracted(SectorResult(sector: 0, fragments: [.init(outline: far)])))))
         var dark = try tile(try SectorGrid(info: info, configuration: configuration).sectors[0])
         dark.brightPixels = .min
         var early = self.plan()
         _ = early.begin()
-        _ = early.completed(0, .inspected(info))
-        #expect(!early.accepts(1, .background(dark)))
+        _ = early.completed(0, .sky(.inspected(info)))
+        #expect(!early.accepts(1, .sky(.background(dark))))
         let part = ScannedPart(sector: 0, core: beyond, rect: beyond)
-        #expect(!plan.accepts(3, .extracted(SectorResult(sector: 0, scanned: [part]))))
+        #expect(!plan.accepts(3, .sky(.extracted(SectorResult(sector: 0, scanned: [part])))))
     }
 
     @Test func `an answer to another question is not believed`() throws {
@@ -278,9 +281,11 @@ import Testing
         // Another sector's result would be dropped as a second one at the merge, and its own would be missing.
         var swapped = try measured()
         #expect(
-            swapped.completed(3, .extracted(SectorResult(sector: 1, sources: [], truncatedSources: 0))).abort != nil)
+            swapped.completed(3, .sky(.extracted(SectorResult(sector: 1, sources: [], truncatedSources: 0)))).abort
+                != nil)
         var hostile = try measured()
         #expect(
-            hostile.completed(3, .extracted(SectorResult(sector: 0, sources: [], truncatedSources: .max))).abort != nil)
+            hostile.completed(3, .sky(.extracted(SectorResult(sector: 0, sources: [], truncatedSources: .max)))).abort
+                != nil)
     }
 }

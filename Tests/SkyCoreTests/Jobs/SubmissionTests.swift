@@ -1,5 +1,7 @@
+import Fixtures
 import Testing
 
+@testable import Sky
 @testable import SkyCore
 
 @Suite struct SubmissionTests {

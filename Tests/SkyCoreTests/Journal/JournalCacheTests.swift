@@ -1,3 +1,4 @@
+import Fixtures
 import NIOCore
 import Testing
 import Transport

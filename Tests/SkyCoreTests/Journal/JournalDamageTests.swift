@@ -1,9 +1,11 @@
+import Fixtures
 import Foundation
 import GRDB
 import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Bits that rot, rows that cannot be read, values that cannot be written: none of them gives a wrong answer, and none stops

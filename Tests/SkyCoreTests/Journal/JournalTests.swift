@@ -1,3 +1,5 @@
+import Base
+import Fixtures
 import Foundation
 import GRDB
 import NIOCore

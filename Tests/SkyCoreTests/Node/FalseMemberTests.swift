@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// A member that has the key and lies, in every field of its answers and of its calls.

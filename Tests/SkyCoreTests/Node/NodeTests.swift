@@ -3,6 +3,7 @@ import Logging
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Whole nodes in one process, over real sockets.

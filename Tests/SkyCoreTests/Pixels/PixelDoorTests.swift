@@ -1,8 +1,10 @@
+import Fixtures
 import Glibc
 import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// What a peer may ask for, and what it learns of files that it does not know.
@@ -14,7 +16,7 @@ import Transport
     }
 
     private func refusal(_ request: PixelRequest) -> SkyError? {
-        #expect(throws: SkyError.self) { try SkyEngine().serve(request) }
+        #expect(throws: SkyError.self) { try SkyEngine().part(request) }
     }
 
     private func frame() -> String {
@@ -26,14 +28,14 @@ import Transport
     @Test func `who knows what a file holds gets its parts`() throws {
         let path = frame()
         let content = try FileContent(of: path)
-        let tile = try SkyEngine().serve(request(path, content, .tile(PixelTile(column: 1, row: 1))))
+        let tile = try SkyEngine().part(request(path, content, .tile(PixelTile(column: 1, row: 1))))
         #expect(PixelPlanes.decode(tile, count: 88 * 8) != nil)
         // As from a peer of an earlier version, which tells size, time and digest alone.
         var earlier = content
         earlier.identity = nil
-        #expect(try SkyEngine().serve(request(path, earlier)).readableBytes > 0)
+        #expect(try SkyEngine().part(request(path, earlier)).readableBytes > 0)
         let sample = try FileContent(of: path, sampled: true)
-        #expect(try SkyEngine().serve(request(path, sample)).readableBytes > 0)
+        #expect(try SkyEngine().part(request(path, sample)).readableBytes > 0)
     }
 
     @Test func `size and time alone open no file`() throws {

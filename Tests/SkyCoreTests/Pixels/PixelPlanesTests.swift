@@ -1,3 +1,5 @@
+import Base
+import Fixtures
 import NIOCore
 import Testing
 

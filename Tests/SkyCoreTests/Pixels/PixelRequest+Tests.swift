@@ -1,5 +1,7 @@
+import Fixtures
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 extension PixelRequest {
@@ -13,9 +15,4 @@ extension PixelRequest {
             file: PixelFile(path: path, content: known, hdu: 0), part: .tile(PixelTile(column: column, row: 0)),
             holder: holder)
     }
-}
-
-extension FileContent {
-    /// Of no file: what tests say a file holds.
-    static let unknown = FileContent(digest: [UInt8](repeating: 0, count: 32), size: 0, modified: 0)
 }

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Two nodes over a real socket: one that has pixels, and one that asks for them.

@@ -1,8 +1,11 @@
+import Base
+import Fixtures
 import Glibc
 import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 /// Gives parts as a node that has the files would, over no wire, and counts them.
@@ -19,7 +22,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         var parts: [ByteBuffer] = []
         for var request in requests {
             request.file.path = places[request.file.path] ?? request.file.path
-            parts.append(forge(request, try engine.serve(request)))
+            parts.append(forge(request, try engine.part(request)))
         }
         return parts
     }
@@ -102,17 +105,17 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         configuration.sectorSize = 256
         let request = SkyRequest(image: ImageReference(path: path, hdu: nil), configuration: configuration)
         /// The whole plan, its header by an engine that has the file.
-        func catalogue(_ perform: (ScanTask.Work) throws -> TaskResult) throws -> Catalogue? {
-            var plan = SkyPlan(request)
-            var (number, count) = (0, plan.begin().newTasks)
+        func catalogue(_ perform: (SkyWork) throws -> SkyResult) throws -> Catalogue? {
+            var phases = ScanPhases(request)
+            var (number, count) = (0, phases.begin().newWork)
             while number < count {
-                let work = try #require(plan.task(number)).work
-                count += plan.completed(number, try number == 0 ? header : perform(work)).newTasks
+                let work = try #require(phases.work(number))
+                count += phases.completed(number, try number == 0 ? header : perform(work)).newWork
                 number += 1
             }
-            return plan.catalogue
+            return phases.catalogue
         }
-        let header = try TaskResult.inspected(near.inspect(path: path, hdu: nil, withContent: true))
+        let header = try SkyResult.inspected(near.inspect(path: path, hdu: nil, withContent: true))
         let expected = try #require(try catalogue { try near.perform($0) })
         supply.places[path] = folder.path + "/moved.fits"
         #expect(rename(path, folder.path + "/moved.fits") == 0)

@@ -1,6 +1,7 @@
 import NIOCore
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 extension SimulatedCluster {

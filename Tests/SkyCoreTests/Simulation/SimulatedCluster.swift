@@ -1,3 +1,4 @@
+import Base
 import HeapModule
 import NIOCore
 import Transport

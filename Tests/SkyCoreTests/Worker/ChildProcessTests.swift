@@ -1,7 +1,9 @@
+import Fixtures
 import Foundation
 import Glibc
 import Testing
 
+@testable import Sky
 @testable import SkyCore
 
 /// Ten thousand processes take half a minute, and ten where other programs keep every core busy.

@@ -3,6 +3,7 @@ import NIOCore
 import Testing
 import Transport
 
+@testable import Sky
 @testable import SkyCore
 
 @Suite struct WorkBookTests {
@@ -172,9 +173,9 @@ import Transport
         let background = try LargeBackground.map
         let image = ImageReference(path: "/data/m13.fits", hdu: nil)
         let rect = PixelRect(x: 0, y: 0, width: 64, height: 64)
-        let work = ScanTask.Work.extract(
+        let work = SkyWork.extract(
             image, Sector(index: 0, core: rect, padded: rect), background, ScanConfiguration())
-        let task = ScanTask(work, label: "")
+        let task = ScanTask(.sky(work), label: "")
         let fitting = WorkBook.waitingBytes / task.byteCount + 1
         try #require((2...1000).contains(fitting))
         func assign(_ tasks: Range<Int>) throws -> WorkBook.Update {

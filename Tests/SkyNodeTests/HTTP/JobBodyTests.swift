@@ -2,6 +2,7 @@ import NIOCore
 import SkyCore
 import Testing
 
+@testable import Sky
 @testable import SkyNode
 
 /// What clients send, and what they hear where it is no job.

@@ -1,0 +1,179 @@
+/// Draws changes of one sector; how its seeing differs is found once, for all of them.
+///
+/// Blocking.
+package struct CutoutPainter {
+    private let new: EpochImage
+    private let old: EpochImage
+    private let order: DifferenceOrder
+    private let seeing: DifferenceImage.Seeing
+    private let lanczos = LanczosFilter()
+    /// Found with the first change that both images have.
+    private var match: SeeingMatch?
+
+    /// Smallest and largest side in pixels of the image, odd; picture pixels on the shorter side of a picture.
+    private static let sides = 41...161
+    private static let pictureSide = 200
+    /// Pixels around a place that has to be seen.
+    private static let rim = 14.0
+
+    private static let ink = Raster.Ink(red: 1, green: 0.66, blue: 0.15, opacity: 0.8)
+    /// Where nothing was compared: no grey, for each of those says something.
+    private static let blank = Raster.Ink(red: 0.13, green: 0.2, blue: 0.36, opacity: 1)
+
+    typealias Place = (x: Double, y: Double)
+
+    package init(new: EpochImage, old: EpochImage, order: DifferenceOrder) {
+        (self.new, self.old, self.order) = (new, old, order)
+        seeing = DifferenceImage.Seeing(order)
+    }
+
+    /// Reads both images and draws them around the change; what one of them has not is black, and blue in the difference.
+    ///
+    /// - Throws: `SkyError` where an image cannot be read.
+    package mutating func cutouts(of change: EpochChange) throws(SkyError) -> EpochCutouts {
+        let place = (x: change.x - 1, y: change.y - 1)
+        guard abs(place.x) < 1e7, abs(place.y) < 1e7 else {
+            throw SkyError(.badInput, "a change at \(change.x), \(change.y) is not in the image")
+        }
+        let before = before(change)
+        let wanted = Self.square(around: place, and: before)
+        let (olds, news) = try pixels(in: wanted)
+        let stretch = GreyStretch(samplesOf: news + olds)
+        func mark(_ place: Place) -> Place { (place.x - Double(wanted.x), place.y - Double(wanted.y)) }
+        func png(_ greys: [UInt8], _ marks: [Place], hasValue: (Int) -> Bool = { _ in true }) throws(SkyError)
+            -> [UInt8]
+        {
+            try Self.png(greys, side: wanted.width, marks: marks, hasValue: hasValue)
+        }
+        let difference = try difference(in: wanted)
+        return EpochCutouts(
+            old: try png(stretch.apply(to: olds), [mark(before)]),
+            new: try png(stretch.apply(to: news), [mark(place)]),
+            difference: try png(
+                NoiseGreys.apply(to: difference), change.kind == .moved ? [mark(before), mark(place)] : [mark(place)],
+                hasValue: { !difference[$0].isNaN }),
+            side: wanted.width)
+    }
+
+    /// What is drawn: around both places, where that is not too much.
+    private static func square(around place: Place, and before: Place) -> PixelRect {
+        let span = 2 * (max(abs(before.x - place.x), abs(before.y - place.y)) / 2 + rim)
+        let half = min(max(Int(span.isFinite ? min(span, 1000) : 0), sides.lowerBound), sides.upperBound) / 2
+        let shows = span <= Double(sides.upperBound)
+        let centre = (
+            x: Int((shows ? (place.x + before.x) / 2 : place.x).rounded()),
+            y: Int((shows ? (place.y + before.y) / 2 : place.y).rounded())
+        )
+        return PixelRect(x: centre.x - half, y: centre.y - half, width: 2 * half + 1, height: 2 * half + 1)
+    }
+
+    /// Both images as they are, NaN where they have nothing.
+    private func pixels(in wanted: PixelRect) throws(SkyError) -> (old: [Float], new: [Float]) {
+        var news = [Float](repeating: .nan, count: wanted.area)
+        var olds = news
+        guard let rect = wanted.clipped(width: new.info.width, height: new.info.height) else { return (olds, news) }
+        let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos, isClean: false)
+        let alone = frame == nil ? try new.read(rect, saturation: nil) : nil
+        for (from, to) in Self.indices(of: rect, in: wanted) {
+            if let alone {
+                if alone.mask[from].isEmpty { news[to] = alone.values[from] }
+            } else if let frame, !frame.mask[from].contains(.missing) {
+                news[to] = frame.new.values[from]
+                olds[to] = frame.old.values[from] * Float(order.ratio)
+            }
+        }
+        return (olds, news)
+    }
+
+    /// The difference as it is searched, in units of the noise around; NaN where one of the images has nothing.
+    package mutating func difference(in wanted: PixelRect) throws(SkyError) -> [Float] {
+        var values = [Float](repeating: .nan, count: wanted.area)
+        let (width, height) = (new.info.width, new.info.height)
+        guard let inner = wanted.clipped(width: width, height: height) else { return values }
+        let rect = inner.grown(by: seeing.margin, width: width, height: height)
+        guard let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos) else {
+            return values
+        }
+        var difference = frame.new.smoothed(sigma: seeing.filterSigma)
+        let kernel = try kernel(frame, smoothed: difference)
+        let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
+        for index in difference.values.indices { difference.values[index] -= matched.values[index] }
+        // What the kernel takes from beyond the frame is not in it.
+        let whole = inner.grown(by: max(seeing.margin - kernel.radius, 0), width: width, height: height)
+        let part = PixelRect(x: whole.x - rect.x, y: whole.y - rect.y, width: whole.width, height: whole.height)
+        let noise = NoiseGrid(
+            difference.part(part), mask: frame.mask.part(part, width: rect.width), cell: max(whole.width, whole.height))
+        guard noise.sigma > 0 else { return values }
+        let level = noise.level(x: 0, y: 0)
+        for (from, to) in Self.indices(of: inner, in: wanted) {
+            let (row, column) = from.quotientAndRemainder(dividingBy: inner.width)
+            let index = (row + inner.y - rect.y) * rect.width + column + inner.x - rect.x
+            guard !frame.mask[index].contains(.missing) else { continue }
+            values[to] = (difference.values[index] - level) / noise.sigma
+        }
+        return values
+    }
+
+    private mutating func kernel(_ frame: PairFrame, smoothed: PixelPlane) throws(SkyError) -> MatchingKernel {
+        if let match { return match.kernel }
+        let found = try SeeingMatch(
+            order, seeing, frame: frame, smoothed: smoothed, noise: NoiseGrid(smoothed, mask: frame.mask).sigma,
+            new: new, old: old, lanczos: lanczos)
+        match = found
+        return found.kernel
+    }
+
+    /// Where the source of a change was, in pixels of the new image: elsewhere only if it moved.
+    private func before(_ change: EpochChange) -> Place {
+        let place = (x: change.x - 1, y: change.y - 1)
+        guard change.kind == .moved else { return place }
+        // A step each way says how the old image's pixels lie; it is the same all over a cut-out.
+        let alignment = order.alignment
+        let (o, a, b) = (
+            alignment.old(x: place.x, y: place.y), alignment.old(x: place.x + 1, y: place.y),
+            alignment.old(x: place.x, y: place.y + 1)
+        )
+        let (ax, ay, bx, by) = (a.x - o.x, a.y - o.y, b.x - o.x, b.y - o.y)
+        let determinant = ax * by - ay * bx
+        guard abs(determinant) > 1e-6 else { return place }
+        let (dx, dy) = (change.xOld - 1 - o.x, change.yOld - 1 - o.y)
+        let before = (
+            x: place.x + (dx * by - dy * bx) / determinant, y: place.y + (ax * dy - ay * dx) / determinant
+        )
+        return before.x.isFinite && before.y.isFinite ? before : place
+    }
+
+    /// The pixels of `rect`, row by row, and which of `wanted` each is.
+    private static func indices(of rect: PixelRect, in wanted: PixelRect) -> [(from: Int, to: Int)] {
+        (0..<rect.area).map { from in
+            let (row, column) = from.quotientAndRemainder(dividingBy: rect.width)
+            return (from, (row + rect.y - wanted.y) * wanted.width + column + rect.x - wanted.x)
+        }
+    }
+
+    private static func png(
+        _ greys: [UInt8], side: Int, marks: [Place], hasValue: (Int) -> Bool
+    ) throws(SkyError) -> [UInt8] {
+        let scale = max((pictureSide + side - 1) / side, 1)
+        var raster = Raster(width: side * scale, height: side * scale)
+        for y in 0..<raster.height {
+            let row = (raster.height - 1 - y) / scale * side
+            for x in 0..<raster.width {
+                let index = row + x / scale
+                if hasValue(index) {
+                    raster.setGrey(greys[index], x: x, y: y)
+                } else {
+                    raster.blend(blank, coverage: 1, x: x, y: y)
+                }
+            }
+        }
+        for mark in marks {
+            var ring = Source(
+                x: (mark.x + 0.5) * Double(scale) - 0.5,
+                y: Double(raster.height) - (mark.y + 0.5) * Double(scale) - 0.5, sector: 0)
+            (ring.a, ring.b, ring.kronRadius) = (1, 1, 8 * Double(scale))
+            if let ellipse = SourceEllipse(ring, minimumRadius: 1) { raster.stroke(ellipse, line: 1.5, ink: ink) }
+        }
+        return try PNGWriter.encode(raster)
+    }
+}

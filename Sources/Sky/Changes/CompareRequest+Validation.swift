@@ -1,0 +1,32 @@
+extension CompareRequest {
+    package func validate() throws(SkyError) {
+        try SkyError.unless(
+            (1...CompareRequest.workLimit).contains(work.count),
+            "a comparison has 1 to \(CompareRequest.workLimit) parts")
+        try new.validate()
+        try old.validate()
+        for part in work { try part.validate() }
+    }
+}
+
+extension CompareRequest.Image {
+    // A background's own decoder refuses one that fits no image.
+    package func validate() throws(SkyError) { try reference.validate() }
+}
+
+extension CompareRequest.Work {
+    /// Changes that one task draws: each is some 200 kB of pictures.
+    static let cutoutLimit = 1000
+
+    package func validate() throws(SkyError) {
+        switch self {
+        case .difference(let order):
+            try order.validate()
+        case .cutouts(let changes, let order):
+            try SkyError.unless(
+                changes.count <= CompareRequest.Work.cutoutLimit, "\(changes.count) changes to be drawn by one task")
+            try order.validate()
+            for change in changes { try change.validate() }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// What the sectors of an image told for check images.
+package struct ScannedPlanes: Sendable {
+    package var parts: [SectorPlanes] = []
+    /// With the number of each's source in the catalogue, from 1.
+    package var footprints: [LabelledFootprint] = []
+    package var background: BackgroundMap?
+    package var noise: BackgroundMap?
+
+    /// About what it takes in memory.
+    package var byteCount: Int {
+        parts.reduce(0) { $0 + 4 * (($1.subtracted?.count ?? 0) + ($1.filtered?.count ?? 0)) }
+            + footprints.reduce(0) { $0 + 32 + 4 * $1.footprint.runs.count }
+    }
+}
+
+/// A footprint and the number of its source.
+package struct LabelledFootprint: Hashable, Codable, Sendable {
+    package var number: Int
+    package var footprint: Footprint
+}

@@ -1,0 +1,396 @@
+import CCFITSIO
+import Glibc
+
+/// A cfitsio file handle that closes itself, and cfitsio's calls with their errors in words.
+package final class FITSFile {
+    struct Shape {
+        var width: Int
+        var height: Int
+        /// Sizes of the axes beyond the second.
+        var higherAxes: [Int]
+        var bitpix: Int
+        var hdu: Int
+
+        /// Planes of a cube, 1 of an image; `nil` for more than can be asked for.
+        var planes: Int? {
+            var count = 1
+            for size in higherAxes {
+                let (product, overflow) = count.multipliedReportingOverflow(by: size)
+                guard !overflow, product <= ImageLayer.planes.upperBound else { return nil }
+                count = product
+            }
+            return count
+        }
+
+        /// The place of a plane along the axes beyond the second, each from 1; the third axis counts fastest.
+        func place(ofPlane plane: Int) -> [Int] {
+            var rest = plane - 1
+            return higherAxes.map { size in
+                defer { rest /= size }
+                return rest % size + 1
+            }
+        }
+    }
+
+    /// The path, fit for a one-line message.
+    package let name: String
+    private let path: String
+    private let pointer: UnsafeMutablePointer<fitsfile>
+
+    /// `NUM_OVERFLOW`: a value does not fit the type it is read as.
+    static let numericalOverflow: Int32 = 412
+    /// `END_OF_FILE`: a read or a move beyond the last byte.
+    private static let endOfFile: Int32 = 107
+    /// More axes than any image with trailing axes of one plane has.
+    private static let axesLimit: Int32 = 9
+    /// More HDUs than any real file; walking a hostile one must end.
+    private static let hduLimit = 10_000
+
+    /// Opens by `ffdkopn`, which takes the path as it is: cfitsio's other ways to open obey "extended file names"
+    /// that filter, copy and fetch from the network.
+    init(path: String) throws(SkyError) {
+        (name, self.path) = (FITSSniff.quoted(path), path)
+        // A leading "./" keeps cfitsio from reading anything into a first character such as "~" or a blank.
+        let literal = path.hasPrefix("/") ? path : "./" + path
+        var opened: UnsafeMutablePointer<fitsfile>?
+        var status: Int32 = 0
+        ffdkopn(&opened, literal, READONLY, &status)
+        guard status == 0, let opened else {
+            ffcmsg()
+            if let opened {
+                var ignored: Int32 = 0
+                ffclos(opened, &ignored)
+            }
+            throw Self.cannotOpen(name: name, status)
+        }
+        pointer = opened
+    }
+
+    deinit {
+        var status: Int32 = 0
+        ffclos(pointer, &status)
+        ffcmsg()
+    }
+
+    /// Moves to HDU `hdu` (0 for the primary), which must hold an image, or a cube of images.
+    func moveToImage(hdu: Int) throws(SkyError) -> Shape {
+        guard hdu >= 0, hdu < Self.hduLimit, let shape = try move(hdu: hdu) else {
+            var count: Int32 = 0
+            var status: Int32 = 0
+            ffthdu(pointer, &count, &status)
+            ffcmsg()
+            throw SkyError(.badInput, "\(name): there is no HDU \(hdu); the file has \(count), counted from 0")
+        }
+        switch shape {
+        case .image(let shape): return shape
+        case .other(let what):
+            throw SkyError(.badInput, "\(name): HDU \(hdu) is \(what), not a two-dimensional image")
+        }
+    }
+
+    /// Moves to the first HDU that holds an image of the sky; to a cube where there is none of one plane.
+    ///
+    /// - Parameter prefersCubes: the other way round.
+    func moveToFirstImage(prefersCubes: Bool) throws(SkyError) -> Shape {
+        var seen: [String] = []
+        var found: [FileImage] = []
+        let fileRole = fileRole
+        for hdu in 0..<Self.hduLimit {
+            let content: Content?
+            do throws(SkyError) {
+                content = try move(hdu: hdu)
+            } catch {
+                // What was found before is there all the same.
+                guard !found.isEmpty else { throw error }
+                break
+            }
+            guard let content, found.count < Self.listLimit else { break }
+            switch content {
+            case .image(let shape):
+                found.append(described(shape))
+                let images = FileImages(found, fileRole: fileRole)
+                if images.roles.last == .sky, images.all.last?.isFlat != prefersCubes { return shape }
+            case .other(let what): if seen.count < 4 { seen.append("HDU \(hdu) is \(what)") }
+            }
+            if hdu == Self.hduLimit - 1, found.isEmpty {
+                throw SkyError(.badInput, "\(name): no image in its first \(Self.hduLimit) HDUs")
+            }
+        }
+        let images = FileImages(found, fileRole: fileRole)
+        if let first = images.scanned(prefersCubes: prefersCubes).first { return try moveToImage(hdu: first.hdu) }
+        guard let first = found.first, let role = images.roles.first else {
+            throw SkyError(.badInput, "\(name): no image in it (\(seen.joined(separator: ", ")))")
+        }
+        throw SkyError(
+            .badInput,
+            "\(name): \(ImageRole.noSkyWords): HDU \(first.hdu) is \(role.words); --hdu \(first.hdu) scans it"
+                + " all the same")
+    }
+
+    /// The images of the file; it is left where it was.
+    ///
+    /// - Returns: the images, and the first HDU that is damaged: what is behind it cannot be reached.
+    package func images(leavingAt place: Int) -> (images: FileImages, damaged: Int?) {
+        var found: [FileImage] = []
+        var damaged: Int?
+        let fileRole = fileRole
+        for hdu in 0..<min(place + Self.listLimit, Self.hduLimit) {
+            do throws(SkyError) {
+                guard let content = try move(hdu: hdu) else { break }
+                if case .image(let shape) = content { found.append(described(shape)) }
+            } catch {
+                damaged = hdu
+                break
+            }
+        }
+        _ = try? move(hdu: place)
+        return (FileImages(found, fileRole: fileRole), damaged)
+    }
+
+    /// HDUs that are looked at for further images: more than any camera's detectors.
+    private static let listLimit = 1000
+
+    /// What the file's name says of all its images, or its primary header where that has none of its own; `nil` where neither
+    /// says anything.
+    private var fileRole: ImageRole? {
+        if let role = ImageRole(fileName: path) { return role }
+        guard case .other("empty")? = try? move(hdu: 0) else { return nil }
+        return declaredRole
+    }
+
+    /// What the current HDU's header says that its image is.
+    private var declaredRole: ImageRole? {
+        for keyword in ["EXTTYPE", "PRODTYPE"] {
+            if let role = text(keyword).flatMap(ImageRole.init(name:)) { return role }
+        }
+        // Cameras have words of their own there: an exposure, a background or an error is a picture for some.
+        for keyword in ["IMAGETYP", "OBSTYPE"] {
+            let role = text(keyword).flatMap(ImageRole.init(name:))
+            if let role, [.mask, .noise(.weight), .noise(.variance)].contains(role) { return role }
+        }
+        return nil
+    }
+
+    private func described(_ shape: Shape) -> FileImage {
+        let given = text("EXTNAME") ?? ""
+        // What cfitsio calls every image that it compresses.
+        let name = given == "COMPRESSED_IMAGE" ? "" : given
+        var image = FileImage(hdu: shape.hdu, name: name, sizes: [shape.width, shape.height] + shape.higherAxes)
+        image.version = text("EXTVER").flatMap { Int($0) }
+        image.isWhole = shape.bitpix > 0
+        image.hasAxes = text("CTYPE1") != nil
+        image.declared = ImageRole(name: name) ?? declaredRole ?? (bitNumbers.isEmpty ? nil : .mask)
+        return image
+    }
+
+    /// The numbers of a mask's bits by the names of LSST's planes, from its keywords `MP_`.
+    var bitNumbers: [String: Int] {
+        var numbers: [String: Int] = [:]
+        for name in MaskRule.planesOfLSST + ["DETECTED", "EDGE", "INTRP"] {
+            numbers[name] = text("MP_" + name).flatMap { Int($0) }
+        }
+        return numbers
+    }
+
+    /// What a keyword of the current HDU says, a text without its quotes; `nil` where it is not there.
+    package func text(_ keyword: String) -> String? {
+        // cfitsio writes at most 70 characters and a zero (FLEN_VALUE).
+        var text = [CChar](repeating: 0, count: 128)
+        var status: Int32 = 0
+        ffgkey(pointer, keyword, &text, nil, &status)
+        ffcmsg()
+        guard status == 0 else { return nil }
+        let value = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let plain = value.hasPrefix("'") ? value.dropFirst().prefix { $0 != "'" } : value[...]
+        let ended = plain.reversed().drop { $0 == " " }.reversed()
+        let word = String(ended.drop { $0 == " " })
+        return word.isEmpty ? nil : word
+    }
+
+    /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS
+    /// standard 4.0, "Inheritance"). The file is left at `hdu`.
+    func withPrimaryHeader<Result>(
+        hdu: Int, _ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?
+    ) -> Result? {
+        guard hdu > 0, case .other("empty")? = try? move(hdu: 0) else {
+            _ = try? move(hdu: hdu)
+            return nil
+        }
+        let result = withHeaderText(body)
+        _ = try? move(hdu: hdu)
+        return result
+    }
+
+    /// Calls `body` with the file at another HDU, and leaves it there.
+    func withKeywords<Result>(ofHDU hdu: Int, _ body: (FITSFile) -> Result) -> Result {
+        _ = try? move(hdu: hdu)
+        return body(self)
+    }
+
+    private enum Content {
+        case image(Shape)
+        case other(String)
+    }
+
+    /// The content of an HDU, or `nil` behind the last one.
+    private func move(hdu: Int) throws(SkyError) -> Content? {
+        var type: Int32 = 0
+        var status: Int32 = 0
+        ffmahd(pointer, Int32(hdu) + 1, &type, &status)
+        if status == Self.endOfFile, hdu > 0 {
+            ffcmsg()
+            return nil
+        }
+        guard status == 0 else { throw Self.damagedHeader(name: name, hdu: hdu, status) }
+        guard type == IMAGE_HDU else { return .other("a table") }
+        var axes: Int32 = 0
+        var bitpix: Int32 = 0
+        ffgidm(pointer, &axes, &status)
+        ffgiet(pointer, &bitpix, &status)
+        guard status == 0 else { throw Self.damagedHeader(name: name, hdu: hdu, status) }
+        guard axes > 0 else { return .other("empty") }
+        guard axes <= Self.axesLimit else { return .other("an array of \(axes) axes") }
+        var sizes = [Int64](repeating: 0, count: Int(axes))
+        ffgiszll(pointer, axes, &sizes, &status)
+        guard status == 0 else { throw Self.damagedHeader(name: name, hdu: hdu, status) }
+        let shape = Shape(
+            width: Int(sizes[0]), height: axes > 1 ? Int(sizes[1]) : 0, higherAxes: sizes.dropFirst(2).map { Int($0) },
+            bitpix: Int(bitpix), hdu: hdu)
+        guard axes >= 2, sizes.allSatisfy({ $0 > 0 }), shape.planes != nil else {
+            return .other("an array of " + sizes.map { "\($0)" }.joined(separator: " x "))
+        }
+        return .image(shape)
+    }
+
+    /// Calls `body` with the HDU's header cards as one text, a tile-compressed image's as if it were not.
+    func withHeaderText<Result>(_ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?) -> Result? {
+        var text: UnsafeMutablePointer<CChar>?
+        var count: Int32 = 0
+        var status: Int32 = 0
+        ffcnvthdr2str(pointer, 1, nil, 0, &text, &count, &status)
+        guard let text else { return nil }
+        defer {
+            var ignored: Int32 = 0
+            fffree(text, &ignored)
+            ffcmsg()
+        }
+        return status == 0 ? body(text, count) : nil
+    }
+
+    /// A table of distortions, from its own HDU; `nil` where there is none that can be used. The file is left where it was.
+    func lookupTable(_ name: LookupTable.Name) -> LookupTable? {
+        var place: Int32 = 0
+        ffghdn(pointer, &place)
+        defer {
+            _ = try? move(hdu: Int(place) - 1)
+            ffcmsg()
+        }
+        var found: Int32 = 0
+        var status: Int32 = 0
+        var extensionName = name.extensionName.utf8.map { CChar(bitPattern: $0) } + [0]
+        ffmnhd(pointer, IMAGE_HDU, &extensionName, Int32(clamping: name.version), &status)
+        ffghdn(pointer, &found)
+        guard status == 0, case .image(let shape)? = try? move(hdu: Int(found) - 1),
+            shape.width <= LookupTable.elementLimit, shape.height <= LookupTable.elementLimit / shape.width
+        else { return nil }
+        var values = [Float](repeating: .nan, count: shape.width * shape.height)
+        let whole = PixelRect(x: 0, y: 0, width: shape.width, height: shape.height)
+        guard shape.planes == 1, read(Part(rect: whole, plane: shape.place(ofPlane: 1)), into: &values) == 0 else {
+            return nil
+        }
+        return LookupTable(
+            name: name, x: lookupAxis(1, count: shape.width), y: lookupAxis(2, count: shape.height), values: values)
+    }
+
+    private func lookupAxis(_ number: Int, count: Int) -> LookupTable.Axis {
+        let value = { [pointer] (keyword: String, usual: Double) in
+            var value = usual
+            var status: Int32 = 0
+            ffgkyd(pointer, "\(keyword)\(number)", &value, nil, &status)
+            ffcmsg()
+            return status == 0 ? value : usual
+        }
+        return LookupTable.Axis(
+            count: count, element: value("CRPIX", 0), pixel: value("CRVAL", 0), step: value("CDELT", 1))
+    }
+
+    /// A part of an image as it is stored.
+    package struct Part {
+        package var rect: PixelRect
+        /// The place of its plane along the axes beyond the second, from 1.
+        package var plane: [Int]
+        /// From one pixel that is read to the next, along both axes.
+        package var step = 1
+    }
+
+    /// Reads a part as floats, nulls as NaN; returns cfitsio's status.
+    package func read(_ part: Part, into pixels: inout [Float]) -> Int32 {
+        var null = Float.nan
+        return read(part, type: TFLOAT, null: &null, into: &pixels)
+    }
+
+    /// Reads a part as doubles, nulls as NaN; returns cfitsio's status.
+    package func read(_ part: Part, into pixels: inout [Double]) -> Int32 {
+        var null = Double.nan
+        return read(part, type: TDOUBLE, null: &null, into: &pixels)
+    }
+
+    private func read(
+        _ part: Part, type: Int32, null: UnsafeMutableRawPointer, into pixels: UnsafeMutableRawPointer
+    ) -> Int32 {
+        let rect = part.rect
+        var first = [rect.x + 1, rect.y + 1] + part.plane
+        var last = [rect.x + rect.width, rect.y + rect.height] + part.plane
+        var step = [part.step, part.step] + part.plane.map { _ in 1 }
+        var anyNull: Int32 = 0
+        var status: Int32 = 0
+        ffgsv(pointer, type, &first, &last, &step, null, pixels, &anyNull, &status)
+        ffcmsg()
+        return status
+    }
+}
+
+// MARK: - Errors in words
+
+extension FITSFile {
+    /// The error for data that cannot be read although the header promised them.
+    package func damaged(_ status: Int32, sizes: [Int]) -> SkyError {
+        if status == Self.endOfFile {
+            return SkyError(
+                .badInput,
+                "\(name): truncated: the header promises \(words(sizes)) pixels, the file ends before"
+                    + " the last; copy it again, or wait until it is written")
+        }
+        // 1 and 413, 414: cfitsio's decoders of compressed tiles give up.
+        let reason = [1, 413, 414].contains(status) ? "its compressed tiles cannot be unpacked" : Self.words(status)
+        return SkyError(.badInput, "\(name): damaged pixel data: \(reason); copy it again")
+    }
+
+    private func words(_ sizes: [Int]) -> String { sizes.map { "\($0)" }.joined(separator: " x ") }
+
+    private static func cannotOpen(name: String, _ status: Int32) -> SkyError {
+        switch status {
+        case 104: SkyError(.unavailable, "\(name): cannot be opened on this node")
+        case 413, 414: SkyError(.badInput, "\(name): truncated or damaged gzip file; copy it again")
+        default: damagedHeader(name: name, hdu: 0, status)
+        }
+    }
+
+    private static func damagedHeader(name: String, hdu: Int, _ status: Int32) -> SkyError {
+        ffcmsg()
+        switch status {
+        case endOfFile, 210, 252:
+            return SkyError(.badInput, "\(name): truncated: the header of HDU \(hdu) has no END; copy the file again")
+        default:
+            return SkyError(.badInput, "\(name): damaged header of HDU \(hdu): \(words(status))")
+        }
+    }
+
+    private static func words(_ status: Int32) -> String {
+        // cfitsio writes at most 30 characters and a zero (FLEN_STATUS).
+        var text = [CChar](repeating: 0, count: 64)
+        ffgerr(status, &text)
+        let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return "\(String(decoding: bytes, as: UTF8.self)) (cfitsio \(status))"
+    }
+}

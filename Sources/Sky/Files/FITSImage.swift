@@ -1,0 +1,306 @@
+import CCFITSIO
+import Glibc
+
+/// One 2-D image of a FITS file, open for reading: plain, gzipped, tile-compressed or in an extension; a plane of a cube, or one
+/// colour of a colour camera's frame.
+///
+/// Blocking, and cfitsio may crash on a hostile file: use it in a worker process only, by one thread.
+package final class FITSImage {
+    /// The path as the user gave it.
+    package let path: String
+    /// Size, number type and place of the image.
+    package let info: ImageInfo
+    /// The image's celestial coordinates; `nil` where its header has none.
+    package let wcs: WCSTransform?
+
+    private let file: FITSFile
+    /// What of the HDU it is.
+    package let layer: ImageLayer
+    /// The place of its plane along the axes beyond the second.
+    package let plane: [Int]
+    /// Sizes of all its axes.
+    private let sizes: [Int]
+    /// Whether the coordinates are those of the primary header.
+    private let inheritsCoordinates: Bool
+
+    /// Opens `path` and moves to the image.
+    ///
+    /// - Parameters:
+    ///   - hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds an image of the sky.
+    ///   - layer: What of it.
+    /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where it is no image.
+    package init(path: String, hdu: Int?, layer: ImageLayer = ImageLayer()) throws(SkyError) {
+        try FITSSniff.check(path: path)
+        let file = try FITSFile(path: path)
+        let shape: FITSFile.Shape
+        if let hdu {
+            shape = try file.moveToImage(hdu: hdu)
+        } else {
+            shape = try file.moveToFirstImage(prefersCubes: (layer.plane ?? 1) > 1)
+        }
+        guard ImageInfo.canBeScanned(width: shape.width, height: shape.height) else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): \(shape.width) x \(shape.height) pixels is more than the \(ImageInfo.pixelLimit) that can be"
+                    + " scanned; cut the image up first")
+        }
+        let planes = shape.planes ?? 1
+        guard (1...planes).contains(layer.plane ?? 1) else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): there is no plane \(layer.plane ?? 1); HDU \(shape.hdu) has "
+                    + (planes == 1 ? "one" : "\(planes), counted from 1"))
+        }
+        guard let size = layer.bayer.map({ $0.size(ofFrame: shape.width, shape.height) }) ?? (shape.width, shape.height)
+        else {
+            throw SkyError(
+                .badInput, "\(file.name): \(shape.width) x \(shape.height) pixels are no frame of a colour camera")
+        }
+        plane = shape.place(ofPlane: layer.plane ?? 1)
+        sizes = [shape.width, shape.height] + shape.higherAxes
+        let coordinates = Self.coordinates(of: file, hdu: shape.hdu, plane: planes > 1 ? plane : nil)
+        inheritsCoordinates = coordinates.areInherited
+        self.path = path
+        self.file = file
+        self.layer = layer
+        wcs = coordinates.found.transform
+        wcs?.bayer = layer.bayer
+        var info = ImageInfo(
+            width: size.width, height: size.height, bitpix: shape.bitpix, hdu: shape.hdu, hasWCS: wcs != nil)
+        info.missingCoordinates = coordinates.found.missing?.words
+        if planes > 1 {
+            info.cube = ImageCube(planes: planes, higherAxes: shape.higherAxes, type: file.text("CTYPE3"))
+        }
+        self.info = info
+        try checkEnd()
+    }
+
+    /// The image's coordinates: its own, or those of a primary header without an image.
+    private static func coordinates(
+        of file: FITSFile, hdu: Int, plane: [Int]?
+    ) -> (found: Result<WCSTransform, MissingCoordinates>, areInherited: Bool) {
+        let read = { (header: UnsafeMutablePointer<CChar>, cards: Int32) in
+            Result { () throws(MissingCoordinates) in
+                try WCSTransform(header: header, cards: cards, plane: plane, table: file.lookupTable)
+            }
+        }
+        let own = file.withHeaderText(read) ?? .failure(.absent)
+        // Coordinates of its own that are of no use are its coordinates all the same.
+        guard let missing = own.missing, !missing.isUnusable,
+            let inherited = file.withPrimaryHeader(hdu: hdu, read)
+        else { return (own, false) }
+        let isFound = inherited.transform != nil
+        return (isFound || missing == .absent ? inherited : own, isFound)
+    }
+
+    /// The images of the file that are scanned where nobody names one, by HDU, and in words what is not: weights, errors, masks,
+    /// and cubes where there are images of one plane.
+    package func images() -> (sky: [Int], others: [String]) {
+        let prefersCubes = (layer.plane ?? 1) > 1
+        let (images, damaged) = file.images(leavingAt: info.hdu)
+        var others = images.leftOut(prefersCubes: prefersCubes)
+        if let damaged { others.append("HDU \(damaged) and what follows it (\(Self.damagedWords))") }
+        return (images.scanned(prefersCubes: prefersCubes).map(\.hdu), others)
+    }
+
+    private static let damagedWords = "its header is damaged"
+
+    /// Whether an image is not scanned because nobody can read it.
+    package static func saysDamaged(_ words: String) -> Bool { words.hasSuffix("(\(damagedWords))") }
+
+    /// Where the file itself has a mask, a variance or a weight of each pixel of this image.
+    package func ownCompanions() -> Companions? {
+        let images = file.images(leavingAt: info.hdu).images
+        var companions = Companions()
+        if let mask = images.companion(of: info.hdu, { $0 == .mask })?.image {
+            companions.mask = Companions.Image(path: path, hdu: mask.hdu)
+            companions.mask?.layer = layer(ofCompanion: mask, flags: rule(of: mask))
+        }
+        let noises: [Companions.NoiseKind] = [.weight, .variance]
+        for kind in noises where companions.noise == nil {
+            guard let noise = images.companion(of: info.hdu, { $0 == .noise(kind) })?.image else { continue }
+            companions.noise = Companions.Image(path: path, hdu: noise.hdu)
+            companions.noise?.layer = layer(ofCompanion: noise, flags: nil)
+            companions.kind = kind
+        }
+        return companions.isEmpty ? nil : companions
+    }
+
+    private func layer(ofCompanion image: FileImage, flags: MaskRule?) -> ImageLayer {
+        var layer = self.layer.ofCompanion
+        if image.isFlat { layer.plane = nil }
+        layer.flags = flags
+        return layer
+    }
+
+    /// Which values of a mask count.
+    private func rule(of mask: FileImage) -> MaskRule {
+        let telescope = file.withKeywords(ofHDU: 0) { $0.text("TELESCOP") ?? "" }
+        let product = file.withKeywords(ofHDU: 0) { $0.text("PRODTYPE") ?? "" }
+        let own = file.withKeywords(ofHDU: mask.hdu) {
+            ($0.bitNumbers, $0.text("PRODTYPE") ?? product, $0.text("TELESCOP") ?? telescope)
+        }
+        _ = try? file.moveToImage(hdu: info.hdu)
+        return MaskRule(bitNumbers: own.0, product: own.1, telescope: own.2)
+    }
+
+    /// The header's cards but END, 80 characters each, as of an image that is not compressed; behind them what the primary
+    /// header says for all images of the file: coordinates where the image has none of its own, and when it was taken.
+    package var header: [String] {
+        let own = file.withHeaderText(Self.cards) ?? []
+        let primary = file.withPrimaryHeader(hdu: info.hdu, Self.cards) ?? []
+        let known = Set(own.map { $0.prefix(8) })
+        return own
+            + primary.filter { card in
+                let keyword = card.prefix(8)
+                guard !known.contains(keyword) else { return false }
+                return Self.isOfCamera(keyword) || (inheritsCoordinates && Self.isOfCoordinates(keyword))
+            }
+    }
+
+    /// The cards of the header that has the image's coordinates, byte by byte; empty without coordinates.
+    package var coordinates: [UInt8] {
+        guard wcs != nil else { return [] }
+        let bytes = { (text: UnsafeMutablePointer<CChar>, count: Int32) in
+            [UInt8](UnsafeRawBufferPointer(start: text, count: Int(count) * 80))
+        }
+        let found =
+            inheritsCoordinates ? file.withPrimaryHeader(hdu: info.hdu, bytes) : file.withHeaderText(bytes)
+        return found ?? []
+    }
+
+    /// The tables of distortions that the coordinates need.
+    package var lookupTables: [LookupTable] { wcs?.tables ?? [] }
+
+    private static func cards(_ text: UnsafeMutablePointer<CChar>, _ count: Int32) -> [String] {
+        let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
+        return (0..<min(Int(count), cardLimit)).compactMap { index in
+            let card = bytes[index * 80..<(index + 1) * 80]
+            // What is no text of FITS's is of no use to whoever reads it.
+            let text = String(decoding: card.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+            return text.hasPrefix("END     ") ? nil : text
+        }
+    }
+
+    /// Keywords about the camera, the light and the moment, which hold for all images of a file.
+    private static func isOfCamera(_ keyword: Substring) -> Bool {
+        ImageKeywords.inherited.contains(keyword.prefix { $0 != " " })
+    }
+
+    /// Keywords of FITS's papers on coordinates, and those of SIP.
+    private static func isOfCoordinates(_ keyword: Substring) -> Bool {
+        let names = ["WCSAXES ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ", "LONPOLE ", "LATPOLE "]
+        let beginnings = [
+            "CTYPE", "CRVAL", "CRPIX", "CUNIT", "CDELT", "CROTA", "CD1_", "CD2_", "PC1_", "PC2_", "PV1_", "PV2_", "A_",
+            "B_", "AP_", "BP_",
+        ]
+        return names.contains { $0 == keyword } || beginnings.contains { keyword.hasPrefix($0) }
+    }
+
+    /// More cards than any real header has; they cross the wire.
+    private static let cardLimit = 10_000
+
+    /// The pixels of `rect`, row by row, with BSCALE and BZERO applied. Whatever is no number that can be
+    /// computed with (BLANK, NaN, infinities, beyond +-1e30) comes as NaN.
+    ///
+    /// - Throws: `.badInput` where the rectangle leaves the image or the file's data are damaged.
+    package func read(_ rect: PixelRect) throws(SkyError) -> [Float] {
+        guard info.contains(rect) else {
+            throw SkyError(
+                .badInput,
+                "\(file.name): the rectangle \(rect) is not inside its \(info.width) x \(info.height) pixels;"
+                    + " did the file change?")
+        }
+        guard layer.flags == nil, layer.scale == nil else { return try exact(rect).map(pixel) }
+        var pixels = [Float](repeating: .nan, count: rect.width * rect.height)
+        var status = file.read(stored(rect), into: &pixels)
+        if status == FITSFile.numericalOverflow {
+            // 64-bit values that do not fit a Float stop cfitsio in the middle: read them as they are.
+            (pixels, status) = (try exact(rect).map { Float($0) }, 0)
+        }
+        guard status == 0 else { throw file.damaged(status, sizes: sizes) }
+        pixels.withUnsafeMutableBufferPointer { buffer in
+            // A choice and no branch: several pixels at a time.
+            for index in buffer.indices { buffer[index] = abs(buffer[index]) < 1e30 ? buffer[index] : .nan }
+        }
+        return pixels
+    }
+
+    /// The values of `rect` as they are in the file, NaN where there are none.
+    private func exact(_ rect: PixelRect) throws(SkyError) -> [Double] {
+        var values = [Double](repeating: .nan, count: rect.width * rect.height)
+        let status = file.read(stored(rect), into: &values)
+        guard status == 0 else { throw file.damaged(status, sizes: sizes) }
+        return values
+    }
+
+    /// Where in the HDU the pixels of `rect` are.
+    private func stored(_ rect: PixelRect) -> FITSFile.Part {
+        FITSFile.Part(
+            rect: layer.bayer?.frame(rect) ?? rect, plane: plane, step: layer.bayer == nil ? 1 : BayerGrid.step)
+    }
+
+    /// What a value becomes by the layer.
+    private func pixel(_ value: Double) -> Float {
+        if let flags = layer.flags { return flags.isBad(value) ? 1 : 0 }
+        let pixel = Float(layer.scale?.pixel(value) ?? value)
+        return abs(pixel) < 1e30 ? pixel : .nan
+    }
+
+    /// How its values must become pixels; `nil` where 32-bit floats hold them.
+    func neededScale() throws(SkyError) -> PixelScale? {
+        guard layer.flags == nil else { return nil }
+        let rows = try sample(rows: FITSImage.sampleRows, width: FITSImage.sampleWidth)
+        guard rows.joined().allSatisfy({ !$0.isFinite }) else { return PixelScale(rows: rows) }
+        // Nothing is there: a mosaic may have its pixels elsewhere.
+        return PixelScale(rows: try sample(rows: 8 * FITSImage.sampleRows, width: 8 * FITSImage.sampleWidth))
+    }
+
+    /// The values of some rows, as many in their middles.
+    private func sample(rows mostRows: Int, width mostColumns: Int) throws(SkyError) -> [[Double]] {
+        let width = min(info.width, mostColumns)
+        var rows: [[Double]] = []
+        let count = min(info.height, mostRows)
+        for row in 0..<count {
+            // The middle of each of as many equal parts.
+            let y = (2 * row + 1) * info.height / (2 * count)
+            let part = PixelRect(x: (info.width - width) / 2, y: y, width: width, height: 1)
+            rows.append(try exact(part))
+        }
+        return rows
+    }
+
+    /// Pixels of a sample: enough for a median, too few to be noticed.
+    private static let (sampleRows, sampleWidth) = (8, 1024)
+
+    /// Reads the end of the last row, of a cube's last plane too: a file cut short by a failed copy is found here, not in the last
+    /// sector or when other planes are written already.
+    private func checkEnd() throws(SkyError) {
+        let count = min(info.width, 4096)
+        let tail = PixelRect(x: info.width - count, y: info.height - 1, width: count, height: 1)
+        _ = try read(tail)
+        let lastPlane = Array(sizes.dropFirst(2))
+        guard lastPlane != plane else { return }
+        var pixel = [Float.nan]
+        let last = PixelRect(x: sizes[0] - 1, y: sizes[1] - 1, width: 1, height: 1)
+        let status = file.read(FITSFile.Part(rect: last, plane: lastPlane), into: &pixel)
+        guard status == 0 || status == FITSFile.numericalOverflow else { throw file.damaged(status, sizes: sizes) }
+    }
+}
+
+extension ImageInfo {
+    /// Most pixels of an image: SEP counts them in 32 bits.
+    static let pixelLimit = Int(Int32.max)
+
+    /// Whether an image may have this size; safe for any numbers.
+    package static func canBeScanned(width: Int, height: Int) -> Bool {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        return width > 0 && height > 0 && !overflow && count < pixelLimit
+    }
+
+    /// Whether `rect` is a non-empty part of the image; safe for any numbers.
+    package func contains(_ rect: PixelRect) -> Bool {
+        rect.x >= 0 && rect.y >= 0 && rect.width > 0 && rect.height > 0 && rect.x < width && rect.y < height
+            && rect.width <= width - rect.x && rect.height <= height - rect.y
+    }
+}

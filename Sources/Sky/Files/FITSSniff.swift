@@ -1,0 +1,105 @@
+import Base
+import Glibc
+
+/// A cheap look at a file before any FITS library sees it: most wrong files are wrong in their first bytes.
+///
+/// Reads by libc alone, so that the daemon and the command line may call it too; neither runs cfitsio.
+package enum FITSSniff {
+    /// A FITS file is made of blocks of this many bytes (FITS Standard 4.0, section 3.1).
+    private static let blockSize = 2880
+    /// How cfitsio begins to lose characters of a path (`FLEN_FILENAME` is 1025, and it appends suffixes).
+    private static let pathLimit = 1000
+
+    /// Throws unless `path` names a readable file that begins as FITS or gzip does.
+    ///
+    /// - Parameter showsStart: whether the complaint may quote the file's first bytes. Only where whoever is told has opened the
+    ///   file with rights of his own: a daemon opens what others name, and would tell them what they may not read.
+    /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where the file is something else.
+    package static func check(path: String, showsStart: Bool = false) throws(SkyError) {
+        let name = quoted(path)
+        guard !path.isEmpty else { throw SkyError(.badInput, "an image's path is empty") }
+        guard !path.utf8.contains(0), path.utf8.count <= pathLimit else {
+            throw SkyError(.badInput, "\(name): the path is longer than \(pathLimit) bytes or holds a zero byte")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw unreachable(name, errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            throw SkyError(.badInput, "\(name): a directory; name the images in it, for example \(name)/*.fits")
+        default:
+            throw SkyError(.badInput, "\(name): not a regular file; copy the image to a file first")
+        }
+        guard status.st_size > 0 else {
+            throw SkyError(.badInput, "\(name): empty (0 bytes); is it still being written?")
+        }
+        // Without O_NONBLOCK a file swapped for a FIFO in between would hang the caller.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unreachable(name, errno) }
+        defer { close(descriptor) }
+        var start = [UInt8](repeating: 0, count: 16)
+        let count = read(descriptor, &start, start.count)
+        guard count > 0 else { throw unreachable(name, count < 0 ? errno : EIO) }
+        try checkStart(start.prefix(count), size: Int(status.st_size), name: name, showsStart: showsStart)
+    }
+
+    private static func checkStart(
+        _ start: ArraySlice<UInt8>, size: Int, name: String, showsStart: Bool
+    ) throws(SkyError) {
+        if start.starts(with: [0x1F, 0x8B]) {
+            // 18 bytes is the smallest gzip member: a header of 10 and a trailer of 8 (RFC 1952).
+            guard size > 18 else {
+                throw SkyError(.badInput, "\(name): truncated: only \(size) bytes of a gzip file; copy it again")
+            }
+            return
+        }
+        guard start.starts(with: "SIMPLE  =".utf8) else {
+            let shown = showsStart ? " (it begins with \(begin(start)))" : ""
+            throw SkyError(.badInput, "\(name): not a FITS file\(shown)\(hint(start))")
+        }
+        guard size >= blockSize else {
+            throw SkyError(
+                .badInput,
+                "\(name): truncated: \(size) bytes do not hold one FITS header block of \(blockSize); copy it again")
+        }
+    }
+
+    private static func unreachable(_ name: String, _ code: Int32) -> SkyError {
+        let reason =
+            switch code {
+            case ENOENT, ENOTDIR: "no such file on this node"
+            case EACCES, EPERM: "permission denied; let the user that runs the node read it"
+            default: String(cString: strerror(code))
+            }
+        return SkyError(.unavailable, "\(name): \(reason)")
+    }
+
+    /// The first bytes for a person: the first word when it is text, otherwise hexadecimal.
+    private static func begin(_ start: ArraySlice<UInt8>) -> String {
+        let word = start.prefix { $0 > 0x20 && $0 < 0x7F }.prefix(12)
+        if word.count >= 3 { return "\"\(String(decoding: word, as: UTF8.self))\"" }
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = start.prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)], 0x20] }
+        return "bytes \(String(decoding: hex.dropLast(), as: UTF8.self))"
+    }
+
+    private static func hint(_ start: ArraySlice<UInt8>) -> String {
+        let kinds: [([UInt8], String)] = [
+            (Array("<".utf8), "; is it a saved web page?"),
+            (Array("{".utf8), "; is it a server's error message?"),
+            (Array("BZh".utf8), "; unpack it with bunzip2 first"),
+            ([0xFD, 0x37, 0x7A], "; unpack it with unxz first"),
+            ([0x28, 0xB5, 0x2F, 0xFD], "; unpack it with unzstd first"),
+            ([0x1F, 0x9D], "; unpack it with uncompress first"),
+            (Array("PK".utf8), "; unpack it with unzip first"),
+            ([0x89, 0x50, 0x4E, 0x47], "; it is a PNG picture"),
+            ([0xFF, 0xD8], "; it is a JPEG picture"),
+            ([0x49, 0x49, 0x2A], "; it is a TIFF picture or a camera's raw file"),
+            (Array("SIMPLE".utf8), "; its first header card is damaged"),
+        ]
+        return kinds.first { start.starts(with: $0.0) }?.1 ?? ""
+    }
+
+    /// A path as it may stand in a one-line message.
+    package static func quoted(_ path: String) -> String { PrintableText.whole(path) }
+}

@@ -1,0 +1,118 @@
+import Base
+import Crypto
+import Glibc
+
+/// What a file held when it was looked at: enough to notice that it has changed, or is another one on another machine.
+public struct FileContent: Hashable, Codable, Sendable {
+    /// SHA-256 of all its bytes, or of some.
+    public var digest: [UInt8]
+    /// In bytes.
+    public var size: Int
+    /// When it was last modified, in nanoseconds since 1970.
+    public var modified: Int
+    /// Whether only its beginning, its end and some blocks in between were digested; `nil` as `false`.
+    public var isSample: Bool?
+    /// Which file it was where it was looked at; `nil` where an earlier version looked.
+    public var identity: FileIdentity?
+
+    /// Blocks of a sample, and the bytes of each: the headers and something of every image.
+    private static let sampleBlocks = 16
+    private static let blockSize = 64 << 10
+    /// SHA-256.
+    private static let digestLength = 32
+
+    package init(digest: [UInt8], size: Int, modified: Int, isSample: Bool? = nil, identity: FileIdentity? = nil) {
+        (self.digest, self.size, self.modified) = (digest, size, modified)
+        (self.isSample, self.identity) = (isSample, identity)
+    }
+
+    /// Reads the file through, or some blocks of it, which takes no time. Reads no more than the file had at the beginning.
+    ///
+    /// - Parameter limit: how long it may take; `nil` where the caller is limited otherwise.
+    /// - Throws: `SkyError` of kind `unavailable` where it cannot be read, of kind `badInput` where it changes meanwhile.
+    package init(of path: String, sampled: Bool = false, within limit: Duration? = nil) throws(SkyError) {
+        let file = try RegularFile(path)
+        let stamp = try file.stamp()
+        var hash = SHA256()
+        if sampled {
+            try FileContent.sample(file, size: stamp.size, &hash)
+        } else {
+            let end = limit.map { ContinuousClock.now + $0 }
+            try FileContent.digest(file, size: stamp.size, before: end, of: path, &hash)
+        }
+        // Opened anew, as the next who looks at it will do.
+        guard try FileStamp(of: path) == stamp else { throw FileContent.changed(path) }
+        self.init(
+            digest: Array(hash.finalize()), size: stamp.size, modified: stamp.modified, isSample: sampled ? true : nil,
+            identity: stamp.identity)
+    }
+
+    private static func digest(
+        _ file: borrowing RegularFile, size: Int, before end: ContinuousClock.Instant?, of path: String,
+        _ hash: inout SHA256
+    ) throws(SkyError) {
+        posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var left = size
+        while left > 0 {
+            if let end, ContinuousClock.now >= end {
+                throw SkyError(.unavailable, "\(FITSSniff.quoted(path)): it takes too long to read")
+            }
+            let count = read(file.descriptor, buffer.baseAddress, min(buffer.count, left))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw file.failure() }
+            // Shorter than it was a moment ago.
+            guard count > 0 else { throw changed(path) }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            left -= count
+        }
+    }
+
+    private static func sample(
+        _ file: borrowing RegularFile, size: Int, _ hash: inout SHA256
+    ) throws(SkyError) {
+        hash.update(data: Array("sample of \(size) bytes\n".utf8))
+        var block = [UInt8](repeating: 0, count: blockSize)
+        // The last one ends with the file.
+        let last = max(0, size - blockSize)
+        for index in 0..<sampleBlocks {
+            let (numerator, isLarge) = last.multipliedReportingOverflow(by: index)
+            let offset = isLarge ? last / (sampleBlocks - 1) * index : numerator / (sampleBlocks - 1)
+            let count = pread(file.descriptor, &block, blockSize, offset)
+            guard count >= 0 else { throw file.failure() }
+            hash.update(data: block[..<count])
+        }
+    }
+
+    /// SHA-256 of the whole file in hexadecimal; `nil` where only a sample is known.
+    package var hexadecimal: String? {
+        isSample == true ? nil : HexText.of(digest)
+    }
+
+    /// Whether both were seen of one file that nobody touched in between, as far as their numbers tell.
+    package func isOfSameFile(as other: FileContent) -> Bool {
+        guard (size, modified) == (other.size, other.modified) else { return false }
+        guard let identity, let theirs = other.identity, identity.place == theirs.place else { return true }
+        return identity == theirs
+    }
+
+    /// What is wrong with it as something that a peer said; `nil` where nothing is.
+    package var objection: String? {
+        if digest.count != FileContent.digestLength { return "a digest has \(FileContent.digestLength) bytes" }
+        if size < 0 { return "a file has no negative size" }
+        return nil
+    }
+
+    /// For whoever changed it: a catalogue of two images in one is worse than none.
+    package static func changed(_ path: String) -> SkyError {
+        SkyError(
+            .badInput,
+            "\(FITSSniff.quoted(path)): \(changedWords); scan it again when nobody writes to it any more")
+    }
+
+    private static let changedWords = "it changed while it was scanned"
+
+    /// Whether a task failed for that. A job learns of it by these words, which nodes of earlier versions do not use.
+    static func saysChanged(_ reason: String) -> Bool { reason.contains(changedWords) }
+}

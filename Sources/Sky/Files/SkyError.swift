@@ -1,0 +1,30 @@
+/// Why an image could not be scanned, in one line for the person who named it.
+public struct SkyError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    /// What the scheduler may do about it.
+    public enum Kind: String, Codable, Sendable {
+        /// The file is not what it should be: trying again or elsewhere will not help.
+        case badInput
+        /// This node cannot reach the file; another one may.
+        case unavailable
+        /// The scan itself gave up (memory, an overflow inside SEP).
+        case failed
+    }
+
+    public var kind: Kind
+    /// One line without the program's name: the file, what is wrong, and what to do where that is known.
+    public var message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var description: String { message }
+
+    /// Throws an error of kind `badInput` unless `condition` holds.
+    package static func unless(
+        _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String
+    ) throws(SkyError) {
+        if !condition() { throw SkyError(.badInput, message()) }
+    }
+}

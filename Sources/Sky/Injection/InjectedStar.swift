@@ -1,0 +1,26 @@
+/// A star that was added to an image, as the part of the scan tells of it that has its place.
+package struct InjectedStar: Hashable, Codable, Sendable {
+    /// Place among all stars of the injection, from 1.
+    package var number: Int
+    /// Column in pixels counted from 1, as in a catalogue.
+    package var x: Double
+    /// Row in pixels counted from 1.
+    package var y: Double
+    /// Total flux in units of the image.
+    package var flux: Double
+    /// Right ascension and declination in degrees; `nil` without a WCS.
+    package var alpha: Double?
+    package var delta: Double?
+    /// Whether the pixel at its centre has no value, or is masked: nobody could find it there.
+    package var isMasked = false
+
+    package init(number: Int, x: Double, y: Double, flux: Double) {
+        self.number = number
+        self.x = x
+        self.y = y
+        self.flux = flux
+    }
+
+    /// The pixel that its centre is in, counted from 0.
+    var pixel: (x: Int, y: Int) { (Int((x - 1).rounded()), Int((y - 1).rounded())) }
+}

@@ -1,0 +1,81 @@
+import Base
+
+extension ImageInfo {
+    /// Numbers of HDUs that can be asked for.
+    static let hdus = 0..<10_000
+    /// Cards of a header, and bytes of each. (FITS has 80 characters; what cfitsio passes on may be other than ASCII.)
+    private static let cardLimit = (count: 200_000, bytes: 400)
+    /// Images of one file, and what is said of those that are none of the sky.
+    private static let imageLimit = (count: 10_000, bytes: 1000)
+
+    package func validate() throws(SkyError) {
+        try SkyError.unless(
+            ImageInfo.canBeScanned(width: width, height: height), "an image of \(width) x \(height) pixels")
+        try SkyError.unless(
+            [hdu, noiseHDU ?? 0, maskHDU ?? 0].allSatisfy(ImageInfo.hdus.contains), "an HDU that cannot be asked for")
+        let cards = header ?? []
+        try SkyError.unless(
+            cards.count <= ImageInfo.cardLimit.count && cards.allSatisfy { $0.utf8.count <= ImageInfo.cardLimit.bytes },
+            "a header of more than \(ImageInfo.cardLimit.count) cards")
+        let (images, others) = (images ?? [], auxiliaries ?? [])
+        try SkyError.unless(
+            images.count <= ImageInfo.imageLimit.count && others.count <= ImageInfo.imageLimit.count
+                && images.allSatisfy(ImageInfo.hdus.contains)
+                && others.allSatisfy { $0.utf8.count <= ImageInfo.imageLimit.bytes },
+            "a file of more than \(ImageInfo.imageLimit.count) images")
+        let missing = missingCoordinates ?? ""
+        try SkyError.unless(
+            missing.utf8.count <= MissingCoordinates.textLimit
+                && missing.unicodeScalars.allSatisfy(PrintableText.holds),
+            "words about coordinates that are not one line of at most \(MissingCoordinates.textLimit) bytes")
+        for content in [content, noiseContent, maskContent] { try content?.validate() }
+        try cube?.validate()
+        try place?.validate()
+        try layer?.validate()
+        try ownCompanions?.validate()
+        try detection?.validate()
+        // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
+        try SkyError.unless(
+            (holder?.name.utf8.count ?? 0) <= PixelHolder.nameLimit,
+            "a node whose name has more than \(PixelHolder.nameLimit) bytes")
+    }
+}
+
+extension Source {
+    /// Where a source may lie, in pixels: an image's own, and as far beyond as a window that is lost may wander. Places become
+    /// integers and squares of distances, which must not overflow.
+    package static let places = -1e10...1e10
+
+    /// Whether its place can be reckoned with. Windowed places are not looked at: whoever uses them takes others where they are
+    /// no numbers.
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) }
+}
+
+extension InjectedStar {
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) && flux.isFinite }
+}
+
+extension ImagePreview {
+    /// Sides that a picture may be asked to have, in pixels.
+    static let sides = 16...largestSide
+
+    /// Whether it can be the picture of an image.
+    package func isSound(of info: ImageInfo) -> Bool {
+        guard (1...max(info.width, info.height)).contains(binning) else { return false }
+        return width == (info.width - 1) / binning + 1 && height == (info.height - 1) / binning + 1
+            && width <= ImagePreview.largestSide && height <= ImagePreview.largestSide
+            && pixels.count == width * height
+    }
+}
+
+extension BackgroundTile {
+    /// Whether it can be the background of a sector.
+    package func isSound(of sector: Sector, mesh: Int) -> Bool {
+        let core = sector.core
+        return self.sector == sector.index && column == core.x / mesh && row == core.y / mesh
+            && columns == (core.width - 1) / mesh + 1 && rows == (core.height - 1) / mesh + 1
+            && levels.count == columns * rows && sigmas.count == levels.count
+            && variances.map { $0.count == levels.count } ?? true
+            && (0...core.area).contains(brightPixels ?? 0)
+    }
+}

@@ -1,0 +1,51 @@
+/// A half-open rectangle of pixels, counted from 0: columns `x..<x+width`, rows `y..<y+height`.
+///
+/// FITS itself counts from 1; the conversion happens where a catalogue is written, nowhere else.
+public struct PixelRect: Hashable, Codable, Sendable {
+    public var x: Int
+    public var y: Int
+    public var width: Int
+    public var height: Int
+
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+}
+
+// For rectangles inside an image: those of a peer are checked by `ImageInfo.contains` first.
+extension PixelRect {
+    /// The first column after it.
+    package var right: Int { x + width }
+    /// The first row after it.
+    package var bottom: Int { y + height }
+    /// Number of pixels.
+    package var area: Int { width * height }
+
+    /// Whether they have a pixel in common.
+    func intersects(_ other: PixelRect) -> Bool {
+        x < other.right && other.x < right && y < other.bottom && other.y < bottom
+    }
+
+    /// The smallest rectangle that holds both.
+    package func union(_ other: PixelRect) -> PixelRect {
+        let (left, top) = (min(x, other.x), min(y, other.y))
+        return PixelRect(
+            x: left, y: top, width: max(right, other.right) - left, height: max(bottom, other.bottom) - top)
+    }
+
+    /// Whether `other` lies whole inside.
+    package func contains(_ other: PixelRect) -> Bool {
+        other.x >= x && other.y >= y && other.right <= right && other.bottom <= bottom
+    }
+
+    /// The rectangle with a rim of `rim` pixels, clipped to an image of `width` x `height` pixels.
+    func grown(by rim: Int, width: Int, height: Int) -> PixelRect {
+        let left = max(0, x - rim)
+        let top = max(0, y - rim)
+        return PixelRect(
+            x: left, y: top, width: min(width, right + rim) - left, height: min(height, bottom + rim) - top)
+    }
+}

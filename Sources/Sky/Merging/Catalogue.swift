@@ -1,0 +1,130 @@
+/// The sources of a whole image.
+public struct Catalogue: Codable, Sendable {
+    /// The image.
+    public var info: ImageInfo
+    /// From the first row up, in a row from the first column: a source's number is its place here, from 1.
+    public var sources: [Source]
+    /// The filter that they were found with.
+    public var filter: DetectionFilter
+    /// Sources too large for their sector, see `SectorResult`.
+    public var truncatedSources: Int
+    /// The artificial stars that were put into the image, as far as their sectors are done; `nil` for none.
+    package var injected: [InjectedStar]?
+
+    /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
+    /// order in which the sectors came; a second result for a sector is left out.
+    ///
+    /// - Parameters:
+    ///   - joined: Objects larger than their sectors; they take the place of what the sectors saw of them.
+    ///   - seeing: Full width at half maximum of the image's stars, where somebody knows it better than it can be measured.
+    public init(
+        merging results: [SectorResult], joined: [JoinedObjects] = [], info: ImageInfo,
+        filter: DetectionFilter = .pyramid, seeing: Double? = nil
+    ) {
+        self.info = info
+        self.filter = filter
+        let stars = Self.first(results).compactMap(\.injected)
+        injected = stars.isEmpty ? nil : stars.joined().sorted { $0.number < $1.number }
+        let results = Self.merged(results, joined)
+        truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
+        var sources = Self.cleaned(results).map(\.source)
+        SpreadModel.calibrate(&sources)
+        ImageFlags.judge(&sources, seeing: seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing)
+        sources.sort(by: Self.comesBefore)
+        if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
+        self.sources = sources
+    }
+
+    /// The sources where they are in the frame that the image is a colour of; as they are of any other image.
+    public var sourcesInFrame: [Source] {
+        info.layer?.bayer.map { sources.map($0.inFrame) } ?? sources
+    }
+
+    /// The footprints that sectors and unions told of, each with the number of its source in the catalogue; those that
+    /// CLEAN gives to a brighter source have that one's.
+    package static func footprints(merging results: [SectorResult], joined: [JoinedObjects]) -> [LabelledFootprint] {
+        let told = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
+        let sources = cleaned(merged(results, joined)).sorted { comesBefore($0.source, $1.source) }
+        var numbers: [Footprint.Key: Int] = [:]
+        for (index, source) in sources.enumerated() {
+            for key in source.keys { numbers[key] = index + 1 }
+        }
+        // What a union took the place of is nobody's.
+        return told.compactMap { footprint in
+            numbers[footprint.source].map { LabelledFootprint(number: $0, footprint: footprint) }
+        }.sorted {
+            ($0.number, $0.footprint.source.y, $0.footprint.source.x) < (
+                $1.number, $1.footprint.source.y, $1.footprint.source.x
+            )
+        }
+    }
+
+    private static func comesBefore(_ one: Source, _ other: Source) -> Bool {
+        (one.y, one.x, one.fluxIsophotal, one.area) < (other.y, other.x, other.fluxIsophotal, other.area)
+    }
+
+    /// The results of the sectors in their order, the first of each.
+    private static func first(_ results: [SectorResult]) -> [SectorResult] {
+        var seen: Set<Int> = []
+        return results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
+    }
+
+    /// With the objects that are larger than sectors.
+    private static func merged(_ results: [SectorResult], _ joined: [JoinedObjects]) -> [SectorResult] {
+        var results = first(results)
+        for index in results.indices { results[index].takeInFragments(except: joined.map(\.rect)) }
+        return results + joined.sorted { ($0.rect.y, $0.rect.x) < ($1.rect.y, $1.rect.x) }.map(\.found)
+    }
+
+    /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.
+    public func seeing(_ configuration: ScanConfiguration) -> Seeing? {
+        configuration.seeing(of: sources, isDual: info.detection != nil)
+    }
+
+    /// A source, and what it was called, and those that it took in, before.
+    private struct Cleaned {
+        var source: Source
+        var keys: [Footprint.Key] = []
+    }
+
+    private static func cleaned(_ results: [SectorResult]) -> [Cleaned] {
+        let wantsKeys = results.contains { $0.footprints != nil }
+        var all = results.flatMap(\.sources).map { source in
+            Cleaned(source: source, keys: wantsKeys ? [Footprint.Key(source)] : [])
+        }
+        let profiles = results.compactMap(\.cleaning).flatMap(\.profiles)
+        guard let exponent = results.lazy.compactMap(\.cleaning).first?.exponent, profiles.count == all.count else {
+            return all
+        }
+        let cleaner = Cleaner(profiles: profiles, positions: all.map { ($0.source.x, $0.source.y) }, exponent: exponent)
+        let survives = cleaner.survivors { victim, master in
+            all[master].source.takeIn(all[victim].source)
+            if wantsKeys { all[master].keys += all[victim].keys }
+        }
+        return all.indices.filter { survives[$0] }.map { all[$0] }
+    }
+}
+
+extension Source {
+    /// What SExtractor adds to a source from one that CLEAN gives to it.
+    mutating func takeIn(_ other: Source) {
+        fluxIsophotal += other.fluxIsophotal
+        peak = max(peak, other.peak)
+        sharpness = max(sharpness, other.sharpness)
+        if let own = further?.fluxErrorIsophotal, let more = other.further?.fluxErrorIsophotal {
+            further?.fluxErrorIsophotal = (own * own + more * more).squareRoot()
+        }
+        flags |= other.flags & SourceFlags.ofFootprint.rawValue
+    }
+}
+
+extension Catalogue {
+    /// A catalogue put together from its pages.
+    package init(info: ImageInfo, sources: [Source], truncated: Int, filter: DetectionFilter, injected: [InjectedStar]?)
+    {
+        self.init(merging: [], info: info, filter: filter)
+        self.injected = injected
+        self.sources = sources
+        truncatedSources = truncated
+    }
+}

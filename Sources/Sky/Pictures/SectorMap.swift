@@ -1,0 +1,86 @@
+/// The sectors of an image as a picture: coloured by the node that scanned them, the darker the longer it took; grey where
+/// an earlier result answered, hatched where nothing did.
+public struct SectorMap: Sendable {
+    private var raster: Raster
+
+    /// Pixels of the longest side.
+    private static let side = 800
+    private static let earlier = (red: Float(0.72), green: Float(0.72), blue: Float(0.72))
+
+    /// Colours that differ for colour-blind readers as well (Okabe and Ito 2008, "Color Universal Design").
+    private static let palette: [(red: Float, green: Float, blue: Float)] = [
+        (0.34, 0.71, 0.91), (0.90, 0.62, 0), (0, 0.62, 0.45), (0.94, 0.89, 0.26), (0.80, 0.47, 0.65), (0.84, 0.37, 0),
+        (0, 0.45, 0.70),
+    ]
+
+    /// Draws the map, y upwards.
+    ///
+    /// - Parameters:
+    ///   - grid: the sectors; one that no run is of is hatched.
+    ///   - runs: who scanned them.
+    public init(_ grid: SectorGrid, runs: [SectorRun]) {
+        let longest = max(grid.width, grid.height, 1)
+        func length(_ pixels: Int) -> Int { max(1, pixels * Self.side / longest) }
+        raster = Raster(width: length(grid.width), height: length(grid.height))
+        let names = Self.nodes(of: runs)
+        let slowest = runs.lazy.map(\.duration).max() ?? .zero
+        var known: [Int: SectorRun] = [:]
+        for run in runs { known[run.sector] = run }
+        for sector in grid.sectors {
+            let core = sector.core
+            let columns = core.x * raster.width / grid.width..<(core.x + core.width) * raster.width / grid.width
+            let rows = core.y * raster.height / grid.height..<(core.y + core.height) * raster.height / grid.height
+            let run = known[sector.index]
+            let colour = run.map { Self.colour(of: $0.node, among: names) }
+            let share = run.map { slowest > .zero ? $0.duration / slowest : 0 } ?? 0
+            // From light to dark.
+            let light = Float(1 - 0.6 * min(max(share, 0), 1))
+            for row in rows {
+                for column in columns {
+                    let isBorder = column == columns.upperBound - 1 || row == rows.upperBound - 1
+                    var ink = Raster.Ink(red: 1, green: 1, blue: 1, opacity: 1)
+                    if isBorder {
+                        ink = Raster.Ink(red: 0.1, green: 0.1, blue: 0.1, opacity: 1)
+                    } else if let colour {
+                        ink = Raster.Ink(
+                            red: colour.red * light, green: colour.green * light, blue: colour.blue * light, opacity: 1)
+                    } else if (column + row) % 12 < 3 {
+                        ink = Raster.Ink(red: 0.8, green: 0.1, blue: 0.1, opacity: 1)
+                    }
+                    raster.blend(ink, coverage: 1, x: column, y: raster.height - 1 - row)
+                }
+            }
+        }
+    }
+
+    /// The nodes that took part, in the order of names, which is that of their colours.
+    package static func nodes(of runs: [SectorRun]) -> [String] {
+        Set(runs.map(\.node)).filter { !$0.isEmpty }.sorted()
+    }
+
+    private static func colour(of node: String, among names: [String]) -> (red: Float, green: Float, blue: Float) {
+        guard let index = names.firstIndex(of: node) else { return earlier }
+        return palette[index % palette.count]
+    }
+
+    /// A node's colour as style sheets write it; an earlier result's for an empty name.
+    static func css(_ node: String, among names: [String]) -> String {
+        let colour = colour(of: node, among: names)
+        func byte(_ value: Float) -> Int { Int((value * 255).rounded()) }
+        return "rgb(\(byte(colour.red)), \(byte(colour.green)), \(byte(colour.blue)))"
+    }
+
+    /// The map as a PNG file.
+    ///
+    /// - Throws: `SkyError` with libpng's words.
+    public func png() throws(SkyError) -> [UInt8] { try PNGWriter.encode(raster) }
+
+    /// The colour of a pixel, for tests.
+    package func bytes(x: Int, y: Int) -> [UInt8] {
+        let index = (y * raster.width + x) * 3
+        return Array(raster.bytes[index..<index + 3])
+    }
+
+    package var width: Int { raster.width }
+    package var height: Int { raster.height }
+}

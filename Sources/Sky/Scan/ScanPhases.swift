@@ -1,0 +1,484 @@
+/// The work that the scan of an image consists of: look at its header, measure the background of every sector, then scan every sector with the
+/// one background stitched from all of them.
+///
+/// Rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
+/// sources are those of a whole-image scan. Where the filter is to fit the image's stars, a round in between measures these
+/// in a few sectors. Where objects turn out larger than sectors, a last round looks at the unions of those.
+package struct ScanPhases: Sendable {
+    private enum Phase {
+        case inspecting
+        case measuring
+        case gauging(BackgroundMap)
+        case extracting(BackgroundMap)
+    }
+
+    /// What a piece of work is for: its place in `sectors`, `samples` or `unions`.
+    package enum Role {
+        case header
+        case background(Int)
+        case detectionBackground(Int)
+        case seeing(Int)
+        case sector(Int)
+        case picture
+        case union(Int)
+    }
+
+    package let request: SkyRequest
+    /// The configuration as it was asked for, as far as nodes need to know it.
+    package let given: ScanConfiguration
+    /// Whether its columns need more than every source has.
+    private let needsFurther: Bool
+    private var phase = Phase.inspecting
+    package private(set) var info: ImageInfo?
+    /// The configuration with the filter that the image's stars ask for.
+    package private(set) var configuration: ScanConfiguration
+    package private(set) var sectors: [Sector] = []
+    /// Where stars are measured to know how wide the filter is; none where that is known.
+    package private(set) var samples: [Sector] = []
+    /// The sectors in the order of their work: the dense ones first, so that no node begins a long one when all else is done.
+    private var order: [Int] = []
+    private var tiles: [BackgroundTile] = []
+    /// Of the image on which sources are found, where that is another, and what they were stitched to.
+    private var detectionTiles: [BackgroundTile] = []
+    package private(set) var detectionBackground: BackgroundMap?
+    /// Of the sky's noise, where a check image is to show that.
+    private var noise: BackgroundMap?
+    private var widths: [Int: StarWidths] = [:]
+    package private(set) var results: [SectorResult] = []
+    private var failedSectors = 0
+    private var isPictureSettled = false
+    /// What is left to look at when all sectors are done.
+    package private(set) var unions: [SectorUnion] = []
+    private var joined: [JoinedObjects] = []
+    package private(set) var preview: ImagePreview?
+
+    /// What follows a result, or the want of one.
+    package struct Step {
+        /// How many pieces of work come on top of those issued before.
+        package var newWork = 0
+        /// No more will come: the scan ends with its last piece.
+        package var isLast = false
+        /// The scan cannot succeed any more; the rest of its work is pointless.
+        package var abort: SkyError?
+        /// The image was looked at: so many sectors will be scanned.
+        package var planned: (info: ImageInfo, sectors: Int)?
+        /// A sector is done.
+        package var sectorDone: (sector: Int, sources: Int)?
+    }
+
+    package init(_ request: SkyRequest) {
+        self.request = request
+        let parts = CheckParts(of: request.checkImages ?? [])
+        var given = request.configuration.measuring
+        given.checkParts = parts.isEmpty ? nil : parts
+        self.given = given
+        needsFurther = !given.measures.isEmpty
+        configuration = given
+    }
+
+    // Work is numbered: the header, all backgrounds, those of the detection image, the samples, all sectors, the picture, the unions.
+
+    package func role(_ number: Int) -> Role? {
+        guard number > 0 else { return number == 0 ? .header : nil }
+        var rest = number - 1
+        for (count, role) in [
+            (sectors.count, Role.background), (detectionSectors, Role.detectionBackground),
+            (samples.count, Role.seeing),
+            (sectors.count, { Role.sector(order.isEmpty ? $0 : order[$0]) }), (pictures, { _ in Role.picture }),
+            (unions.count, Role.union),
+        ] {
+            if rest < count { return role(rest) }
+            rest -= count
+        }
+        return nil
+    }
+
+    /// Sectors of another image whose background is measured.
+    private var detectionSectors: Int { request.image.detection == nil ? 0 : sectors.count }
+
+    private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
+
+    /// A piece of work, by its number in the order of issue; `nil` for one that is not due.
+    package func work(_ number: Int) -> SkyWork? {
+        guard let role = role(number) else { return nil }
+        switch (role, phase) {
+        case (.header, _): return .inspect(request.image, withContent: request.usesCache ?? true)
+        case (.background(let index), _): return .background(image, sectors[index], given)
+        case (.detectionBackground(let index), _):
+            guard let detection = detection(with: nil) else { return nil }
+            return .background(detection.reference(holder: info?.holder), sectors[index], detectionConfiguration)
+        case (.seeing(let index), .gauging(let background)):
+            return .seeing(image, samples[index], background, configuration)
+        case (.sector(let index), .extracting(let background)):
+            return .extract(dualImage, sectors[index], background, configuration)
+        case (.picture, .extracting): return request.pictureSide.map { .preview(image, maximumSide: $0) }
+        case (.union(let index), .extracting(let background)):
+            return .join(dualImage, unions[index], background, configuration)
+        case (.seeing, _), (.sector, _), (.picture, _), (.union, _): return nil
+        }
+    }
+
+    /// What people see of it: "sector 9".
+    package func label(_ number: Int) -> String? {
+        switch role(number) {
+        case .header: "header"
+        case .background(let index): "background \(sectors[index].index + 1)"
+        case .detectionBackground(let index): "background of the detection image \(sectors[index].index + 1)"
+        case .seeing(let index): "seeing \(index + 1)"
+        case .sector(let index): "sector \(sectors[index].index + 1)"
+        case .picture: "picture"
+        case .union(let index): "large objects \(index + 1)"
+        case nil: nil
+        }
+    }
+
+    /// What the catalogue lacks without it.
+    package func loss(_ number: Int) -> String? {
+        switch role(number) {
+        case .sector(let index):
+            let core = sectors[index].core
+            return "the catalogue lacks columns \(core.x + 1) to \(core.right), rows \(core.y + 1) to \(core.bottom)"
+        case .union(let index):
+            let rect = unions[index].rect
+            return
+                "objects in columns \(rect.x + 1) to \(rect.right), rows \(rect.y + 1) to \(rect.bottom) are in pieces"
+        default: return nil
+        }
+    }
+
+    /// Whoever measured the background of a sector has its pixels; a sample may lie on several.
+    package func kin(_ number: Int) -> Int? {
+        switch role(number) {
+        case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
+        case .sector(let index): 1 + index
+        case .detectionBackground(let index): 1 + index
+        case .header, .background, .picture, .union, nil: nil
+        }
+    }
+
+    /// The image with the HDU that was found, so that every task means the same one.
+    package var image: ImageReference {
+        var image = ImageReference(
+            path: request.image.path, hdu: info?.hdu ?? request.image.hdu, layer: info?.layer ?? request.image.layer,
+            content: info?.content)
+        image.injection = request.image.injection
+        image.companions = request.image.companions?.completed(by: info?.ownCompanions)
+        image.holder = info?.holder
+        if let info, image.companions != nil {
+            image.companions?.noise?.content = info.noiseContent
+            image.companions?.noise?.hdu = info.noiseHDU
+            image.companions?.mask?.content = info.maskContent
+            image.companions?.mask?.hdu = info.maskHDU
+        }
+        return image
+    }
+
+    /// The same with the image on which its sources are found.
+    private var dualImage: ImageReference {
+        var image = image
+        image.detection = detection(with: detectionBackground)
+        return image
+    }
+
+    /// The detection image as it was found, so that every task means the same one.
+    package func detection(with background: BackgroundMap?) -> DetectionImage? {
+        guard var detection = request.image.detection else { return nil }
+        if let found = info?.detection {
+            (detection.image.hdu, detection.image.layer) = (found.hdu, found.layer)
+            detection.image.content = found.content
+        }
+        detection.background = background
+        return detection
+    }
+
+    /// What measures the detection image's background: the HDU is that image's own.
+    private var detectionConfiguration: ScanConfiguration {
+        var configuration = given
+        configuration.hdu = info?.detection?.hdu
+        return configuration
+    }
+
+    /// The first piece of work.
+    package mutating func begin() -> Step { Step(newWork: 1) }
+
+    /// Whether a result answers the question that the piece of work is.
+    package func accepts(_ number: Int, _ result: SkyResult) -> Bool {
+        guard let role = role(number) else { return false }
+        switch (phase, role, result) {
+        case (.inspecting, .header, .inspected(let info)):
+            return (try? info.validate()) != nil && answers(info)
+        case (.extracting, .picture, .preview(let preview)):
+            return info.map { preview.isSound(of: $0) } ?? false
+        case (.gauging, .seeing, .seeing(let widths)):
+            return widths.isSound
+        case (.measuring, .background(let index), .background(let tile)),
+            (.measuring, .detectionBackground(let index), .background(let tile)):
+            return tile.isSound(of: sectors[index], mesh: request.configuration.meshSize)
+        case (.extracting, .sector(let index), .extracted(let result)):
+            // A node of an earlier version knows of no artificial stars, and would say that they are not found.
+            return result.sector == sectors[index].index && isSound(result, of: sectors[index])
+                && (result.injected == nil) == (request.image.injection == nil) && isDual(result)
+        case (.extracting, .union(let index), .joined(let result)):
+            return result.rect == unions[index].rect && isSound(result.found, of: nil) && isDual(result.found)
+        default: return false
+        }
+    }
+
+    /// A node of an earlier version knows of no detection image, and would find the sources of the other.
+    private func isDual(_ result: SectorResult) -> Bool {
+        (result.isDual ?? false) == (request.image.detection != nil)
+    }
+
+    /// Whether a look at the image was one at the layer that was asked for, and found no companions that were not.
+    private func answers(_ info: ImageInfo) -> Bool {
+        var layer = info.layer ?? ImageLayer()
+        layer.scale = request.image.layer?.scale
+        let own = info.ownCompanions
+        return layer == request.image.layer ?? ImageLayer()
+            && (info.detection == nil) == (request.image.detection == nil)
+            && (own == nil || request.image.companions?.takesOwn == true)
+            && [own?.noise, own?.mask].compactMap(\.self).allSatisfy { $0.path == request.image.path }
+    }
+
+    /// Whether a result's rectangles and counts can be reckoned with.
+    ///
+    /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
+    private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
+        guard let info, (0...result.sources.count).contains(result.truncatedSources),
+            result.sources.count <= sector?.core.area ?? info.width * info.height,
+            result.sources.allSatisfy(isSound), result.injected?.allSatisfy(\.hasPlace) ?? true,
+            (result.injected?.count ?? 0) <= request.image.injection?.count ?? 0,
+            result.cleaning.map({ $0.profiles.count == result.sources.count }) ?? true
+        else { return false }
+        guard areSound(result, of: sector, info) else { return false }
+        let (parts, fragments) = (result.scanned ?? [], result.fragments ?? [])
+        guard let sector else { return parts.isEmpty && fragments.isEmpty }
+        guard parts.count + fragments.count <= ScanPhases.rectangleLimit else { return false }
+        let areParts = parts.allSatisfy { part in
+            info.contains(part.core) && info.contains(part.rect) && part.sector == sector.index
+                && sector.core.contains(part.core) && part.rect.contains(part.core)
+        }
+        return areParts
+            && fragments.allSatisfy { fragment in
+                info.contains(fragment.outline) && fragment.outline.intersects(sector.core)
+                    && fragment.sources.count <= fragment.outline.area && fragment.sources.allSatisfy(isSound)
+                    && fragment.profiles.map { $0.count == fragment.sources.count } ?? true
+                    && (fragment.profiles == nil) == (result.cleaning == nil)
+            }
+    }
+
+    /// Whether a result has what check images need, and nothing else.
+    private func areSound(_ result: SectorResult, of sector: Sector?, _ info: ImageInfo) -> Bool {
+        let parts = given.checkParts ?? []
+        guard (result.footprints != nil) == parts.contains(.footprints),
+            result.footprints?.allSatisfy({ $0.isSound(in: info) }) ?? true
+        else { return false }
+        guard let sector, parts.hasPlanes else { return result.planes == nil }
+        return result.planes?.isSound(of: sector.core, parts) ?? false
+    }
+
+    /// A node of an earlier version knows of no further measurements.
+    private func isSound(_ source: Source) -> Bool {
+        source.hasPlace && (source.further != nil) == needsFurther
+    }
+
+    /// More than any sector can have of objects that are too large for it, and of quarters of quarters.
+    private static let rectangleLimit = 4096
+
+    /// Takes what a piece of work came to.
+    package mutating func completed(_ number: Int, _ result: SkyResult) -> Step {
+        guard accepts(number, result) else {
+            // Another version of the program, or a liar; either way its numbers are not to be trusted.
+            return Step(abort: SkyError(.failed, "a node answered another question than it was asked"))
+        }
+        switch result {
+        case .compared: return Step()
+        case .inspected(let info): return inspected(info)
+        case .background(let tile):
+            if case .detectionBackground = role(number) { detectionTiles.append(tile) } else { tiles.append(tile) }
+            let isWhole = tiles.count == sectors.count && detectionTiles.count == detectionSectors
+            return isWhole ? measured() : Step()
+        case .seeing(let measured):
+            guard case .seeing(let index) = role(number) else { return Step() }
+            widths[index] = measured
+            return widths.count == samples.count ? gauged() : Step()
+        case .extracted(let result):
+            results.append(result)
+            var step = sectorSettled()
+            step.sectorDone = (result.sector, result.sources.count)
+            return step
+        case .joined(let objects):
+            joined.append(objects)
+            return Step()
+        case .preview(let preview):
+            self.preview = preview
+            isPictureSettled = true
+            return sectorSettled()
+        }
+    }
+
+    private mutating func inspected(_ info: ImageInfo) -> Step {
+        self.info = info
+        configuration = given.completed(by: ImageKeywords(info.header ?? []))
+        do throws(SkyError) {
+            try request.purpose?.check(info, layer: request.image.layer, configuration: configuration)
+        } catch {
+            return Step(abort: SkyError(.badInput, "\(FITSSniff.quoted(image.path)): \(error.message)"))
+        }
+        if let scale = info.layer?.scale { configuration = scale.inPixels(configuration) }
+        do {
+            sectors = try SectorGrid(info: info, configuration: request.configuration).sectors
+        } catch {
+            return Step(abort: error)
+        }
+        if let images = request.checkImages {
+            if let refusal = refusal(of: images, info) { return Step(abort: refusal) }
+        }
+        phase = .measuring
+        if given.filter == .seeing, let width = given.seeing { configuration.filter = .asWide(as: width) }
+        if (given.filter == .seeing && given.seeing == nil) || (given.measures.contains(.spread) && seeing == nil) {
+            samples = StarWidths.samples(width: info.width, height: info.height).enumerated().map { index, core in
+                Sector(
+                    index: index, core: core,
+                    padded: core.grown(
+                        by: request.configuration.margin, width: info.width, height: info.height))
+            }
+        }
+        if let fail = request.failSector, fail >= sectors.count {
+            return Step(
+                abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
+        }
+        var told = info
+        (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
+        (told.ownCompanions, told.place) = (nil, nil)
+        return Step(newWork: sectors.count + detectionSectors, planned: (told, sectors.count))
+    }
+
+    private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {
+        guard info.layer?.scale == nil, request.image.layer?.bayer == nil else {
+            return SkyError(
+                .badInput,
+                "check images show an image's own pixels: of a colour's grid, or of values that 32-bit floats do not hold, there are none"
+            )
+        }
+        guard info.width * info.height <= CheckImage.pixelLimit else {
+            return SkyError(
+                .badInput,
+                "\(info.width) x \(info.height) pixels are too many for check images: at most \(CheckImage.pixelLimit)")
+        }
+        let area = sectors.map(\.core.area).max() ?? 0
+        guard !CheckParts(of: images).hasPlanes || area <= CheckImage.sectorLimit else {
+            return SkyError(
+                .badInput,
+                "sectors of \(area) pixels are too large for check images: at most \(CheckImage.sectorLimit); take a smaller "
+                    + "--sector")
+        }
+        return nil
+    }
+
+    private mutating func measured() -> Step {
+        guard let info else { return Step() }
+        do throws(SkyError) {
+            let background = try BackgroundMap(tiles: tiles, info: info, configuration: request.configuration)
+            let density = Dictionary(tiles.map { ($0.sector, $0.brightPixels ?? 0) }) { one, _ in one }
+            order = sectors.indices.sorted {
+                (-(density[sectors[$0].index] ?? 0), $0) < (-(density[sectors[$1].index] ?? 0), $1)
+            }
+            if request.checkImages?.contains(.rms) ?? false {
+                noise = try BackgroundMap.noise(tiles: tiles, info: info, configuration: request.configuration)
+            }
+            if request.image.detection != nil {
+                let map = try BackgroundMap(tiles: detectionTiles, info: info, configuration: request.configuration)
+                detectionBackground = map
+            }
+            (tiles, detectionTiles) = ([], [])
+            guard samples.isEmpty else {
+                phase = .gauging(background)
+                return Step(newWork: samples.count)
+            }
+            phase = .extracting(background)
+        } catch {
+            return Step(abort: error)
+        }
+        return scanning
+    }
+
+    private mutating func gauged() -> Step {
+        guard case .gauging(let background) = phase else { return Step() }
+        let stars = StarWidths(merging: Array(widths.values))
+        if given.filter == .seeing, given.seeing == nil { configuration.filter = stars.filter }
+        if given.measures.contains(.spread) { configuration.seeing = stars.seeing?.fwhm }
+        phase = .extracting(background)
+        return scanning
+    }
+
+    private var scanning: Step {
+        Step(newWork: sectors.count + pictures)
+    }
+
+    /// The last round, when every sector is done or given up, and the picture too: a step's tasks are all known before the
+    /// next step's are.
+    private mutating func sectorSettled() -> Step {
+        guard results.count + failedSectors == sectors.count, pictures == 0 || isPictureSettled, let info else {
+            return Step()
+        }
+        unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
+        return Step(newWork: unions.count, isLast: true)
+    }
+
+    /// A piece of work has failed for good.
+    package mutating func failed(_ number: Int, _ reason: String, isBadInput: Bool) -> Step {
+        // Without the header or one background mesh nothing after it can be right, and another filter finds other sources; a
+        // sector less is a gap that can be named.
+        switch role(number) {
+        case .header, .background, .detectionBackground, .seeing, nil: break
+        // What is done is of an image that is not there any more.
+        case _ where isBadInput && FileContent.saysChanged(reason): break
+        case .sector:
+            failedSectors += 1
+            return sectorSettled()
+        case .picture:
+            isPictureSettled = true
+            return sectorSettled()
+        case .union: return Step()
+        }
+        // An engine's own words name the file; those of a scheduler or a dying worker do not.
+        let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
+        return Step(abort: SkyError(isBadInput ? .badInput : .failed, text))
+    }
+
+    /// Lets go of what only the merge needed.
+    package mutating func release() {
+        results = []
+        (unions, joined) = ([], [])
+        (tiles, detectionTiles, detectionBackground) = ([], [], nil)
+        preview = nil
+        phase = .measuring
+    }
+
+    /// What lies beneath the sources, when that is known.
+    package var background: BackgroundMap? {
+        switch phase {
+        case .inspecting, .measuring: nil
+        case .gauging(let background), .extracting(let background): background
+        }
+    }
+
+    /// What check images are made of, where some were asked for.
+    package var planes: ScannedPlanes? {
+        guard request.checkImages != nil else { return nil }
+        return ScannedPlanes(
+            parts: results.compactMap(\.planes).sorted { ($0.core.y, $0.core.x) < ($1.core.y, $1.core.x) },
+            footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
+    }
+
+    /// How wide the stars of the measured image are, where somebody said that: with a detection image it is of that one's stars.
+    private var seeing: Double? { request.image.detection == nil ? given.seeing : nil }
+
+    /// What it comes to: what there is of it until now.
+    package var catalogue: Catalogue? {
+        info.map {
+            Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: seeing)
+        }
+    }
+}

@@ -1,0 +1,467 @@
+/// Reads and scans images: what a worker process does all day. Blocking, one thread, and it may crash on a hostile
+/// file with the C libraries it calls: never in the daemon.
+///
+/// Keeps the last image open, since the tasks of one worker mostly concern the same one.
+package final class SkyEngine {
+    /// What is open: a file as it is now, or what another node's file holds.
+    private enum Key: Equatable {
+        case file(FileKey)
+        case remote(PixelFile)
+    }
+
+    private struct FileKey: Equatable {
+        var path: String
+        var hdu: Int?
+        var layer: ImageLayer?
+        var stamp: FileStamp
+    }
+
+    /// The image, and in a comparison the one that it is compared with; the noise and the mask of each.
+    private struct Place: Hashable {
+        var age: Age
+        var part: Part
+    }
+    package enum Age { case new, old }
+    /// The last is read for others.
+    private enum Part { case image, noise, mask, detection, served }
+    private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
+    /// What of the task under way is read elsewhere, by the path.
+    private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
+    /// `nil` where nothing is.
+    private let supply: (any ImageSupply)?
+    /// Whether files are still what they were.
+    private var watch = FileWatch()
+    /// The stars that were injected last, which the next task needs too.
+    private var light: InjectedLight?
+
+    /// The one image that it works on, where that is no file.
+    private let memory: MemoryImage?
+
+    package init() { (memory, supply) = (nil, nil) }
+
+    package init(_ image: MemoryImage) { (memory, supply) = (image, nil) }
+
+    /// - Parameter supply: Where to get the pixels of files that cannot be opened here.
+    package init(supply: any ImageSupply) { (memory, self.supply) = (nil, supply) }
+
+    /// Opens the image and tells its size; finds wrong, damaged and truncated files.
+    ///
+    /// - Parameter withContent: whether to read the file through for what it holds, or only some blocks.
+    package func inspect(
+        path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil,
+        detection: Companions.Image? = nil, withContent: Bool = false
+    ) throws(SkyError) -> ImageInfo {
+        let paths =
+            [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
+        var before: [String: FileStamp] = [:]
+        if memory == nil {
+            // Of a file that cannot be opened, whoever reads its header says what is wrong.
+            for path in paths { before[path] = try? FileStamp(of: path) }
+        }
+        let plain = try image(path, hdu, layer, nil).images.sky
+        var (companions, own) = (companions, Companions?.none)
+        if companions?.takesOwn == true, let file = plain as? FITSImage {
+            own = file.ownCompanions()
+            companions = companions?.completed(by: own)
+        }
+        let (image, noise, mask) = try image(path, hdu, layer, companions).images
+        var info = image.info
+        info.ownCompanions = own
+        (info.noiseHDU, info.maskHDU) = (noise?.info.hdu, mask?.info.hdu)
+        info.layer = layer
+        info.place = image.wcs.flatMap { SkyCircle(of: $0, width: info.width, height: info.height) }
+        if layer?.scale == nil, let scale = try (image as? FITSImage)?.neededScale() {
+            var scaled = layer ?? ImageLayer()
+            scaled.scale = scale
+            info.layer = scaled
+        }
+        if let detection {
+            guard info.layer?.scale == nil else {
+                throw SkyError(
+                    .badInput,
+                    "\(FITSSniff.quoted(path)): its values are more than 32-bit floats hold, and --detect needs such; divide the "
+                        + "image first")
+            }
+            info.detection = try found(detection, of: image, layer)
+        }
+        if memory == nil {
+            let held = { [self] (path: String) throws(SkyError) in
+                try content(of: path, since: before[path], sampled: !withContent)
+            }
+            info.content = try held(path)
+            info.noiseContent = try companions?.noise.map { image throws(SkyError) in try held(image.path) }
+            info.maskContent = try companions?.mask.map { image throws(SkyError) in try held(image.path) }
+            if let detection { info.detection?.content = try held(detection.path) }
+        }
+        info.header = image.header
+        if hdu == nil {
+            let (sky, others) = image.images()
+            info.images = sky
+            if !others.isEmpty { info.auxiliaries = others }
+        }
+        return info
+    }
+
+    /// What a file holds, whose header was read since `before`.
+    private func content(
+        of path: String, since before: FileStamp?, sampled: Bool
+    ) throws(SkyError) -> FileContent {
+        let content = try FileContent(of: path, sampled: sampled)
+        // The header may be another image's than the pixels otherwise.
+        guard let before, before.identity == content.identity, before.resembles(content) else {
+            throw FileContent.changed(path)
+        }
+        watch.saw(content, of: path, looking: before)
+        return content
+    }
+
+    /// Works on a file that holds what it did when it was first looked at, perhaps on another machine, and that nobody changes
+    /// meanwhile. Only one that looks different is read through, and only once.
+    ///
+    /// - Parameters:
+    ///   - holder: A node that has the right one, if it is not here.
+    ///   - work: What is done with it.
+    /// - Throws: `SkyError` of kind `badInput` where the file has changed since it was looked at, which no other try mends; of
+    ///   kind `unavailable` where it is another one here, and another node may have the right one.
+    package func with<Result>(
+        _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
+    ) throws -> Result {
+        let elsewhere = supply == nil ? nil : holder
+        guard let before = try? FileStamp(of: path) else {
+            // Without another node, whoever opens it says what is wrong.
+            return try with(content, of: path, on: elsewhere, work)
+        }
+        let verdict: FileWatch.Verdict
+        do throws(SkyError) {
+            verdict = try self.verdict(on: content, of: path, before, for: .ownTask)
+        } catch {
+            // It cannot be read through here.
+            guard elsewhere != nil else { throw error }
+            verdict = .other
+        }
+        switch verdict {
+        case .right: break
+        case .changed: throw FileContent.changed(path)
+        case .other:
+            if elsewhere != nil { return try with(content, of: path, on: elsewhere, work) }
+            throw SkyError(
+                .unavailable,
+                "\(FITSSniff.quoted(path)): it is not the file that was looked at first; do nodes have different files "
+                    + "under this name?")
+        }
+        let result: Result
+        do {
+            result = try work()
+        } catch {
+            // A file that somebody writes to looks damaged.
+            try checkUntouched(content, of: path, since: before)
+            throw error
+        }
+        try checkUntouched(content, of: path, since: before)
+        return result
+    }
+
+    /// Opens a file for somebody else. Who does not know what the file holds does not learn whether there is one: for a missing
+    /// file, another one and one that cannot be read the words are the same.
+    ///
+    /// - Parameter read: What is done with the image.
+    package func serve<Part>(
+        _ file: PixelFile, _ read: (FITSImage) throws(SkyError) -> Part
+    ) throws(SkyError) -> Part {
+        if let objection = file.objection { throw SkyError(.badInput, objection) }
+        let stamp = try? FileStamp(of: file.path)
+        let absent = SkyError(
+            .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
+        guard let stamp else { throw absent }
+        switch try? verdict(on: file.content, of: file.path, stamp, for: .others) {
+        case .right: break
+        // Whoever knows its numbers has looked at it.
+        case .changed where file.content.identity?.inode == stamp.identity.inode: throw FileContent.changed(file.path)
+        case .changed, .other, nil: throw absent
+        }
+        let place = Place(age: .new, part: .served)
+        let found = Result { () throws(SkyError) in
+            guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
+            return try read(image)
+        }
+        try checkUntouched(file.content, of: file.path, since: stamp)
+        return try found.get()
+    }
+
+    /// Throws where a file was touched since it was the right one: what was read may be of either.
+    private func checkUntouched(_ content: FileContent, of path: String, since before: FileStamp) throws(SkyError) {
+        let name = FITSSniff.quoted(path)
+        guard let now = try? FileStamp(of: path) else {
+            throw SkyError(.unavailable, "\(name): it was taken away while it was read")
+        }
+        guard now != before else { return }
+        if try verdict(on: content, of: path, now, for: .ownTask) == .right {
+            throw SkyError(.failed, "\(name): it was touched while it was read")
+        }
+        throw FileContent.changed(path)
+    }
+
+    private func with<Result>(
+        _ content: FileContent, of path: String, on holder: PixelHolder?, _ work: () throws -> Result
+    ) rethrows -> Result {
+        remote[path] = holder.map { (content, $0) }
+        defer { remote[path] = nil }
+        return try work()
+    }
+
+    /// For how long a file is read through on another node's behalf, which waits for a minute.
+    private static let servingLimit = Duration.seconds(40)
+
+    private func verdict(
+        on content: FileContent, of path: String, _ now: FileStamp, for use: FileWatch.Use
+    ) throws(SkyError) -> FileWatch.Verdict {
+        let isSample = content.isSample ?? false
+        let limit = use == .others ? SkyEngine.servingLimit : nil
+        return try watch.verdict(on: content, of: path, looking: now, for: use) { () throws(SkyError) in
+            do throws(SkyError) {
+                return try FileContent(of: path, sampled: isSample, within: limit)
+            } catch {
+                if error.kind == .badInput { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// The background meshes of a sector's core.
+    package func background(
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        sector: Sector,
+        configuration: ScanConfiguration
+    ) throws(SkyError) -> BackgroundTile {
+        try configuration.validate()
+        let image = try image(path, layer, companions, injection, configuration)
+        let pixels = try image.read(sector.core)
+        return try BackgroundTile(
+            pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
+            configuration: configuration)
+    }
+
+    /// The sources that a sector owns, measured above the image's background.
+    package func extract(
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        detection: DetectionImage? = nil,
+        sector: Sector,
+        background: BackgroundMap, configuration: ScanConfiguration
+    ) throws(SkyError) -> SectorResult {
+        try configuration.validate()
+        let image = try image(path, layer, companions, injection, configuration)
+        let info = image.info
+        try check(background, of: image)
+        guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
+            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
+        }
+        var scan = SectorScan(
+            image: image, scope: .sector(sector), background: background, configuration: configuration)
+        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        var result = try scan.run()
+        result.isDual = detection == nil ? nil : true
+        if let parts = configuration.checkParts, parts.hasPlanes {
+            result.planes = try SectorPlanes(
+                sector.core, of: image, background: background, configuration: configuration, parts: parts)
+        }
+        result.injected = try image.injected?.stars(in: sector.core, of: image)
+        return result
+    }
+
+    /// The objects that are larger than their sectors.
+    package func join(
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        detection: DetectionImage? = nil,
+        union: SectorUnion,
+        background: BackgroundMap, configuration: ScanConfiguration
+    ) throws(SkyError) -> JoinedObjects {
+        try configuration.validate()
+        let image = try image(path, layer, companions, injection, configuration)
+        try check(background, of: image)
+        let info = image.info
+        guard info.contains(union.rect), (union.pieces + union.taken).allSatisfy(info.contains),
+            union.parts.allSatisfy({ info.contains($0.core) && ($0.rect.width == 0 || info.contains($0.rect)) })
+        else {
+            throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(path))")
+        }
+        var scan = SectorScan(
+            image: image, scope: .union(union), background: background, configuration: configuration)
+        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        var found = try scan.run()
+        found.isDual = detection == nil ? nil : true
+        return JoinedObjects(rect: union.rect, found: found)
+    }
+
+    /// The detection image of `image` with what lies beneath it.
+    private func surface(
+        _ detection: DetectionImage, of image: ScanImage
+    ) throws(SkyError) -> DetectionSurface {
+        let other = detection.image
+        guard let background = detection.background else {
+            throw SkyError(.badInput, "\(FITSSniff.quoted(other.path)): nobody measured its background")
+        }
+        let source = try self.image(other.path, other.hdu, other.layer, at: Place(age: .new, part: .detection))
+        try check(source, isAsLargeAs: image.images.sky)
+        let sky = try ScanImage(source)
+        try check(background, of: sky)
+        return DetectionSurface(image: sky, background: background)
+    }
+
+    /// Looks at the detection image of an image: the one that is named; or of a file with several the one with the number of the
+    /// image's own HDU and plane; or its first.
+    private func found(
+        _ detection: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?
+    ) throws(SkyError) -> FoundDetection {
+        let place = Place(age: .new, part: .detection)
+        let own = ImageLayer(plane: layer?.plane)
+        var candidates: [(hdu: Int?, layer: ImageLayer?)] = []
+        for hdu in detection.hdu.map({ [$0] }) ?? [image.info.hdu] {
+            if detection.layer == nil, !own.isPlain { candidates.append((hdu, own)) }
+            candidates.append((hdu, detection.layer))
+        }
+        if detection.hdu == nil {
+            if detection.layer == nil, !own.isPlain { candidates.append((nil, own)) }
+            candidates.append((nil, detection.layer))
+        }
+        for (hdu, layer) in candidates.dropLast() {
+            guard let other = try? self.image(detection.path, hdu, layer, at: place), other.hasSize(of: image) else {
+                continue
+            }
+            return try found(other, layer)
+        }
+        // The last is the one whose complaint somebody can make use of.
+        let (hdu, layer) = candidates[candidates.count - 1]
+        let other = try self.image(detection.path, hdu, layer, at: place)
+        try check(other, isAsLargeAs: image)
+        return try found(other, layer)
+    }
+
+    private func found(_ image: any PixelSource, _ layer: ImageLayer?) throws(SkyError) -> FoundDetection {
+        guard try (image as? FITSImage)?.neededScale() == nil else {
+            throw SkyError(
+                .badInput,
+                "\(FITSSniff.quoted(image.path)): its values are more than 32-bit floats hold, and --detect needs such; divide "
+                    + "the image first")
+        }
+        return FoundDetection(hdu: image.info.hdu, layer: layer)
+    }
+
+    private func check(_ detection: any PixelSource, isAsLargeAs image: any PixelSource) throws(SkyError) {
+        guard !detection.hasSize(of: image) else { return }
+        throw SkyError(
+            .badInput,
+            "\(FITSSniff.quoted(detection.path)): \(detection.info.width) x \(detection.info.height) pixels, but "
+                + "\(FITSSniff.quoted(image.path)), which is to be measured where it has sources, has \(image.info.width) x "
+                + "\(image.info.height)")
+    }
+
+    private func check(_ background: BackgroundMap, of image: ScanImage) throws(SkyError) {
+        let info = image.info
+        guard info.width == background.width, info.height == background.height else {
+            throw SkyError(
+                .badInput,
+                "\(FITSSniff.quoted(image.path)): \(info.width) x \(info.height) pixels, but its background was measured on"
+                    + " \(background.width) x \(background.height); did the file change?")
+        }
+    }
+
+    /// How wide the stars are whose middles lie in the core of `sector`, which need not be one of the scan's.
+    package func seeing(
+        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
+        sector: Sector,
+        background: BackgroundMap, configuration: ScanConfiguration
+    ) throws(SkyError) -> StarWidths {
+        let found = try extract(
+            path: path, layer: layer, companions: companions, injection: injection, sector: sector,
+            background: background,
+            configuration: StarWidths.search(configuration))
+        return StarWidths(sample: found.sources)
+    }
+
+    /// The pixels of a rectangle, row by row, NaN where there is no data.
+    package func pixels(
+        path: String, hdu: Int?, layer: ImageLayer? = nil, rect: PixelRect
+    ) throws(SkyError) -> [Float] {
+        try image(path, hdu, layer, nil).read(rect).values
+    }
+
+    /// The image with artificial stars in it, where there are any to be.
+    private func image(
+        _ path: String, _ layer: ImageLayer?, _ companions: Companions?, _ injection: Injection?,
+        _ configuration: ScanConfiguration
+    ) throws(SkyError) -> ScanImage {
+        let image = try image(path, configuration.hdu, layer, companions)
+        guard let injection else { return image }
+        let origin = InjectedLight.Origin(
+            injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain ?? 0,
+            saturation: configuration.saturation)
+        if light?.origin != origin { light = try InjectedLight(origin) }
+        image.injected = light
+        return image
+    }
+
+    package func image(
+        _ path: String, _ hdu: Int?, _ layer: ImageLayer?, _ companions: Companions?, _ age: Age = .new
+    ) throws(SkyError) -> ScanImage {
+        if let memory { return try ScanImage(memory) }
+        let image = try image(path, hdu, layer, at: Place(age: age, part: .image))
+        guard let companions else { return try ScanImage(image) }
+        return try ScanImage(
+            image,
+            noise: companions.noise.map { other throws(SkyError) in
+                try companion(other, of: image, layer, at: Place(age: age, part: .noise))
+            },
+            mask: companions.mask.map { other throws(SkyError) in
+                try companion(other, of: image, layer, at: Place(age: age, part: .mask))
+            },
+            kind: companions.kind)
+    }
+
+    /// The image with the number of the scanned one's, as in a file with weights for each of several images; or the first.
+    private func companion(
+        _ companion: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?, at place: Place
+    ) throws(SkyError) -> any PixelSource {
+        let open = { [self] (layer: ImageLayer?) throws(SkyError) -> any PixelSource in
+            if let hdu = companion.hdu { return try self.image(companion.path, hdu, layer, at: place) }
+            if let twin = try? self.image(companion.path, image.info.hdu, layer, at: place), twin.hasSize(of: image) {
+                return twin
+            }
+            return try self.image(companion.path, nil, layer, at: place)
+        }
+        if let layer = companion.layer { return try open(layer) }
+        guard let own = layer?.ofCompanion, !own.isPlain else { return try open(nil) }
+        // One map may be that of all planes.
+        guard own.plane != nil, let same = try? open(own) else {
+            return try open(ImageLayer(bayer: own.bayer))
+        }
+        return same
+    }
+
+    private func image(
+        _ path: String, _ hdu: Int?, _ layer: ImageLayer?, at place: Place
+    ) throws(SkyError) -> any PixelSource {
+        if let supply, let elsewhere = remote[path] {
+            let file = PixelFile(path: path, content: elsewhere.content, hdu: hdu, layer: layer)
+            return try opened(.remote(file), at: place) { () throws(SkyError) in
+                try supply.image(file, holder: elsewhere.holder)
+            }
+        }
+        let open = { () throws(SkyError) in try FITSImage(path: path, hdu: hdu, layer: layer ?? ImageLayer()) }
+        guard let stamp = try? FileStamp(of: path) else {
+            cached[place] = nil
+            return try open()
+        }
+        return try opened(.file(FileKey(path: path, hdu: hdu, layer: layer, stamp: stamp)), at: place, open)
+    }
+
+    private func opened(
+        _ key: Key, at place: Place, _ open: () throws(SkyError) -> any PixelSource
+    ) throws(SkyError) -> any PixelSource {
+        if let known = cached[place], known.key == key { return known.image }
+        // The old one goes first: two gzipped images would be twice in memory.
+        cached[place] = nil
+        let image = try open()
+        cached[place] = (key, image)
+        return image
+    }
+}

@@ -1,0 +1,40 @@
+/// One image to scan.
+package struct SkyRequest: Codable, Sendable {
+    package var image: ImageReference
+    package var configuration: ScanConfiguration
+    /// Longest side of the picture in pixels; `nil` for no picture.
+    package var pictureSide: Int?
+    /// What is to be written beside the catalogue of what the scan saw; `nil` for nothing.
+    package var checkImages: [CheckImage]?
+    /// Whether results of earlier scans may answer; `nil` as `true`.
+    package var usesCache: Bool?
+    /// What comes after the scan and may be seen to be in vain before it; `nil` for nothing.
+    package var purpose: ScanPurpose?
+    /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
+    package var failSector: Int?
+
+    package init(image: ImageReference, configuration: ScanConfiguration) {
+        self.image = image
+        self.configuration = configuration
+    }
+
+    /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.
+    package func validate() throws(SkyError) {
+        try configuration.validate()
+        // In its own words, which name what was asked for.
+        try image.injection?.validate()
+        try purpose?.validate()
+        try validateDetection()
+        try image.validate()
+        if let pictureSide, !ImagePreview.sides.contains(pictureSide) {
+            throw SkyError(
+                .badInput, "the side of a picture must lie between 16 and \(ImagePreview.largestSide) pixels")
+        }
+        if let checkImages, checkImages.isEmpty || Set(checkImages).count != checkImages.count {
+            throw SkyError(.badInput, "check images are named once each")
+        }
+        if let failSector, !(0..<SectorGrid.sectorLimit).contains(failSector) {
+            throw SkyError(.badInput, "--fail-sector takes a number from 1 to \(SectorGrid.sectorLimit)")
+        }
+    }
+}

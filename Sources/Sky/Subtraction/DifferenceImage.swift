@@ -1,0 +1,126 @@
+/// The difference of two images of the same sky, smoothed so that its peaks are the best measurements of point sources.
+///
+/// The new image is smoothed with a Gaussian as wide as its own seeing, which is nearly the matched filter; the old one with the
+/// kernel that makes it look like that. So the kernel always smooths, whichever image is the sharper, and the difference needs
+/// no further filter (the pre-convolution of Becker et al. 2012, MNRAS 425, 1341, section 2).
+package struct DifferenceImage {
+    package var frame: PairFrame
+    /// The new image smoothed, and the old one made to look like it.
+    package private(set) var new: PixelPlane
+    package let old: PixelPlane
+    /// Their difference, and what both have at least: only light in both can leave a residual.
+    package private(set) var difference: PixelPlane
+    private(set) var common: PixelPlane
+    /// Noise of the difference, and of each of the two.
+    package let noise: NoiseGrid
+    let newNoise: Float
+    let oldNoise: Float
+    /// Variance beyond the noise.
+    let variances: PixelPlane
+    /// A point on the smoothed image, and on either image as it is.
+    let template: PointTemplate
+    let newTemplate: PointTemplate
+    let oldTemplate: PointTemplate
+    package let seeing: Seeing
+    /// New over old flux.
+    package let ratio: Double
+    /// Stars that the kernel was fitted with.
+    package let stars: Int
+
+    /// Widths in pixels of the new image.
+    package struct Seeing {
+        /// Full widths at half maximum.
+        package let new: Double
+        package let old: Double
+        /// Of the Gaussian that smooths the new image.
+        package let filter: Double
+        /// Of a star in the difference.
+        let target: Double
+
+        init(_ order: DifferenceOrder) {
+            let (x, y) = (
+                Double(order.sector.core.x + order.sector.core.width / 2),
+                Double(order.sector.core.y + order.sector.core.height / 2)
+            )
+            // Old pixels per new one.
+            let (o, a, b) = (
+                order.alignment.old(x: x, y: y), order.alignment.old(x: x + 1, y: y),
+                order.alignment.old(x: x, y: y + 1)
+            )
+            let area = abs((a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x))
+            let scale = area > 0.01 && area < 100 ? area.squareRoot() : 1
+            func bounded(_ fwhm: Double) -> Double { fwhm.isFinite ? min(max(fwhm, 1), 15) : 3 }
+            new = bounded(order.newSeeing)
+            old = bounded(order.oldSeeing / scale)
+            // Wide enough that the old image has to be smoothed too.
+            filter = max(new * new, 1.5 * old * old - new * new).squareRoot()
+            target = (new * new + filter * filter).squareRoot()
+        }
+
+        /// Sigma of the Gaussian that smooths the new image.
+        var filterSigma: Double { filter / Gaussian.fwhm }
+        /// Sigma of the Gaussian between the old image and the target.
+        var kernelSigma: Double { max(target * target - old * old, 0.25).squareRoot() / Gaussian.fwhm }
+        /// Pixels around a star that the kernel is fitted on.
+        var fitReach: Int { Int((2.2 * target).rounded(.up)) }
+        /// Pixels around a sector that are needed.
+        package var margin: Int { Int((5.5 * kernelSigma).rounded(.up)) + Int((4 * target).rounded(.up)) + 8 }
+    }
+
+    init(
+        frame: PairFrame, new: EpochImage, old: EpochImage, order: DifferenceOrder, seeing: Seeing,
+        lanczos: LanczosFilter
+    ) throws(SkyError) {
+        self.frame = frame
+        self.seeing = seeing
+        let smoothed = frame.new.smoothed(sigma: seeing.filterSigma)
+        newNoise = NoiseGrid(smoothed, mask: frame.mask).sigma
+        let match = try SeeingMatch(
+            order, seeing, frame: frame, smoothed: smoothed, noise: newNoise, new: new, old: old, lanczos: lanczos)
+        let (stamps, kernel) = (match.stamps, match.kernel)
+        stars = kernel.stars
+        ratio = kernel.ratio
+        let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
+        oldNoise = NoiseGrid(matched, mask: frame.mask).sigma
+        var difference = PixelPlane(width: matched.width, height: matched.height)
+        var common = difference
+        for index in difference.values.indices {
+            difference.values[index] = smoothed.values[index] - matched.values[index]
+            common.values[index] = Self.common(smoothed.values[index], matched.values[index])
+        }
+        (self.new, self.old, self.difference, self.common) = (smoothed, matched, difference, common)
+        noise = NoiseGrid(difference, mask: frame.mask)
+        template = PointTemplate(stamps: stamps, fwhm: seeing.target, lanczos: lanczos) { $0.smoothed }
+        newTemplate = PointTemplate(stamps: stamps, fwhm: seeing.new, lanczos: lanczos) { $0.new }
+        let scale = Float(kernel.ratio)
+        oldTemplate = PointTemplate(stamps: stamps, fwhm: seeing.old, lanczos: lanczos) { $0.old.map { $0 * scale } }
+        let filter = Gaussian.weights(sigma: seeing.filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
+        let model = ResidualModel(
+            difference: difference, common: common, noise: noise, mask: frame.mask,
+            reach: Int((3 * seeing.target).rounded(.up)),
+            photons: order.gain > 0 ? (1 + kernel.ratio) * filter * filter / order.gain : nil)
+        variances = model.variances(common: common)
+    }
+
+    /// Error of the difference at a pixel (1 sigma): its noise, and what light that is in both may leave.
+    package func error(x: Int, y: Int) -> Double {
+        let sigma = Double(noise.sigma(x: x, y: y))
+        return (sigma * sigma + Double(variances.values[y * variances.width + x])).squareRoot()
+    }
+
+    private static func common(_ new: Float, _ old: Float) -> Float { max(min(new, old), 0) }
+
+    /// Takes another value of the smoothed new image, and what follows from it at the same pixel.
+    package mutating func renew(_ index: Int, smoothed: Float) {
+        new.values[index] = smoothed
+        difference.values[index] = smoothed - old.values[index]
+        common.values[index] = Self.common(smoothed, old.values[index])
+    }
+
+    /// Takes back what `renew` changed.
+    package mutating func restore(_ index: Int, new: Float, difference: Float, common: Float) {
+        self.new.values[index] = new
+        self.difference.values[index] = difference
+        self.common.values[index] = common
+    }
+}

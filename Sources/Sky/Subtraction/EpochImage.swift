@@ -1,0 +1,77 @@
+/// An image while it is compared: a way to its pixels, and its background.
+package struct EpochImage {
+    /// Its size.
+    package let info: ImageInfo
+    /// What lies under its sources.
+    package let background: BackgroundMap
+    /// The pixels of a rectangle, row by row, NaN where there is none.
+    private let source: (PixelRect) throws(SkyError) -> [Float]
+    /// Right ascension and declination in degrees of pixels counted from 1.
+    package let sky: ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?]
+
+    /// - Parameters:
+    ///   - sky: leave out for an image without celestial coordinates.
+    ///   - source: reads the pixels of a rectangle inside the image.
+    /// - Throws: `.badInput` where the background is another image's.
+    package init(
+        info: ImageInfo, background: BackgroundMap,
+        sky: @escaping ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?] = { $0.map { _ in nil } },
+        source: @escaping (PixelRect) throws(SkyError) -> [Float]
+    ) throws(SkyError) {
+        guard info.width == background.width, info.height == background.height else {
+            throw SkyError(
+                .badInput,
+                "an image of \(info.width) x \(info.height) pixels cannot be compared by a background measured on"
+                    + " \(background.width) x \(background.height); did the file change?")
+        }
+        (self.info, self.background, self.sky, self.source) = (info, background, sky, source)
+    }
+
+    /// An open file. Blocking, in a worker only.
+    init(_ image: ScanImage, background: BackgroundMap) throws(SkyError) {
+        let wcs = image.wcs
+        try self.init(
+            info: image.info, background: background,
+            sky: { points in wcs?.sky(points) ?? points.map { _ in nil } },
+            source: { rect throws(SkyError) in try image.read(rect).values })
+    }
+
+    /// The pixels of `rect` above the background, and what cannot be used of them: NaN, from `saturation` on, and what is sharper
+    /// than stars of a full width of `seeing` pixels, where that is given, at `gain` electrons per unit; with what was there.
+    func read(
+        _ rect: PixelRect, saturation: Double?, seeing: Double? = nil, gain: Double = 0
+    ) throws(SkyError) -> (values: [Float], mask: [PixelMask], sharp: [(index: Int, value: Float)]) {
+        var values = try source(rect)
+        guard values.count == rect.width * rect.height else {
+            throw SkyError(.failed, "\(values.count) pixels came for \(rect.width) x \(rect.height)")
+        }
+        let level = Float(saturation ?? .infinity)
+        var mask = [PixelMask](repeating: [], count: values.count)
+        for index in values.indices {
+            if !(abs(values[index]) < 1e30) {
+                mask[index] = .missing
+            } else if values[index] >= level {
+                mask[index] = .saturated
+            }
+        }
+        background.subtract(from: &values, rect: rect)
+        for index in values.indices where mask[index] == .missing { values[index] = 0 }
+        let sharp = seeing.map { SharpPixels(fwhm: $0, gain: gain).clean(&values, &mask, width: rect.width) } ?? []
+        return (values, mask, sharp)
+    }
+}
+
+/// What is wrong with a pixel.
+struct PixelMask: OptionSet {
+    let rawValue: UInt8
+
+    /// One of the images has nothing here.
+    static let missing = PixelMask(rawValue: 1)
+    /// At least as bright as the detector can tell.
+    static let saturated = PixelMask(rawValue: 2)
+    /// Sharper than stars: a hot pixel or a cosmic ray, and what lies around it has been put in its place.
+    static let sharp = PixelMask(rawValue: 4)
+
+    /// Nothing can be said of what is near such a pixel.
+    static let blocking: PixelMask = [.missing, .saturated]
+}

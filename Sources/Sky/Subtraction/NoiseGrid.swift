@@ -1,0 +1,60 @@
+/// Level and noise of a plane in square cells, measured from the plane itself: whatever smoothing and resampling have made of
+/// the noise is in it. Robust, since most pixels have no source.
+package struct NoiseGrid {
+    private let cell: Int
+    private let columns: Int
+    private let levels: [Float]
+    private let sigmas: [Float]
+    /// The median noise of the cells; 0 where no cell could be measured.
+    let sigma: Float
+
+    /// Every third pixel each way: neighbours in a smoothed image say the same.
+    private static let step = 3
+    private static let leastValues = 100
+
+    /// - Parameter mask: pixels with anything wrong are left out.
+    init(_ plane: PixelPlane, mask: [PixelMask], cell: Int = 128) {
+        let columns = max((plane.width - 1) / cell + 1, 1)
+        let rows = max((plane.height - 1) / cell + 1, 1)
+        var measured = [(middle: Float, sigma: Float)?](repeating: nil, count: columns * rows)
+        for row in 0..<rows {
+            for column in 0..<columns {
+                var values: [Float] = []
+                for y in stride(from: row * cell, to: min((row + 1) * cell, plane.height), by: Self.step) {
+                    for x in stride(from: column * cell, to: min((column + 1) * cell, plane.width), by: Self.step) {
+                        let index = y * plane.width + x
+                        if mask[index].isEmpty { values.append(plane.values[index]) }
+                    }
+                }
+                guard values.count >= Self.leastValues else { continue }
+                measured[row * columns + column] = RobustStatistics.spread(values)
+            }
+        }
+        let known = measured.compactMap { $0 }.filter { $0.sigma > 0 }
+        let typical = known.map(\.sigma).sorted()
+        let sigma = typical.isEmpty ? 0 : typical[typical.count / 2]
+        self.cell = cell
+        self.columns = columns
+        self.sigma = sigma
+        levels = measured.map { $0?.middle ?? 0 }
+        // A cell full of residuals is no quieter than the rest; one that is a little quieter is so by chance.
+        let own = measured.map { max($0?.sigma ?? sigma, 0.8 * sigma) }
+        // One cell knows its noise to some per cent; with its neighbours, to one.
+        sigmas = own.indices.map { index in
+            var (sum, count): (Float, Float) = (0, 0)
+            for row in max(0, index / columns - 1)...min(rows - 1, index / columns + 1) {
+                for column in max(0, index % columns - 1)...min(columns - 1, index % columns + 1) {
+                    sum += own[row * columns + column]
+                    count += 1
+                }
+            }
+            return sum / count
+        }
+    }
+
+    /// The level at a pixel of the plane.
+    package func level(x: Int, y: Int) -> Float { levels[y / cell * columns + x / cell] }
+
+    /// The noise there, 1 sigma.
+    func sigma(x: Int, y: Int) -> Float { sigmas[y / cell * columns + x / cell] }
+}

@@ -1,0 +1,159 @@
+import Base
+
+/// What decided a catalogue, as every format tells it: a FITS keyword, and what it means.
+extension CatalogueTable {
+    /// The program, the images and the configuration, each of the latter with the name of SExtractor's parameter.
+    var parameters: [FITSCard] {
+        let scan = configuration
+        let isOneCamera = Set(sections.map { camera(of: $0, "") }).count <= 1
+        var cards = [FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this")]
+        for (index, section) in sections.enumerated() {
+            // Eight characters are all that a keyword may have.
+            let number = sections.count > 1 ? "\(index + 1)" : ""
+            cards.append(FITSCard("IMAGE" + number, .text(section.image), "image that was scanned"))
+            if let digest = section.digest {
+                cards.append(
+                    FITSCard(number.isEmpty ? "SHA256" : "DIGST" + number, .text(digest), "SHA-256 of its file"))
+            }
+            for companion in section.companions {
+                // Of several images each has its number, for which there must be room.
+                let keyword = number.isEmpty ? companion.keyword : companion.briefKeyword + number
+                cards.append(FITSCard(keyword, .text(companion.path), companion.comment))
+                if let digest = companion.digest {
+                    let (whole, brief) = companion.digestKeyword
+                    cards.append(
+                        FITSCard(number.isEmpty ? whole : brief + number, .text(digest), "SHA-256 of its file"))
+                }
+            }
+            if let plane = section.plane {
+                cards.append(FITSCard("PLANE" + number, .integer(plane), "of the cube, from 1"))
+            }
+            cards += section.layer?.cards(number) ?? []
+            cards += section.keywords.cards(number)
+            if !isOneCamera { cards += camera(of: section, number) }
+            cards.append(FITSCard("FILT" + number, .text(section.filter.name), "FILTER_NAME"))
+            if let fwhm = section.filter.fwhm {
+                cards.append(FITSCard("FWHM" + number, .real(fwhm), "[pixel] of the Gaussian filter"))
+            }
+            if let seeing = scan.seeing(of: section.sources, isDual: section.isDual) {
+                cards.append(
+                    FITSCard("STARW" + number, .real(Self.hundredths(seeing.fwhm)), "[pixel] full width of the stars"))
+                if seeing.stars > 0 {
+                    cards.append(
+                        FITSCard("STARE" + number, .real(Self.hundredths(seeing.error)), "[pixel] its standard error"))
+                    cards.append(FITSCard("STARN" + number, .integer(seeing.stars), "stars that it was measured with"))
+                }
+            }
+            if index == CatalogueTable.imageLimit - 1 { break }
+        }
+        cards += [
+            FITSCard("THRESH", .real(scan.threshold), "[sigma] DETECT_THRESH"),
+            FITSCard("THRUNIT", .text(scan.thresholdUnit.rawValue), "noise of pixels, or of the filtered image"),
+            FITSCard("MINAREA", .integer(scan.minimumArea), "[pixel] DETECT_MINAREA"),
+            FITSCard("NTHRESH", .integer(scan.deblendLevels), "DEBLEND_NTHRESH"),
+            FITSCard("MINCONT", .real(scan.deblendContrast), "DEBLEND_MINCONT"),
+            FITSCard("CLEAN", .real(scan.cleanParameter ?? 0), "CLEAN_PARAM, 0 for no cleaning"),
+            FITSCard("BACKSIZE", .integer(scan.meshSize), "[pixel] BACK_SIZE"),
+            FITSCard("BACKFILT", .integer(scan.meshFilterSize), "[mesh] BACK_FILTERSIZE"),
+        ]
+        if let thickness = scan.localBackground {
+            cards.append(FITSCard("BACKTHIC", .integer(thickness), "[pixel] BACKPHOTO_THICK, a local background"))
+        }
+        cards += scan.apertureDiameters.enumerated().map {
+            FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
+        }
+        // A table without images is one of the configuration alone.
+        if isOneCamera { cards += camera(of: sections.first ?? Section(image: "", sources: []), "") }
+        return cards + [
+            FITSCard("SECTOR", .integer(scan.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image"),
+            FITSCard("MARGIN", .integer(scan.margin), "[pixel] rim around a sector"),
+        ]
+    }
+
+    /// What is known of the camera, by the configuration or else the image's header.
+    private func camera(of section: Section, _ number: String) -> [FITSCard] {
+        let (scan, keywords) = (configuration(of: section), section.keywords)
+        func origin(_ given: Double?, _ number: ImageKeywords.Number?) -> String {
+            given == nil ? number.map { ", the header's \($0.keyword)" } ?? "" : ""
+        }
+        let saturation = scan.saturation.map {
+            FITSCard(
+                number.isEmpty ? "SATURATE" : "SATUR" + number, .real($0),
+                "SATUR_LEVEL" + origin(configuration.saturation, keywords.saturation))
+        }
+        return (saturation.map { [$0] } ?? []) + [
+            FITSCard(
+                "GAIN" + number, .real(scan.gain ?? 0),
+                "GAIN, 0 for none" + origin(configuration.gain, keywords.gain)),
+            FITSCard(
+                number.isEmpty ? "MAGZERO" : "MAGZP" + number, .real(scan.zeroPoint ?? 0),
+                "[mag] MAG_ZEROPOINT" + origin(configuration.zeroPoint, keywords.zeroPoint)),
+        ]
+    }
+
+    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+
+    /// Images that a header names; of more the column FILE tells.
+    private static let imageLimit = 999
+}
+
+extension ImageLayer {
+    /// The colour that was measured, and how its values became pixels.
+    fileprivate func cards(_ number: String) -> [FITSCard] {
+        var cards: [FITSCard] = []
+        if let bayer {
+            cards.append(FITSCard("BAYER" + number, .text(bayer.pattern.rawValue), "order of the camera's filters"))
+            cards.append(
+                FITSCard("COLOR" + number, .text(bayer.colour.rawValue), "one that was scanned, every 2nd pixel"))
+        }
+        if let scale {
+            cards.append(FITSCard("PIXOF" + number, .real(scale.offset), "taken off the pixels for the scan"))
+            cards.append(FITSCard("PIXEX" + number, .integer(scale.exponent), "scanned in units of 2 to this power"))
+        }
+        return cards
+    }
+}
+
+extension ImageKeywords {
+    /// Tells the card of a date from others.
+    static let dateComment = "when it was taken"
+
+    /// When, of what and through what an image was taken, as its header says.
+    ///
+    /// - Parameter number: of the image among several; keywords then leave room for three digits.
+    fileprivate func cards(_ number: String) -> [FITSCard] {
+        func card(_ alone: String, _ brief: String, _ value: FITSCard.Value?, _ comment: String) -> FITSCard? {
+            value.map { FITSCard(number.isEmpty ? alone : brief + number, $0, comment) }
+        }
+        return [
+            card("OBJECT", "OBJ", object.map(FITSCard.Value.text), "what it is a picture of"),
+            card("DATE-OBS", "DATE", date.map(FITSCard.Value.text), Self.dateComment),
+            card("TIMESYS", "TSYS", date.map { _ in .text(timeScale) }, "time scale of that"),
+            card("EXPTIME", "EXPT", exposure.map(FITSCard.Value.real), "[s] time of exposure"),
+            card("FILTER", "BAND", filter.map(FITSCard.Value.text), "what the light came through"),
+            card("PIXUNIT", "UNIT", unit.map(FITSCard.Value.text), "unit of the pixels"),
+        ].compactMap { $0 }
+    }
+}
+
+extension FITSCard {
+    /// The value for formats that are text.
+    package var text: String {
+        switch value {
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .unsigned(let number): "\(number)"
+        // With a point, without which 5e-05 is no number to YAML 1.1.
+        case .real(let number): "\(number)".contains(".") ? "\(number)" : "\(number)".replacing("e", with: ".0e")
+        }
+    }
+
+    /// The comment's unit, in brackets in front of it, and the rest; without what is no unit to others (VOUnits 1.0).
+    var unitAndMeaning: (unit: String, meaning: String) {
+        guard comment.hasPrefix("["), let end = comment.firstIndex(of: "]") else { return ("", comment) }
+        let unit = String(comment[comment.index(after: comment.startIndex)..<end])
+        guard ["pixel", "mag", "adu"].contains(unit) else { return ("", comment) }
+        let meaning = comment[comment.index(after: end)...].drop { $0 == " " }
+        return (unit, String(meaning))
+    }
+}

@@ -1,0 +1,35 @@
+import Sky
+
+/// The rehearsal: tasks that only take their time.
+package struct SimulateRequest: Codable, Sendable {
+    package var tasks: Int
+    package var duration: Duration
+    /// Every n-th task fails its first attempt; `nil` for none.
+    package var failEvery: Int?
+    /// Every n-th task kills the daemon of its first attempt, where that daemon allows it.
+    package var crashEvery: Int?
+    /// The tasks, numbered from 1, that can never be done, and how they fail; `nil` for none.
+    package var poison: [Int: Poison]?
+
+    /// Most tasks of one job.
+    package static let taskLimit = 10_000_000
+
+    package init(tasks: Int, duration: Duration) {
+        self.tasks = tasks
+        self.duration = duration
+    }
+
+    func validate() throws(SkyError) {
+        if !(1...SimulateRequest.taskLimit).contains(tasks) {
+            throw SkyError(.badInput, "the number of tasks must lie between 1 and \(SimulateRequest.taskLimit)")
+        }
+        if duration < .zero || duration > JobRequest.longestTimeLimit {
+            throw SkyError(.badInput, "the duration of a task must lie between 0 and 86400 seconds")
+        }
+        if let failEvery, failEvery < 1 { throw SkyError(.badInput, "--fail-every takes a number from 1") }
+        if let crashEvery, crashEvery < 1 { throw SkyError(.badInput, "--crash-every takes a number from 1") }
+        for task in poison?.keys.sorted() ?? [] where !(1...tasks).contains(task) {
+            throw SkyError(.badInput, "--poison \(task): there are tasks from 1 to \(tasks)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Fixtures
+import Testing
+
+@testable import Sky
+@testable import SkyCore
+
+/// Which results of earlier scans may answer.
+@Suite struct ScanCacheKeyTests {
+    private let folder = TemporaryFolder()
+
+    private func frame(_ seed: UInt64) -> TestFrame {
+        var frame = TestFrame(width: 200, height: 150, seed: seed)
+        frame.addStars(12)
+        return frame
+    }
+
+    /// A plan carried out to its end.
+    private func plan(_ path: String, by detection: String? = nil) throws -> SkyPlan {
+        var image = ImageReference(path: path, hdu: nil)
+        image.detection = detection.map { DetectionImage(Companions.Image(path: $0)) }
+        var configuration = ScanConfiguration()
+        (configuration.meshSize, configuration.sectorSize, configuration.gain) = (32, nil, 2)
+        let request = SkyRequest(image: image, configuration: configuration)
+        try request.validate()
+        let engine = SkyEngine()
+        var plan = SkyPlan(request)
+        var (count, number) = (plan.begin().newTasks, 0)
+        while number < count {
+            let task = try #require(plan.task(number))
+            guard case .sky(let work) = task.work else { throw SkyError(.failed, "other work than on images") }
+            let step = plan.completed(number, .sky(try engine.perform(work)))
+            if let error = step.abort { throw error }
+            (count, number) = (count + step.newTasks, number + 1)
+        }
+        return plan
+    }
+
+    @Test func `injected stars make another result`() throws {
+        let injection = Injection(count: 200, faintest: 10, brightest: 1000, fwhm: 3)
+        var identity = CacheKey.Identity(digest: [1, 2], size: 3)
+        let plain = try #require(CacheKey(identity))
+        identity.injection = injection
+        let injected = try #require(CacheKey(identity))
+        identity.injection?.seed = 2
+        #expect(plain != injected && CacheKey(identity) != injected)
+    }
+
+    @Test func `two planes of one file have results of their own`() throws {
+        func key(_ plane: Int?) throws -> CacheKey {
+            let path = folder.write(FITSArray(planes: (1...3).map { frame($0) }).primary)
+            var request = SkyRequest(
+                image: ImageReference(path: path, hdu: 0, layer: ImageLayer(plane: plane)),
+                configuration: ScanConfiguration())
+            request.pictureSide = 100
+            var plan = SkyPlan(request)
+            _ = plan.begin()
+            let info = try SkyEngine().inspect(path: path, hdu: 0, layer: request.image.layer, withContent: true)
+            _ = plan.completed(0, .sky(.inspected(info)))
+            return try #require(plan.cacheKey(1))
+        }
+        #expect(try key(1) != key(2))
+        #expect(try key(2) == key(2))
+        #expect(try key(nil) != key(2))
+    }
+
+    @Test func `what the detection image holds belongs to a sector's key, and not to the background's`() throws {
+        func keys(_ seed: UInt64?) throws -> (background: CacheKey?, own: CacheKey?, sector: CacheKey?) {
+            let path = folder.write(frame(72).fits(), "measured.fits")
+            let done = try plan(path, by: seed.map { folder.write(frame($0).fits(), "\($0).fits") })
+            return (done.cacheKey(1), seed == nil ? nil : done.cacheKey(2), done.cacheKey(seed == nil ? 2 : 3))
+        }
+        let (plain, one, again, other) = (try keys(nil), try keys(5), try keys(5), try keys(6))
+        #expect(one.background == plain.background && one.own != one.background)
+        #expect(one.sector == again.sector && one.own == again.own)
+        // What a plain scan of the detection image has left answers.
+        #expect(try one.own == plan(folder.path + "/5.fits").cacheKey(1))
+        #expect(Set([plain.sector, one.sector, other.sector]).count == 3 && one.own != other.own)
+    }
+}

@@ -1,0 +1,72 @@
+import NIOCore
+import Sky
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// Tasks and their results go over the wire, and into journals, as they did when all kinds of work were cases of one type.
+@Suite struct TaskCodingTests {
+    /// The work of a task as versions up to 0.1.0 have it.
+    private enum EarlierWork: Codable {
+        case simulate(Simulation)
+        case inspect(ImageReference, withContent: Bool?)
+        case pixels(PixelRequest)
+        case preview(ImageReference, maximumSide: Int)
+    }
+
+    private enum EarlierResult: Codable {
+        case simulated
+        case inspected(ImageInfo)
+        case pixels(ByteBuffer)
+    }
+
+    private let image = ImageReference(path: "/data/m13.fits", hdu: 1)
+
+    @Test func `work has the bytes that it always had`() throws {
+        let request = PixelRequest.tile(3, of: "/data/m13.fits")
+        let pairs: [(EarlierWork, ScanTask.Work)] = [
+            (.simulate(Simulation(duration: .seconds(2))), .simulate(Simulation(duration: .seconds(2)))),
+            (.inspect(image, withContent: true), .sky(.inspect(image, withContent: true))),
+            (.pixels(request), .pixels(request)),
+            (.preview(image, maximumSide: 800), .sky(.preview(image, maximumSide: 800))),
+        ]
+        for (earlier, work) in pairs {
+            let bytes = try WireCoder.encode(earlier)
+            #expect(try WireCoder.encode(work) == bytes)
+            #expect(try WireCoder.encode(WireCoder.decode(ScanTask.Work.self, from: bytes)) == bytes)
+        }
+    }
+
+    @Test func `results have the bytes that they always had`() throws {
+        let info = ImageInfo(width: 64, height: 32, bitpix: -32, hdu: 1, hasWCS: false)
+        let pairs: [(EarlierResult, TaskResult)] = [
+            (.simulated, .simulated), (.inspected(info), .sky(.inspected(info))),
+            (.pixels(ByteBuffer(bytes: [1, 2, 3])), .pixels(ByteBuffer(bytes: [1, 2, 3]))),
+        ]
+        for (earlier, result) in pairs {
+            let bytes = try WireCoder.encode(earlier)
+            #expect(try WireCoder.encode(result) == bytes)
+            #expect(try WireCoder.encode(WireCoder.decode(TaskResult.self, from: bytes)) == bytes)
+        }
+    }
+
+    @Test func `a node that looked is told by the number of its run`() throws {
+        struct Earlier: Encodable {
+            var node: NodeID
+            var name: String
+        }
+        let node = NodeID.random()
+        let bytes = try WireCoder.encode(Earlier(node: node, name: "dome-1"))
+        #expect(try WireCoder.encode(PixelHolder(node: node, name: "dome-1")) == bytes)
+    }
+
+    @Test func `work of a kind that there is not is refused`() throws {
+        enum Later: Codable {
+            case develop(String)
+        }
+        let bytes = try WireCoder.encode(Later.develop("raw"))
+        #expect(throws: (any Error).self) { try WireCoder.decode(ScanTask.Work.self, from: bytes) }
+        #expect(throws: (any Error).self) { try WireCoder.decode(TaskResult.self, from: bytes) }
+    }
+}

@@ -1,0 +1,56 @@
+import Fixtures
+import Glibc
+import Testing
+
+@testable import Sky
+
+@Suite struct AtomicFileTests {
+    @Test func `a file is replaced as a whole and no temporary stays`() throws {
+        let folder = ScratchFolder()
+        try AtomicFile.write(Array("first".utf8), to: folder.file("a"))
+        try AtomicFile.write(Array("second".utf8), to: folder.file("a"))
+        try AtomicFile.write([], to: folder.file("empty"))
+        #expect(folder.names == ["a", "empty"])
+        #expect(folder.text("a") == "second")
+        #expect(folder.bytes("empty") == [])
+    }
+
+    @Test func `an error in the middle keeps the old file and removes the new one`() throws {
+        let folder = ScratchFolder()
+        folder.put("old", in: "a")
+        #expect(throws: SkyError(.failed, "no more")) {
+            try AtomicFile.replace(folder.file("a")) { temporary throws(SkyError) in
+                try AtomicFile.write(Array("new".utf8), to: temporary)
+                throw SkyError(.failed, "no more")
+            }
+        }
+        #expect(folder.names == ["a"])
+        #expect(folder.text("a") == "old")
+    }
+
+    @Test func `the reason is told`() {
+        let folder = ScratchFolder()
+        folder.put("", in: "file")
+        func message(_ path: String) -> String {
+            do {
+                try AtomicFile.write([1], to: path)
+                return ""
+            } catch {
+                #expect(error.kind == .badInput)
+                return error.message
+            }
+        }
+        #expect(message(folder.path) == "\(folder.path): cannot be written: it is a folder, not a file")
+        #expect(message(folder.file("no/a")) == "\(folder.path)/no/a: cannot be written: its folder does not exist")
+        #expect(message(folder.file("file/a")).hasSuffix("a part of its path is a file, not a folder"))
+        #expect(message(folder.file("a/")).hasSuffix("it is a folder, not a file"))
+        #expect(message("") == "an empty name cannot be written")
+        #expect(message(folder.file(String(repeating: "n", count: 300))).contains("File name too long"))
+        #expect(folder.names == ["file"])
+    }
+
+    @Test func `a full disk is not the user's fault`() {
+        let error = SkyError.notWritten("a.csv", errno: ENOSPC)
+        #expect(error == SkyError(.failed, "a.csv: cannot be written: the disk is full"))
+    }
+}

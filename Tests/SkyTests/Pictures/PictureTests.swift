@@ -1,0 +1,140 @@
+import CPNG
+import Fixtures
+import Testing
+
+@testable import Sky
+
+@Suite struct PictureTests {
+    private func black(_ width: Int, _ height: Int, binning: Int = 1) throws(SkyError) -> ImagePreview {
+        var preview = try ImagePreview(width: width, height: height) { (rect) throws(SkyError) in
+            [Float](repeating: 0, count: rect.width * rect.height)
+        }
+        preview.binning = binning
+        for index in preview.pixels.indices { preview.pixels[index] = 0 }
+        return preview
+    }
+
+    /// The picture as libpng reads it back: rows from the top, three bytes a pixel.
+    private func decoded(_ picture: Picture) throws -> [UInt8] {
+        let file = try picture.png()
+        var image = png_image()
+        image.version = png_uint_32(PNG_IMAGE_VERSION)
+        #expect(png_image_begin_read_from_memory(&image, file, file.count) != 0)
+        image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+        #expect(Int(image.width) == picture.width && Int(image.height) == picture.height)
+        var bytes = [UInt8](repeating: 0, count: picture.width * picture.height * 3)
+        #expect(png_image_finish_read(&image, nil, &bytes, 0, nil) != 0)
+        return bytes
+    }
+
+    private func source(_ x: Double, _ y: Double, radius: Double, flags: Int = 0) -> Source {
+        var source = Source(x: x, y: y, sector: 0)
+        source.a = radius / 3.5
+        source.b = radius / 3.5
+        source.kronRadius = 3.5
+        source.flags = flags
+        return source
+    }
+
+    @Test func `a small image is enlarged and a large one is not`() throws {
+        #expect(try Picture(black(300, 200), sources: []).width == 900)
+        #expect(try Picture(black(301, 200), sources: []).width == 903)
+        #expect(try Picture(black(1000, 500), sources: []).height == 500)
+    }
+
+    @Test func `the image's first row is at the bottom`() throws {
+        var preview = try black(900, 10)
+        for column in 0..<900 { preview.pixels[column] = 200 }
+        let bytes = try decoded(Picture(preview, sources: []))
+        #expect(bytes.prefix(900 * 3).allSatisfy { $0 == 0 })
+        #expect(bytes.suffix(900 * 3).allSatisfy { $0 == 200 })
+    }
+
+    @Test func `a mark is a ring around its source`() throws {
+        let picture = try Picture(black(1000, 1000), sources: [source(301, 201, radius: 20)])
+        let bytes = try decoded(picture)
+        func blue(_ x: Int, _ y: Int) -> UInt8 { bytes[((999 - y) * 1000 + x) * 3 + 2] }
+        // Pixel 301 of FITS is column 300 from 0.
+        #expect(blue(300, 200) == 0)
+        for (x, y) in [(320, 200), (280, 200), (300, 220), (300, 180)] { #expect(blue(x, y) > 150, "\(x) \(y)") }
+        #expect(blue(330, 200) == 0 && blue(300, 240) == 0)
+    }
+
+    @Test func `an ellipse leans as its angle says`() throws {
+        var leaning = source(500, 500, radius: 60)
+        leaning.b /= 4
+        leaning.theta = 45
+        let bytes = try decoded(Picture(black(1000, 1000), sources: [leaning]))
+        func lit(_ x: Int, _ y: Int) -> Bool {
+            (-2...2).contains { dx in (-2...2).contains { dy in bytes[((999 - y + dy) * 1000 + x + dx) * 3 + 2] > 60 } }
+        }
+        // 60 along the diagonal that rises to the right, 15 across it.
+        #expect(lit(499 + 42, 499 + 42) && lit(499 - 42, 499 - 42))
+        #expect(!lit(499 + 42, 499 - 42))
+        #expect(lit(499 + 11, 499 - 11))
+    }
+
+    @Test func `flagged sources have a colour of their own`() throws {
+        let bytes = try decoded(
+            Picture(
+                black(1000, 1000), sources: [source(101, 501, radius: 10), source(801, 501, radius: 10, flags: 2)]))
+        func colour(_ x: Int) -> (red: UInt8, blue: UInt8) {
+            let index = (499 * 1000 + x) * 3
+            return (bytes[index], bytes[index + 2])
+        }
+        #expect(colour(110).blue > colour(110).red)
+        #expect(colour(810).red > colour(810).blue)
+    }
+
+    @Test func `marks follow the binning`() throws {
+        let bytes = try decoded(Picture(black(1000, 1000, binning: 4), sources: [source(2002.5, 2002.5, radius: 80)]))
+        #expect(bytes[(499 * 1000 + 520) * 3 + 2] > 100)
+    }
+
+    @Test func `sectors are outlined faintly`() throws {
+        let core = PixelRect(x: 0, y: 0, width: 500, height: 500)
+        let bytes = try decoded(
+            Picture(black(1000, 1000), sources: [], sectors: [Sector(index: 0, core: core, padded: core)]))
+        #expect(20...80 ~= bytes[(800 * 1000 + 500) * 3])
+        #expect(20...80 ~= bytes[(499 * 1000 + 100) * 3])
+        #expect(bytes[(200 * 1000 + 500) * 3] == 0)
+    }
+
+    @Test func `hostile sources and sectors are drawn or passed over`() throws {
+        var odd = source(.nan, 5, radius: 10)
+        let far = source(1e300, -1e300, radius: 10)
+        let huge = source(500, 500, radius: 1e300)
+        var flat = source(500, 500, radius: 10)
+        flat.b = 0
+        flat.theta = .infinity
+        odd.a = .nan
+        var shapeless = source(5, 5, radius: .nan)
+        shapeless.theta = .nan
+        let wild = PixelRect(x: .max, y: .min, width: .max, height: .max)
+        let picture = try Picture(
+            black(1000, 1000), sources: [odd, far, huge, flat, shapeless],
+            sectors: [Sector(index: 0, core: wild, padded: wild)])
+        #expect(try picture.png().count > 100)
+    }
+
+    @Test func `a preview that contradicts itself is refused`() throws {
+        var short = try black(20, 20)
+        short.pixels.removeLast()
+        #expect(throws: SkyError.self) { try Picture(short, sources: []) }
+        var zero = try black(20, 20)
+        zero.binning = 0
+        #expect(throws: SkyError.self) { try Picture(zero, sources: []) }
+        var vast = try black(20, 20)
+        vast.width = .max
+        #expect(throws: SkyError.self) { try Picture(vast, sources: []) }
+    }
+
+    @Test func `a picture is written whole and nothing else`() throws {
+        let folder = ScratchFolder()
+        let picture = try Picture(black(100, 100), sources: [source(50, 50, radius: 5)])
+        try picture.write(to: folder.file("a.png"))
+        #expect(folder.names == ["a.png"])
+        #expect(folder.bytes("a.png") == (try picture.png()))
+        #expect(throws: SkyError.self) { try picture.write(to: folder.file("no/a.png")) }
+    }
+}
