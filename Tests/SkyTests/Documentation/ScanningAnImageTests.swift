@@ -71,7 +71,7 @@ import Testing
         let tests = URL(filePath: #filePath).deletingLastPathComponent()
         let source = try String(contentsOf: tests.appending(path: "ScanningAnImage.swift"), encoding: .utf8)
         let root = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let path = "Sources/SkyCore/SkyCore.docc/ScanningAnImage.md"
+        let path = "Sources/Sky/Sky.docc/ScanningAnImage.md"
         let article = try String(contentsOf: root.appending(path: path), encoding: .utf8)
         let blocks = article.components(separatedBy: "```swift\n").dropFirst().map {
             $0.components(separatedBy: "```")[0]
