@@ -52,7 +52,7 @@ peers: release
 	@deploy/python.sh .build/peers Tests/Peers/requirements.txt source-extractor fitsverify
 	@.build/peers/bin/python -B -m pytest -q -p no:cacheprovider Tests/Peers $(OPTIONS)
 
-# What peers, clients and disks send, made up by libFuzzer, a minute for each of twelve targets; or make fuzz RUNS=10000000
+# What peers, clients and disks send, made up by libFuzzer, a minute for each of thirteen targets; or make fuzz RUNS=10000000
 fuzz: setup
 	@Fuzzing/fuzz.sh $(if $(RUNS),-runs=$(RUNS),-max_total_time=$(SECONDS))
 

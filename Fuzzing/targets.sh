@@ -2,7 +2,7 @@
 
 # What takes bytes from anybody, and what works with values that were decoded.
 byte_targets=(frames handshake decoding encoding calls beacon)
-value_targets=(journal coordinator body workbook answers pixels)
+value_targets=(journal coordinator body options workbook answers pixels)
 
 # Which of the two programs has a target.
 kind_of() {

@@ -1,7 +1,7 @@
 extension Fuzz {
     /// What works with values that were decoded.
     static let targets: [any FuzzTarget.Type] = [
-        CoordinatorTarget.self, WorkBookTarget.self, PixelTarget.self, BodyTarget.self, JournalTarget.self,
-        AnswerTarget.self,
+        CoordinatorTarget.self, WorkBookTarget.self, PixelTarget.self, BodyTarget.self, OptionsTarget.self,
+        JournalTarget.self, AnswerTarget.self,
     ]
 }

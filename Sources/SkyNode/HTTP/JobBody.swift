@@ -127,8 +127,12 @@ struct JobBody {
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
+    /// What a scan without options has: the command line's parser takes longer than the rest of a request.
+    private static let defaults = Result { try DetectionOptions.parse([]) }
+
     private func detection() throws -> DetectionOptions {
         let options = (options ?? [:]).filter { !JobLayers.names.contains($0.key) }.sorted { $0.key < $1.key }
+        guard !options.isEmpty else { return try JobBody.defaults.get() }
         for (name, _) in options {
             let isWord = name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
             guard isWord, !name.hasPrefix("-"), (1..<64).contains(name.utf8.count) else {
