@@ -116,7 +116,7 @@ scan-benchmark: release
 wire-benchmark: release
 	@python3 -B Benchmarks/wire.py $(OPTIONS)
 
-# What a node needs of memory and disk; docs/OPERATIONS.md, "Sizing". Some minutes.
+# What a node needs of memory and disk; docs/OPERATING.md, "Sizing". Some minutes.
 sizing: release
 	@python3 -B Benchmarks/sizing.py $(OPTIONS)
 

@@ -30,7 +30,7 @@ cp deploy/systemd/skynode.service $here/debian/skynode.service
 cp deploy/systemd/skynode@.service $here/debian/skynode@.service
 cp deploy/debian/skynode.yaml $here/
 cp deploy/avahi/skynode.service $here/skynode.avahi/
-cp docs/OPERATIONS.md docs/PROTOCOL.md docs/BENCHMARKS.md docs/openapi.yaml $here/docs/
+cp docs/{USING,OPERATING,GLOSSARY,PROTOCOL,BENCHMARKS}.md docs/openapi.yaml $here/docs/
 mkdir $here/examples
 cp -r deploy/prometheus deploy/slurm deploy/kubernetes $here/examples/
 for shell in bash:skynode zsh:_skynode fish:skynode.fish; do

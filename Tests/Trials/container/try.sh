@@ -23,7 +23,7 @@ run() {
     podman run "${limits[@]}" --cgroups "$groups" --log-driver k8s-file "$@"
 }
 
-# A node as docs/OPERATIONS.md has it: nothing can be written but its volume and /tmp, and it has no capability.
+# A node as docs/OPERATING.md has it: nothing can be written but its volume and /tmp, and it has no capability.
 start() {
     local name=$1
     shift
