@@ -33,7 +33,7 @@ deb: setup
 
 # Three Debian machines in containers with that package: installed, killed, frozen, rebooted, upgraded. As root, some minutes.
 machines:
-	@deploy/machines/machines.sh $(OPTIONS)
+	@Tests/Trials/machines/machines.sh $(OPTIONS)
 
 test: setup
 	@deploy/setup.sh --lab
@@ -116,7 +116,7 @@ scan-benchmark: release
 wire-benchmark: release
 	@python3 -B Benchmarks/wire.py $(OPTIONS)
 
-# What a node needs of memory and disk; docs/OPERATIONS.md, "Sizing". Some minutes.
+# What a node needs of memory and disk; docs/OPERATING.md, "Sizing". Some minutes.
 sizing: release
 	@python3 -B Benchmarks/sizing.py $(OPTIONS)
 
@@ -164,19 +164,19 @@ headline: release
 
 # Three nodes of an older build become nodes of this one in the middle of two jobs; make upgrade-trial OLDER=skynode
 upgrade-trial: release
-	@deploy/upgrade/upgrade.sh $(OLDER)
+	@Tests/Trials/upgrade/upgrade.sh $(OLDER)
 
 # A Slurm of three hosts in namespaces of this machine, with jobs that start a cluster on it; as root, four minutes.
 slurm-trial: release
-	@deploy/slurm/try.sh $(OPTIONS)
+	@Tests/Trials/slurm/try.sh $(OPTIONS)
 
 # The package in an image, and containers of it with podman; as root, two minutes after the package.
 container-trial: deb
-	@deploy/container/try.sh
+	@Tests/Trials/container/try.sh
 
 # The manifests against Kubernetes' schemas, and against what the program says of itself.
 kubernetes-check: release
-	@deploy/kubernetes/check.sh
+	@Tests/Trials/kubernetes/check.sh
 
 # The HTTP interface against docs/openapi.yaml, with requests that schemathesis makes up; make api-check OPTIONS="--seed 2"
 api-check: release
@@ -184,12 +184,12 @@ api-check: release
 
 # Alerts and dashboard against Prometheus's own tools and a node's metrics.
 prometheus-check: release
-	@deploy/prometheus/check.sh
+	@Tests/Trials/prometheus/check.sh
 
 # Hosts in network namespaces of this machine, to play with; make lab HOSTS=10. Needs root.
 lab: release
 	@deploy/setup.sh --lab
-	@deploy/lab/lab.sh --hosts $(HOSTS)
+	@Tests/Trials/lab/lab.sh --hosts $(HOSTS)
 
 # make benchmark, or make benchmark OPTIONS="--rounds 15 --check"; Benchmarks/README.md says what it measures.
 benchmark: setup

@@ -95,7 +95,7 @@ def main() -> int:
     if arguments.check:
         bright = [worst[low] for low, _ in RANGES if low >= 20]
         if any(shares["star"][0] > 0.03 or shares["galaxy"][0] < 0.9 for shares in bright):
-            print("separation.py: worse than docs/OPERATIONS.md says", file=sys.stderr)
+            print("separation.py: worse than docs/USING.md says", file=sys.stderr)
             return 1
     return 0
 

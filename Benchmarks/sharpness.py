@@ -139,7 +139,7 @@ def main() -> int:
         there, found, flagged = blemishes.counts.get(("hot", 100), (0, 0, 0))
         isWorse = isWorse or wrong > sources / 1000 or (fwhm > 2 and flagged < 0.9 * found)
     if arguments.check and isWorse:
-        print("sharpness.py: worse than docs/OPERATIONS.md says", file=sys.stderr)
+        print("sharpness.py: worse than docs/USING.md says", file=sys.stderr)
         return 1
     return 0
 

@@ -30,14 +30,14 @@ class Lab:
 
     def __init__(self, hosts: int, slots: int, folder: Path) -> None:
         self.process = subprocess.Popen(
-            [ROOT / "deploy/lab/lab.sh", "--hosts", str(hosts), "--slots", str(slots), "--program", PROGRAM, "--files", folder],
+            [ROOT / "Tests/Trials/lab/lab.sh", "--hosts", str(hosts), "--slots", str(slots), "--program", PROGRAM, "--files", folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
         if not self.process.stdout.readline().startswith("ready"):
-            sys.exit("wire: no lab can be made here; it needs root (see deploy/lab/lab.sh)")
+            sys.exit("wire: no lab can be made here; it needs root (see Tests/Trials/lab/lab.sh)")
         # An error while it is not up yet.
         while len(self.command("nodes h1 --format json", tolerant=True)) < hosts:
             time.sleep(0.2)

@@ -43,7 +43,8 @@ FILES = [
     ("/etc/skynode/cluster.key", "The cluster's key, where the service looks for it."),
     ("/var/lib/skynode/NAME", "Jobs and their results, of the service and of root."),
     ("~/.local/state/skynode/NAME", "The same of other users."),
-    ("/usr/share/doc/skynode/docs/OPERATIONS.md", "How to run nodes, with every log line and what to do about it."),
+    ("/usr/share/doc/skynode/USING.md", "How to scan, with every file, column and option."),
+    ("/usr/share/doc/skynode/OPERATING.md", "How to run nodes, with every log line and what to do about it."),
 ]
 
 

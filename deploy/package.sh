@@ -30,11 +30,9 @@ cp deploy/systemd/skynode.service $here/debian/skynode.service
 cp deploy/systemd/skynode@.service $here/debian/skynode@.service
 cp deploy/debian/skynode.yaml $here/
 cp deploy/avahi/skynode.service $here/skynode.avahi/
-cp docs/OPERATIONS.md docs/PROTOCOL.md docs/BENCHMARKS.md docs/openapi.yaml $here/docs/
+cp docs/{USING,OPERATING,GLOSSARY,PROTOCOL,BENCHMARKS}.md docs/openapi.yaml $here/docs/
 mkdir $here/examples
 cp -r deploy/prometheus deploy/slurm deploy/kubernetes $here/examples/
-# What tries them out stays here.
-rm -f $here/examples/*/*.py $here/examples/*/check.sh $here/examples/*/try.sh $here/examples/*/requirements.txt
 for shell in bash:skynode zsh:_skynode fish:skynode.fish; do
     $here/skynode --generate-completion-script "${shell%%:*}" >$here/completions/"${shell#*:}"
 done

@@ -4,8 +4,8 @@
 #
 #     deploy/setup.sh          what the build needs
 #     deploy/setup.sh --package   what the Debian package is made with
-#     deploy/setup.sh --machines  what deploy/machines needs
-#     deploy/setup.sh --lab    what deploy/lab needs; without root nothing, because the lab is of no use then
+#     deploy/setup.sh --machines  what Tests/Trials/machines needs
+#     deploy/setup.sh --lab    what Tests/Trials/lab needs; without root nothing, because the lab is of no use then
 set -euo pipefail
 
 fail() {

@@ -3,7 +3,7 @@
 
     sudo make chaos [OPTIONS="--rounds 50 --hosts 6 --seed 1 --quick"]
 
-Hosts are network namespaces of this machine with one key (deploy/lab). Each round a simulated job and scans are given to any
+Hosts are network namespaces of this machine with one key (Tests/Trials/lab). Each round a simulated job and scans are given to any
 of the nodes, and five to nine faults happen at any time to any host, the coordinators among them: kill (SIGKILL of the node, and
 started again), power (of the commands on that host too), freeze (SIGSTOP and SIGCONT), cut (link down and up), oneway (packets
 are dropped in one direction, of one other host or of all), loss (30 % of what comes in), disk (full), clock (jumps, and back).

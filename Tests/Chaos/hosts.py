@@ -1,4 +1,4 @@
-"""The hosts of a run: deploy/lab/lab.sh in the namespaces of this process, with what chaos needs beside it: a disk and a clock
+"""The hosts of a run: Tests/Trials/lab/lab.sh in the namespaces of this process, with what chaos needs beside it: a disk and a clock
 of each host's own, commands that run on a host, and a console that asks the nodes by HTTP."""
 
 import http.client
@@ -39,7 +39,7 @@ class Hosts:
         token_file.touch(mode=0o600)
         token_file.write_text(self.token + "\n")
         self.lab = subprocess.Popen(
-            [ROOT / "deploy/lab/lab.sh", "--inside", folder, "--hosts", str(count), "--slots", str(slots)]
+            [ROOT / "Tests/Trials/lab/lab.sh", "--inside", folder, "--hosts", str(count), "--slots", str(slots)]
             + ["--program", self._wrapper(), "--files", self.private, "--"]
             + ["--http", f"0.0.0.0:{HTTP_PORT}", "--http-token", token_file, "--cache-size", "16M", "--log-level", "info"],
             stdin=subprocess.PIPE,
@@ -49,7 +49,7 @@ class Hosts:
             start_new_session=True,
         )
         if not self.lab.stdout.readline().startswith("ready"):
-            raise LabError("no lab can be made here (see deploy/lab/lab.sh)")
+            raise LabError("no lab can be made here (see Tests/Trials/lab/lab.sh)")
         self._outsiders()
 
     def _clocks_and_disks(self) -> None:

@@ -30,7 +30,7 @@ import Testing
             let submitted = try await Skynode.run(
                 ["simulate", "--tasks", "200", "--duration", "100ms", "--detach", "--node", addresses[0]] + keys)
             let job = try #require(submitted.output.first)
-            // As docs/OPERATIONS.md says: each round one node after the other.
+            // As docs/OPERATING.md says: each round one node after the other.
             for round in [
                 ["--cluster-key", old, "--accept-key", new], ["--cluster-key", new, "--accept-key", old],
                 ["--cluster-key", new],

@@ -4,7 +4,7 @@ import Glibc
 /// What an image's header says about the camera, the light and the moment.
 ///
 /// The keywords are those that observatories, surveys and programs for amateurs write most; of several the first counts. A value
-/// that no camera has counts as none. What each means is in docs/OPERATIONS.md, "What the header says".
+/// that no camera has counts as none. What each means is in docs/USING.md, "What the header says".
 public struct ImageKeywords: Hashable, Sendable {
     /// A value, and where it is from.
     public struct Number: Hashable, Sendable {

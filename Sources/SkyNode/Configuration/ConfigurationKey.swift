@@ -136,7 +136,7 @@ struct ConfigurationKey: Sendable {
         return key
     }
 
-    /// The table in docs/OPERATIONS.md.
+    /// The table in docs/OPERATING.md.
     static var table: String {
         let rows = all.map { key in
             let cells = [

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Hosts on this machine, each in a network namespace, made and taken down by `deploy/lab/lab.sh`.
+/// Hosts on this machine, each in a network namespace, made and taken down by `Tests/Trials/lab/lab.sh`.
 final class Lab {
     /// What one node said of another, and when.
     struct Event {
@@ -67,7 +67,7 @@ final class Lab {
         _ hosts: Int, watch: Bool, options: [String], _ body: (Lab) async throws -> Void
     ) async throws -> [String: (time: Double, limit: Double)] {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("deploy/lab/lab.sh").path
+            .deletingLastPathComponent().appendingPathComponent("Trials/lab/lab.sh").path
         let process = try RunningProcess(
             script,
             ["--hosts", "\(hosts)", "--program", Skynode.path, "--slots", "1"] + (watch ? ["--watch"] : []) + ["--"]

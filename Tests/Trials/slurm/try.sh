@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Tries skynode.sbatch on a Slurm of its own: slurmctld, three slurmd on three hosts and munged, all on this machine.
 #
-#     sudo deploy/slurm/try.sh [PROGRAM]
+#     sudo Tests/Trials/slurm/try.sh [PROGRAM]
 #
 # A host is a network namespace on a bridge, with a name, an address and a /tmp of its own, so that Slurm needs not be
-# built for several slurmd on one machine. All of it lives in namespaces of this process, as in deploy/lab: nothing
-# crosses into the machine's own network, its Slurm, if it has one, is not touched, and the kernel takes every process
-# away with this one, however it ends. Takes four and a half minutes. Exit code 77: this machine does not allow it.
+# built for several slurmd on one machine. All of it lives in namespaces of this process, as in Tests/Trials/lab:
+# nothing crosses into the machine's own network, its Slurm, if it has one, is not touched, and the kernel takes every
+# process away with this one, however it ends. Takes four and a half minutes. Exit code 77: this machine does not allow it.
 set -euo pipefail
 
 say() { echo "try: $*"; }
@@ -42,7 +42,9 @@ install_missing() {
 
 if [ "${1-}" != --inside ]; then
     [ "$(id -u)" = 0 ] || impossible "needs root, for namespaces and slurmd"
-    program=${1:-$(dirname "$0")/../../.build/release/skynode}
+    root=$(dirname "$0")/../../..
+    program=${1:-$root/.build/release/skynode}
+    script=$root/deploy/slurm/skynode.sbatch
     [ -x "$program" ] || fail "no program at $program; make release builds it"
     unshare --mount --net --pid --uts --fork true 2>/dev/null || impossible "namespaces are not allowed here"
     install_missing
@@ -54,7 +56,7 @@ if [ "${1-}" != --inside ]; then
     folder=$(mktemp -d /var/tmp/skynode-slurm-XXXXXX)
     echo $$ >"$folder/pid"
     setpriv --pdeathsig KILL unshare --mount --net --pid --uts --fork --kill-child=SIGKILL --mount-proc \
-        -- "$0" --inside "$folder" "$(realpath "$program")" "$(realpath "$(dirname "$0")/skynode.sbatch")" </dev/null &
+        -- "$0" --inside "$folder" "$(realpath "$program")" "$(realpath "$script")" </dev/null &
     child=$!
     trap 'kill -KILL $child 2>/dev/null || true; wait $child 2>/dev/null || true; rm -rf "$folder"' EXIT
     trap 'exit 130' INT

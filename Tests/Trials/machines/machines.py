@@ -1,6 +1,6 @@
 """Debian machines on this machine, with SkyNet's package: installed, run, killed, stopped, frozen, rebooted, upgraded, purged.
 
-    deploy/machines/machines.sh [--machines 3] [--package FILE] [--keep]        make machines
+    Tests/Trials/machines/machines.sh [--machines 3] [--package FILE] [--keep]        make machines
 
 Each is a systemd-nspawn container with systemd as its first process and an address on a bridge that only they share, in a network
 namespace of its own. Needs root. The first run fetches Debian (some minutes); everything stays below .build/machines and nothing is
@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 HOME = ROOT / ".build/machines"
 BASE = HOME / "base"
 SPACE = f"skymachines{os.getpid()}"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkyNode
 
-struct OperationsTests {
+struct OperatingTests {
     private var root: URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
     }
@@ -27,7 +27,7 @@ struct OperationsTests {
     }
 
     @Test func `every log line at notice and above is in the documentation, with what to do`() throws {
-        let text = try String(contentsOf: root.appendingPathComponent("docs/OPERATIONS.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("docs/OPERATING.md"), encoding: .utf8)
         let plain = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         // What is logged of beacons is put into words in one place.
         let news = try String(
@@ -46,7 +46,7 @@ struct OperationsTests {
 
     @Test func `the documentation has every key as the program knows it`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs")
-        let text = try String(contentsOf: folder.appendingPathComponent("OPERATIONS.md"), encoding: .utf8)
+        let text = try String(contentsOf: folder.appendingPathComponent("OPERATING.md"), encoding: .utf8)
         #expect(text.contains(ConfigurationKey.table), "skynode serve --list-keys prints what belongs there")
     }
 }

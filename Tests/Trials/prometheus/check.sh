@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Checks what is in this folder against a live cluster: two nodes are started, a small job runs, and what they tell at
+# Checks what is in deploy/prometheus against a live cluster: two nodes are started, a small job runs, and what they tell at
 # /metrics is held against Prometheus's conventions, the rules and the dashboard. The rules' tests run, too. Exits
 # non-zero if anything is wrong, and leaves no process behind.
 #
-# Usage: deploy/prometheus/check.sh [SKYNODE]
+# Usage: Tests/Trials/prometheus/check.sh [SKYNODE]
 #
 # promtool comes from the path, or from Debian's package, which is taken apart and not installed.
 set -euo pipefail
 skynode=${1:+$(realpath -m "$1")}
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
-here=deploy/prometheus
+shipped=deploy/prometheus
 cache=.build/promtool
 folder=$(mktemp -d)
 logs=$folder
@@ -72,7 +72,7 @@ be_refused() {
 # Prometheus reads files that are beside its configuration, and the example names some that an operator has to make.
 check_configuration() {
     mkdir "$folder/etc"
-    cp $here/prometheus.yml $here/skynode.rules.yml "$folder/etc"
+    cp $shipped/prometheus.yml $shipped/skynode.rules.yml "$folder/etc"
     echo "$secret" >"$folder/etc/skynode.token"
     "$promtool" check config "$folder/etc/prometheus.yml"
 }
@@ -83,9 +83,9 @@ for tool in python3 curl; do command -v $tool >/dev/null || fail "needs $tool"; 
 find_promtool
 
 echo "== rules and configuration"
-"$promtool" check rules $here/skynode.rules.yml
+"$promtool" check rules $shipped/skynode.rules.yml
 check_configuration
-"$promtool" test rules $here/skynode.rules.test.yml
+"$promtool" test rules $shipped/skynode.rules.test.yml
 
 echo "== two nodes and a job"
 start_nodes
@@ -106,8 +106,9 @@ echo "== metrics"
 for number in 1 2; do
     "$promtool" check metrics <"$folder/metrics$number" || fail "the metrics are not as Prometheus wants them"
 done
-python3 -B $here/check.py --metrics "$folder/metrics1" "$folder/metrics2" --rules $here/skynode.rules.yml \
-    --tests $here/skynode.rules.test.yml --dashboard $here/dashboard.json --expressions "$folder/dashboard.rules.yml"
+python3 -B Tests/Trials/prometheus/check.py --metrics "$folder/metrics1" "$folder/metrics2" \
+    --rules $shipped/skynode.rules.yml --tests $shipped/skynode.rules.test.yml --dashboard $shipped/dashboard.json \
+    --expressions "$folder/dashboard.rules.yml"
 # The dashboard's expressions as if they were rules: promtool looks at nothing else.
 "$promtool" check rules "$folder/dashboard.rules.yml" >"$folder/rules.log" 2>&1 \
     || fail "an expression of dashboard.json is wrong: $(cat "$folder/rules.log")"

@@ -3,13 +3,13 @@
 # of deploy/kubernetes. They have to find each other, scan an image, lose one of them, drain, and go on with their jobs
 # in new containers. As root; a minute or two.
 #
-#     deploy/container/try.sh [--package FILE] [--base IMAGE]
+#     Tests/Trials/container/try.sh [--package FILE] [--base IMAGE]
 #
 # Without --base, the image to start from is made by debootstrap: no registry is asked. Images, volumes and network are
 # below a folder of /tmp and in namespaces of their own: the machine's podman sees nothing of them, and they are gone at
 # the end, also after Ctrl-C.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$(dirname "$0")/../../.." && pwd)
 image=localhost/skynode:try
 
 fail() {
@@ -23,7 +23,7 @@ run() {
     podman run "${limits[@]}" --cgroups "$groups" --log-driver k8s-file "$@"
 }
 
-# A node as docs/OPERATIONS.md has it: nothing can be written but its volume and /tmp, and it has no capability.
+# A node as docs/OPERATING.md has it: nothing can be written but its volume and /tmp, and it has no capability.
 start() {
     local name=$1
     shift
@@ -54,7 +54,7 @@ configuration() {
     local folder=$work/configuration/..2026_01_01
     mkdir -p "$folder" "$work/images"
     chmod 1777 "$work/images"
-    sed -n '/^  skynode.yaml: |/,/^---/ s/^    //p' "$here/../kubernetes/skynode.yaml" >"$folder/skynode.yaml"
+    sed -n '/^  skynode.yaml: |/,/^---/ s/^    //p' "$root/deploy/kubernetes/skynode.yaml" >"$folder/skynode.yaml"
     grep -q '^join: ' "$folder/skynode.yaml" || fail "no configuration in deploy/kubernetes/skynode.yaml"
     cp "$work/cluster.key" "$folder/"
     echo "$token" >"$folder/http-token"
@@ -256,7 +256,7 @@ trap 'exit 143' TERM
 
 base=(--debootstrap)
 [[ " $* " == *" --base "* ]] && base=()
-STORAGE=$kept "$here/build.sh" ${base[@]+"${base[@]}"} "$@" --tag $image >"$work/build.log" 2>&1 || {
+STORAGE=$kept "$root/deploy/container/build.sh" ${base[@]+"${base[@]}"} "$@" --tag $image >"$work/build.log" 2>&1 || {
     tail -n 20 "$work/build.log" >&2
     fail "the image cannot be built"
 }

@@ -3,9 +3,9 @@
 # other (drain, stop, start), the one that coordinates last. Nothing may be lost, and the catalogue must be the one that
 # an undisturbed scan makes. The older build is made from the last commit that spoke protocol 2 only.
 #
-# Usage: deploy/upgrade/upgrade.sh [OLDER-SKYNODE]    without it, it is built in .build/upgrade (ten minutes)
+# Usage: Tests/Trials/upgrade/upgrade.sh [OLDER-SKYNODE]    without it, it is built in .build/upgrade (ten minutes)
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 older_commit=$(git log --format=%H --grep='^Protocol version 3: ' -1)^
 frames=12

@@ -2,7 +2,7 @@
 # A network of hosts on this machine, each in a network namespace of its own with its own addresses, on one bridge, and a
 # node on each. Commands come from standard input, one a line; "help" lists them. Needs root.
 #
-#     deploy/lab/lab.sh [--hosts N] [--program skynode] [--slots N] [--watch] [--files FOLDER] [-- OPTIONS OF serve]
+#     Tests/Trials/lab/lab.sh [--hosts N] [--program skynode] [--slots N] [--watch] [--files FOLDER] [-- OPTIONS OF serve]
 #
 # All of it lives in namespaces of this process: nothing crosses into the machine's own network, and the kernel takes
 # everything away with the process, however it ends.
@@ -41,7 +41,7 @@ folder=$2
 shift 2
 
 hosts=3
-program=$(dirname "$0")/../../.build/release/skynode
+program=$(dirname "$0")/../../../.build/release/skynode
 slots=2
 watch=
 files=

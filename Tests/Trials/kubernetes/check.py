@@ -1,4 +1,4 @@
-"""Checks the Kubernetes manifests beside this file; see check.sh.
+"""Checks the Kubernetes manifests of deploy/kubernetes; see check.sh.
 
 First strictly against the schemas of the Kubernetes versions that kubernetes-validate brings; then what schemas do not
 say: that names which mean the same are the same, that the node's configuration is one and fits the pod, that probes ask
@@ -15,8 +15,8 @@ import kubernetes_validate
 import yaml
 from kubernetes_validate import utils
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
+MANIFESTS = ROOT / "deploy/kubernetes"
 # PodDisruptionBudget's unhealthyPodEvictionPolicy is younger than the rest.
 OLDEST = (1, 27)
 # What the daemon itself may need beside its workers.
@@ -44,7 +44,7 @@ class Strict(yaml.SafeLoader):
 
 
 def documents(name: str) -> list[dict]:
-    return [document for document in yaml.load_all((HERE / name).read_text(), Strict) if document]
+    return [document for document in yaml.load_all((MANIFESTS / name).read_text(), Strict) if document]
 
 
 def seconds(text: str) -> int:
@@ -246,7 +246,7 @@ def check_program(program: Path, container: dict, text: str, configuration: dict
 
 def main() -> None:
     program = Path(sys.argv[1]).resolve()
-    names = {path.name for path in HERE.glob("*.yaml")} - {"kustomization.yaml"}
+    names = {path.name for path in MANIFESTS.glob("*.yaml")} - {"kustomization.yaml"}
     files = {name: documents(name) for name in sorted(names)}
     versions = check_schemas(files)
     applied = [object for name in files if name != "secrets.example.yaml" for object in files[name]]
