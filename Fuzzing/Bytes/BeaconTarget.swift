@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 
 @testable import Transport

@@ -61,9 +61,10 @@ enum AnswerTarget: FuzzTarget {
 
     private static func events(_ input: inout FuzzInput) {
         let kinds: [JobEvent.Kind] = [
-            .planned(HonestRequests.info, sectors: 4), .completed(task: "sector 1", node: "anna"),
+            .special(ScanEvent.planned(HonestRequests.info, sectors: 4)), .completed(task: "sector 1", node: "anna"),
             .retrying(task: "sector 1", node: "anna", reason: "died", delay: .seconds(1)),
-            .failed(task: "sector 1", reason: "died"), .sectorDone(sector: 1, sources: 5), .ended(report),
+            .failed(task: "sector 1", reason: "died"), .special(ScanEvent.sectorDone(sector: 1, sources: 5)),
+            .ended(report),
         ]
         let sample = EventBatch(
             events: [JobEvent(number: 3, time: .seconds(1), kind: input.choice(of: kinds))], next: 4, status: status)

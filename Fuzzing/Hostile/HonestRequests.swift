@@ -111,7 +111,8 @@ enum HonestRequests {
             correction: identity, base: identity, matches: 20, scatter: 0.1, usesSky: true),
         ratio: 1.1, newSeeing: 2.5, oldSeeing: 3, newSaturation: 60_000, oldSaturation: 60_000, gain: 1.5,
         oldInfo: info, stars: [ReferenceStar(x: 70, y: 20, flux: 1000)],
-        injected: [InjectedChange(number: 1, x: 90, y: 40, signalToNoise: 30)], injectedWidth: 2.5, injectsNarrowest: false, injectionSeed: 7,
+        injected: [InjectedChange(number: 1, x: 90, y: 40, signalToNoise: 30)], injectedWidth: 2.5,
+        injectsNarrowest: false, injectionSeed: 7,
         tellsPixels: true)
 
     static let comparison: CompareRequest = {

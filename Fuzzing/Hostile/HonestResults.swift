@@ -16,8 +16,23 @@ enum HonestResults {
     ///   - info: the image's, where it is known by then.
     ///   - richness: how much there is in it.
     static func result(of work: ScanTask.Work, in info: ImageInfo? = nil, richness: UInt8) -> TaskResult {
+        switch work.value {
+        case let work as SkyWork: .sky(result(of: work, info, richness))
+        case .compare(_, _, .difference(let order)) as CompareWork:
+            .compared(.difference(difference(order)))
+        case .compare(_, _, .cutouts(let changes, _)) as CompareWork:
+            .compared(
+                .cutouts(
+                    changes.map { _ in
+                        EpochCutouts(old: [137, 80], new: [137, 80], difference: [137, 80], side: 41)
+                    }))
+        case is PixelWork: .pixels(ByteBuffer(bytes: [1, 2, 3]))
+        default: .simulated
+        }
+    }
+
+    private static func result(of work: SkyWork, _ info: ImageInfo?, _ richness: UInt8) -> SkyResult {
         switch work {
-        case .simulate: .simulated
         case .inspect(let image, let withContent): .inspected(header(of: image, withContent ?? false, richness))
         case .background(_, let sector, let configuration): .background(tile(sector, configuration.meshSize))
         case .seeing: .seeing(widths)
@@ -28,14 +43,6 @@ enum HonestResults {
                 JoinedObjects(
                     rect: union.rect,
                     found: found(-1, near: union.rect, isCleaned: configuration.cleanParameter != nil, count: 2)))
-        case .compare(_, _, .difference(let order)): .compared(.difference(difference(order)))
-        case .compare(_, _, .cutouts(let changes, _)):
-            .compared(
-                .cutouts(
-                    changes.map { _ in
-                        EpochCutouts(old: [137, 80], new: [137, 80], difference: [137, 80], side: 41)
-                    }))
-        case .pixels: .pixels(ByteBuffer(bytes: [1, 2, 3]))
         case .preview(_, let side): .preview(preview(of: info ?? HonestRequests.info, side))
         }
     }

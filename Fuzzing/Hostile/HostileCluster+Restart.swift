@@ -55,10 +55,11 @@ extension HostileCluster {
             guard let report = job.report, replay.damage == nil, replay.told.completed == report.completed,
                 replay.told.failed == report.failed
             else { continue }
-            if let plan = replay.plan as? SkyPlan, let catalogue = plan.catalogue {
+            if let plan = replay.plan as? SkyPlan, let catalogue = plan.phases.catalogue {
                 _ = plan.background?.globalRMS
                 CatalogueUse.write(
-                    catalogue, configuration: plan.configuration, path: plan.request.image.path, format: input.byte())
+                    catalogue, configuration: plan.phases.configuration, path: plan.phases.request.image.path,
+                    format: input.byte())
             }
         }
     }

@@ -94,7 +94,7 @@ extension HostileCluster {
     /// What an honest node makes of a task.
     private func result(of request: RunRequest, richness: UInt8) -> TaskResult {
         let plan = core.jobs[request.attempt.job]?.plan as? SkyPlan
-        return HonestResults.result(of: request.task.work, in: plan?.info, richness: richness)
+        return HonestResults.result(of: request.task.work, in: plan?.phases.info, richness: richness)
     }
 
     // MARK: - What nodes say
@@ -270,7 +270,7 @@ extension HostileCluster {
             for task in part {
                 guard plan.cacheKey(task) != nil, !isHonest, input.bool(), let work = plan.task(task)?.work,
                     let result = input.hostile(
-                        HonestResults.result(of: work, in: (plan as? SkyPlan)?.info, richness: input.byte()))
+                        HonestResults.result(of: work, in: (plan as? SkyPlan)?.phases.info, richness: input.byte()))
                 else { continue }
                 found[TaskID(task)] = try? WireCoder.encode(result)
             }

@@ -107,7 +107,7 @@ enum JournalTarget: FuzzTarget {
             case 2: continue
             default:
                 let honest = HonestResults.result(
-                    of: work, in: (plan as? SkyPlan)?.info, richness: input.byte())
+                    of: work, in: (plan as? SkyPlan)?.phases.info, richness: input.byte())
                 guard let result = input.hostile(honest), let bytes = try? WireCoder.encode(result) else { continue }
                 let payload = Data(buffer: bytes)
                 try? database.run(

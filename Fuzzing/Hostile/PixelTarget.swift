@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 
 @testable import Sky
@@ -26,17 +27,19 @@ enum PixelTarget: FuzzTarget {
             return image
         }
         let configuration = HonestRequests.configuration(input.byte())
-        let work: ScanTask.Work =
+        let work: SkyWork =
             switch input.byte() & 3 {
             case 0: .background(image, HonestRequests.sector, configuration)
             case 1: .seeing(image, HonestRequests.sector, HonestRequests.background, configuration)
             case 2: .extract(image, HonestRequests.sector, HonestRequests.background, configuration)
             default: .join(image, HonestRequests.union, HonestRequests.background, configuration)
             }
-        guard let task = input.hostile(ScanTask(work, label: "sector 2")), (try? task.validate()) != nil else { return }
+        guard let task = input.hostile(ScanTask(.sky(work), label: "sector 2")), (try? task.validate()) != nil else {
+            return
+        }
         require(task.byteCount > 0, "a task takes memory")
         var cache = TileCache(limit: 4096)
-        if let (image, hdu, rect) = task.work.pixels {
+        if let (image, hdu, rect) = task.work.sky?.pixels {
             require(image.contents.count <= 3, "an image, its noise and its mask")
             // As `PixelStore.lookAhead`.
             if rect.isSmall, let content = image.content {

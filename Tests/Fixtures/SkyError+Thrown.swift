@@ -1,3 +1,4 @@
+import Base
 package import Sky
 
 extension SkyError {

@@ -1,3 +1,5 @@
+import Base
+
 /// Finds the sources that two images have in common, and from them where the one lies over the other.
 ///
 /// By the sky where both have coordinates, whatever their projections are; else by the pattern that the stars make. What the

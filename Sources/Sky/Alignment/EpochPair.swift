@@ -1,3 +1,5 @@
+import Base
+
 /// All that has to be known about two images before they are compared sector by sector: decided from their catalogues alone.
 public struct EpochPair: Hashable, Codable, Sendable {
     /// Where the one lies over the other.

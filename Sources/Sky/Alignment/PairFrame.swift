@@ -1,3 +1,5 @@
+import Base
+
 /// The same rectangle of sky in both images: the new one as it is, the old one resampled onto its pixels. Both above their
 /// backgrounds.
 package struct PairFrame {

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The stars of two images, among which the motion is looked for that takes the ones to the others.

@@ -1,3 +1,5 @@
+import Base
+
 /// The background of a whole image: a level at each mesh's centre, filtered, with a bicubic spline between them.
 ///
 /// The same numbers as SEP's `sep_background` and `sep_bkg_subarray` on the whole image, operation by operation, in

@@ -1,3 +1,5 @@
+import Base
+
 /// The meshes of a whole image on their way from tiles to a map.
 struct BackgroundMesh {
     let columns: Int

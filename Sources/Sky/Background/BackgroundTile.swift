@@ -1,3 +1,4 @@
+import Base
 import CSEP
 
 /// The background of one sector's core: a level and a noise for each mesh, as measured, before any smoothing.

@@ -1,3 +1,5 @@
+import Base
+
 /// Draws changes of one sector; how its seeing differs is found once, for all of them.
 ///
 /// Blocking.

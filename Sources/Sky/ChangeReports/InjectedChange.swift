@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A star that a comparison puts into the new image's copy, where none is, to see whether it finds what is new.

@@ -1,3 +1,5 @@
+import Base
+
 extension CompareRequest {
     package func validate() throws(SkyError) {
         try SkyError.unless(

@@ -1,3 +1,5 @@
+import Base
+
 extension DifferenceOrder {
     /// Stars that the seeing is matched with; more make it no better.
     static let starLimit = 100_000

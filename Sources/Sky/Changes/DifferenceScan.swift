@@ -1,3 +1,5 @@
+import Base
+
 /// The comparison of one sector: both images are read, brought to the same pixels, seeing and sensitivity, and subtracted; what
 /// is left and looks like a point source is listed.
 ///

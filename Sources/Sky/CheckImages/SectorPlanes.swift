@@ -1,3 +1,5 @@
+import Base
+
 /// The pixels of a sector's core as a scan saw them.
 package struct SectorPlanes: Hashable, Codable, Sendable {
     package var core: PixelRect

@@ -1,3 +1,5 @@
+import Base
+
 extension ScanConfiguration {
     /// Most apertures of one scan.
     public static let apertureLimit = 32

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A part of the sky that an image lies in.

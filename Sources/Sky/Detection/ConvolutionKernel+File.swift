@@ -1,3 +1,5 @@
+import Base
+
 extension ConvolutionKernel {
     /// Most bytes of a file: 31 x 31 weights with thirty characters each.
     public static let fileLimit = 64 << 10

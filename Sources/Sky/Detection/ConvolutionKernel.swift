@@ -1,3 +1,5 @@
+import Base
+
 /// Weights of a detection filter that somebody made up: of a `.conv` file of SExtractor's.
 ///
 /// One that exists is valid, also one that was decoded.

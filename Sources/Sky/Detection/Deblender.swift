@@ -1,3 +1,5 @@
+import Base
+
 /// Splits one footprint at a time into the objects that make it up, in a way that depends on nothing else.
 ///
 /// SEP gives the faint pixels between blended objects to one or the other by chance, from one series of random

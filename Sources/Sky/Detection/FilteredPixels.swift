@@ -1,3 +1,5 @@
+import Base
+
 /// The filtered image, at the pixels of footprints only: what detection compared with the threshold.
 ///
 /// SEP keeps its own copy to itself; deblending and CLEAN need it again.

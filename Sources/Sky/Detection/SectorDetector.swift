@@ -1,3 +1,5 @@
+import Base
+
 /// Finds the objects of a rectangle of background-subtracted pixels, blends split one by one.
 struct SectorDetector {
     private let frame: SectorFrame

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Memory for a large rectangle of which little is written: pages that nobody writes to take no room.

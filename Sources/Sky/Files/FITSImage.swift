@@ -1,3 +1,4 @@
+import Base
 import CCFITSIO
 import Glibc
 

@@ -1,3 +1,5 @@
+import Base
+
 /// Decides whether a file still holds what it did when it was looked at first, as a value.
 ///
 /// Told apart are a file that has changed, with which a job must end because its earlier results are of another image, and a

@@ -1,3 +1,5 @@
+import Base
+
 /// An image of a file that is not here, but somewhere else.
 package struct PixelFile: Hashable, Codable, Sendable {
     /// Absolute path where the file is.

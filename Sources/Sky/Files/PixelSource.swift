@@ -1,3 +1,5 @@
+import Base
+
 /// Where the pixels of an image come from.
 package protocol PixelSource: AnyObject {
     /// What it is called where something is wrong with it.

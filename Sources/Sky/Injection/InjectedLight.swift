@@ -1,3 +1,5 @@
+import Base
+
 /// The light of an injection's stars in one image.
 ///
 /// Evaluated at the image's own coordinates and added star by star in their order, so that a pixel has the same bits

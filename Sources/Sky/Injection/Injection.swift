@@ -1,3 +1,5 @@
+import Base
+
 /// Artificial stars that are added to an image while it is scanned, to see what becomes of them. Which stars, where and how
 /// bright, follows from this and the image's size alone, so that every node that reads a part of the image adds the same.
 ///

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The artificial stars that somebody asks for. What is not said is taken from the image's own catalogue.

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Where an injection's stars are in an image, and how bright: uniform over the image and over the magnitudes.

@@ -1,3 +1,5 @@
+import Base
+
 /// Images that say how much each pixel of an image is worth.
 package struct Companions: Hashable, Codable, Sendable {
     /// What the numbers of a noise image mean.

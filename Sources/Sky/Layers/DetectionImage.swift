@@ -1,3 +1,5 @@
+import Base
+
 /// The image on which sources are found, where that is another than the one on which they are measured (SExtractor's dual-image
 /// mode).
 ///

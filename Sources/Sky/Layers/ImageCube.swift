@@ -1,3 +1,5 @@
+import Base
+
 /// What an array of more than two axes holds: images of one size, the planes.
 public struct ImageCube: Hashable, Codable, Sendable {
     /// How many, over all axes beyond the second.

@@ -1,3 +1,5 @@
+import Base
+
 /// Which of the numbers in an HDU are the image, and how they become its pixels.
 ///
 /// It travels with every task and belongs to the key of its result, because two layers of one HDU are two images.

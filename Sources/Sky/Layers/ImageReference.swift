@@ -1,3 +1,5 @@
+import Base
+
 /// An image on disk, as every node that may scan it must see it.
 package struct ImageReference: Codable, Sendable {
     /// Absolute path, the same on every node.

@@ -1,3 +1,5 @@
+import Base
+
 /// Which values of a mask say that a pixel is of no use.
 package struct MaskRule: Hashable, Codable, Sendable {
     /// Any of these bits; `nil` where the values are no sums of bits.

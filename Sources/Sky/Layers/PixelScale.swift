@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// How values become pixels where 32-bit floats cannot hold them, or not exactly enough: less an offset, and in units of a power

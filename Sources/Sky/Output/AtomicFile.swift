@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A file that appears whole or not at all.

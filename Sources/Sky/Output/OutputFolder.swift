@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The folder a command writes to.

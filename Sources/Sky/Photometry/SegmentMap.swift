@@ -1,3 +1,5 @@
+import Base
+
 /// Which source each pixel belongs to, as the photometry sees it: the number of a source from 1, 0 for the sky, and `nobody`
 /// for what lies above the threshold without being part of any source.
 ///

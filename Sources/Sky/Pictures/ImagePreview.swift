@@ -1,3 +1,5 @@
+import Base
+
 /// An image made small enough to look at: 8-bit grey, stretched for the eye.
 public struct ImagePreview: Hashable, Codable, Sendable {
     /// Columns of the preview.

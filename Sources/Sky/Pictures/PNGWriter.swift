@@ -1,3 +1,4 @@
+import Base
 import CPNG
 
 /// Encodes pictures by libpng's simplified interface (libpng manual, section V).

@@ -1,3 +1,5 @@
+import Base
+
 /// An image with the sources that were found in it, as a PNG file.
 public struct Picture: Sendable {
     private var raster: Raster

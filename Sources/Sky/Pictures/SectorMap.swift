@@ -1,3 +1,5 @@
+import Base
+
 /// The sectors of an image as a picture: coloured by the node that scanned them, the darker the longer it took; grey where
 /// an earlier result answered, hatched where nothing did.
 public struct SectorMap: Sendable {

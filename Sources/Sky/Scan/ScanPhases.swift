@@ -1,3 +1,5 @@
+import Base
+
 /// The work that the scan of an image consists of: look at its header, measure the background of every sector, then scan every sector with the
 /// one background stitched from all of them.
 ///
@@ -292,7 +294,6 @@ package struct ScanPhases: Sendable {
             return Step(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         switch result {
-        case .compared: return Step()
         case .inspected(let info): return inspected(info)
         case .background(let tile):
             if case .detectionBackground = role(number) { detectionTiles.append(tile) } else { tiles.append(tile) }

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// What comes after a scan, where the image's header tells that it cannot work: then nothing of the image is scanned.

@@ -1,3 +1,5 @@
+import Base
+
 extension SkyEngine {
     /// A part of a comparison of two images.
     package func compare(

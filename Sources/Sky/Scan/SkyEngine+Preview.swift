@@ -1,3 +1,5 @@
+import Base
+
 extension SkyEngine {
     /// The image drawn small, its longest side at most `maximumSide` pixels.
     ///

@@ -1,3 +1,5 @@
+import Base
+
 extension SkyEngine {
     /// Does a piece of work.
     package func perform(_ work: SkyWork) throws(SkyError) -> SkyResult {
@@ -36,7 +38,6 @@ extension SkyEngine {
                     union: union,
                     background: background,
                     configuration: configuration))
-        case .compare(let new, let old, let work): .compared(try compare(new, old, work))
         case .preview(let image, let maximumSide):
             .preview(try preview(path: image.path, hdu: image.hdu, layer: image.layer, maximumSide: maximumSide))
         }

@@ -1,3 +1,5 @@
+import Base
+
 /// Reads and scans images: what a worker process does all day. Blocking, one thread, and it may crash on a hostile
 /// file with the C libraries it calls: never in the daemon.
 ///

@@ -1,3 +1,5 @@
+import Base
+
 extension SkyRequest {
     /// What cannot be had of two images at once is refused before anything is done.
     ///

@@ -1,3 +1,5 @@
+import Base
+
 /// One image to scan.
 package struct SkyRequest: Codable, Sendable {
     package var image: ImageReference

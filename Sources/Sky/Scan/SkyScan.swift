@@ -1,3 +1,5 @@
+import Base
+
 /// Finds and measures the sources of images, in this process and without a cluster.
 ///
 ///     let scan = SkyScan()

@@ -1,3 +1,5 @@
+import Base
+
 /// A piece of work on images, which needs nothing but them and what it carries.
 package enum SkyWork: Codable, Sendable {
     /// Look at the header: is it an image, how large; and, if wanted, what does the whole file hold.
@@ -10,8 +12,6 @@ package enum SkyWork: Codable, Sendable {
     case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
     /// Measure the objects that are larger than their sectors.
     case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
-    /// Compare two images in one place.
-    case compare(CompareRequest.Image, CompareRequest.Image, CompareRequest.Work)
     /// Draw the whole image small, for the picture.
     case preview(ImageReference, maximumSide: Int)
 }
@@ -25,7 +25,7 @@ extension SkyWork {
             .extract(let image, let sector, _, let configuration):
             (image, configuration.hdu, sector.padded)
         case .join(let image, let union, _, let configuration): (image, configuration.hdu, union.rect)
-        case .inspect, .compare, .preview: nil
+        case .inspect, .preview: nil
         }
     }
 
@@ -35,13 +35,12 @@ extension SkyWork {
         case .seeing(let image, _, let background, _), .extract(let image, _, let background, _),
             .join(let image, _, let background, _):
             1024 + background.byteCount + (image.detection?.background?.byteCount ?? 0)
-        case .compare(let new, let old, _): 4096 + new.background.byteCount + old.background.byteCount
         case .inspect, .background, .preview: 1024
         }
     }
 
     /// - Throws: `.badInput` for what cannot be worked on.
-    package func validate() throws(SkyError) {
+    package func check() throws(SkyError) {
         switch self {
         case .inspect(let image, withContent: _):
             try image.validate()
@@ -55,10 +54,6 @@ extension SkyWork {
             try image.validate()
             try union.validate()
             try configuration.validate()
-        case .compare(let new, let old, let work):
-            try new.validate()
-            try old.validate()
-            try work.validate()
         case .preview(let image, let side):
             try image.validate()
             try SkyError.unless(ImagePreview.sides.contains(side), "a picture of \(side) pixels")
@@ -73,6 +68,5 @@ package enum SkyResult: Codable, Sendable {
     case seeing(StarWidths)
     case extracted(SectorResult)
     case joined(JoinedObjects)
-    case compared(ComparedPart)
     case preview(ImagePreview)
 }

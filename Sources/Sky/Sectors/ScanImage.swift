@@ -1,3 +1,5 @@
+import Base
+
 /// An image with what belongs to it: pixels that are masked or have no weight come as missing ones.
 package final class ScanImage {
     private let image: any PixelSource

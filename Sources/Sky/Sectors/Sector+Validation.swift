@@ -1,3 +1,5 @@
+import Base
+
 // Rectangles and files that another process names: nothing reckoned with them may overflow.
 
 extension PixelRect {

@@ -1,3 +1,5 @@
+import Base
+
 /// How an image is cut into sectors: a function of the image's size and the configuration alone, so that the same
 /// scan has the same sectors whatever machines take part.
 public struct SectorGrid: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Base
+
 /// The pixels of a rectangle as a scan needs them: without the background, and without holes.
 struct SectorPixels {
     private var values: [Float]

@@ -1,3 +1,5 @@
+import Base
+
 /// The scan of one sector, or of a union of sectors: what is found in its rectangle, and measured where it is its own.
 ///
 /// Nothing in the result depends on how the image was cut. Where an object or an aperture of the core reaches beyond

@@ -1,3 +1,5 @@
+import Base
+
 /// The difference of two images of the same sky, smoothed so that its peaks are the best measurements of point sources.
 ///
 /// The new image is smoothed with a Gaussian as wide as its own seeing, which is nearly the matched filter; the old one with the

@@ -1,3 +1,5 @@
+import Base
+
 /// An image while it is compared: a way to its pixels, and its background.
 package struct EpochImage {
     /// Its size.

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// What the same light gives in the new image, in units of what it gave in the old one.

@@ -1,3 +1,5 @@
+import Base
+
 /// The stars that show how the seeing of two images differs around a place, and the kernel that makes up for it.
 struct SeeingMatch {
     let stamps: [StarStamp]

@@ -1,3 +1,5 @@
+import Base
+
 extension SkySynthesis {
     /// Refuses a recipe that cannot be made.
     ///

@@ -1,3 +1,5 @@
+import Base
+
 /// A rendered frame, what was painted into it, and the header that describes it.
 public struct SyntheticSky: Sendable {
     /// Columns.

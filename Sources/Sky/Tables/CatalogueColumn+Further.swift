@@ -1,3 +1,5 @@
+import Base
+
 extension CatalogueColumn {
     /// Columns that a catalogue has where they are asked for.
     package static let further: [CatalogueColumn] = [

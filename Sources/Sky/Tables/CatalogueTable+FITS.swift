@@ -1,3 +1,5 @@
+import Base
+
 extension CatalogueTable {
     /// Writes the catalogue as a FITS binary table in the first extension, `CATALOG`, with the parameters in its header;
     /// TOPCAT, astropy and STILTS read it as it is. A value that does not exist is NaN.

@@ -1,3 +1,5 @@
+import Base
+
 /// A catalogue ready to be written: the sources of one image or of several, and the configuration that found them.
 ///
 /// Equal catalogues are equal bytes in every format: fixed precision, no date, no name of a machine.

@@ -1,3 +1,5 @@
+import Base
+
 /// Columns of a catalogue as a person writes them down.
 public enum ColumnList {
     /// Most bytes of a list, in a file or not.

@@ -1,3 +1,5 @@
+import Base
+
 /// The truth of a frame as a CSV file.
 public enum TruthCatalogue {
     /// The columns, in the order in which they are written. Readers go by the names, so more columns do no harm.

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// Reads a truth file line by line. The file may be anything that a user named by mistake: every line is checked, and

@@ -1,5 +1,5 @@
+import Base
 import NIOCore
-import Sky
 import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.

@@ -1,6 +1,5 @@
 import Base
 import Logging
-import Sky
 import Transport
 
 // What is decided goes to the journal in the order in which it was decided.

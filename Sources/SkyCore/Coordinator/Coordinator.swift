@@ -3,7 +3,6 @@ import DequeModule
 package import Distributed
 package import Logging
 import NIOCore
-import Sky
 package import Transport
 
 /// Owns the jobs submitted to it: carries what happens to `CoordinatorCore`, does what that says, and answers those who watch.
@@ -13,64 +12,47 @@ package distributed actor Coordinator: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
-    package static let methods = MethodTable([
-        Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA10SubmissionVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
-        },
-        Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
-        },
-        Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
-        },
-        Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
-        },
-        Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE") {
-            (coordinator: isolated Coordinator) in try await coordinator.storage()
-        },
-        Method("why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationVAA0E2IDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
-        },
-        Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
-            (coordinator: isolated Coordinator) in coordinator.list()
-        },
-        Method("details", "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsVAA0E2IDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
-        },
-        Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
-        },
-        Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
-        },
-        Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
-        },
-        Method("preview", "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSgAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
-        },
-        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVGAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
-        },
-        Method("background", "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSgAA5JobIDVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
-        },
-        Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
-        },
-        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A010PlanesPageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: PlanesRequest) in try await coordinator.planes(argument)
-        },
-        Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
-            (coordinator: isolated Coordinator) in
-            await coordinator.nodes()
-        },
-        Method("membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: MembershipRequest) in
-            await coordinator.membership(argument)
-        },
-    ])
+    package static let methods = MethodTable(
+        [
+            Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA10SubmissionVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
+            },
+            Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
+            },
+            Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
+            },
+            Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
+            },
+            Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE") {
+                (coordinator: isolated Coordinator) in try await coordinator.storage()
+            },
+            Method("why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationVAA0E2IDVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
+            },
+            Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
+                (coordinator: isolated Coordinator) in coordinator.list()
+            },
+            Method("details", "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsVAA0E2IDVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
+            },
+            Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
+            },
+            Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
+            },
+            Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
+                (coordinator: isolated Coordinator) in
+                await coordinator.nodes()
+            },
+            Method("membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE") {
+                (coordinator: isolated Coordinator, argument: MembershipRequest) in
+                await coordinator.membership(argument)
+            },
+        ] + JobKinds.methods)
 
     /// The name every node's coordinator is found under.
     package static let wellKnownName = "coordinator"
@@ -185,10 +167,7 @@ package distributed actor Coordinator: ClusterActor {
         var submission = submission
         try submission.validate()
         // What nothing is kept of would be read through for nothing.
-        if !journal.isLasting || journal.limits.cache == 0, case .sky(var request) = submission.request.kind {
-            request.usesCache = false
-            submission.request.kind = .sky(request)
-        }
+        if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
         change { core in

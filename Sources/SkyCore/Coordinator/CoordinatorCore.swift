@@ -1,6 +1,6 @@
+import Base
 import DequeModule
 import NIOCore
-import Sky
 import Transport
 
 /// Everything a coordinator decides, as a value: it is told what happened and says what to do. It asks each job's plan for tasks,
@@ -147,7 +147,7 @@ extension CoordinatorCore {
         var stored = StoredJob(id: id, token: token, request: request, submitted: wall)
         stored.encodedRequest = encoded
         stored.submittedRun = ran
-        insert(CoordinatedJob(stored: stored, submittedAt: now, plan: CoordinatorCore.plan(of: request)))
+        insert(CoordinatedJob(stored: stored, submittedAt: now, plan: request.kind.request.plan()))
         store(.submitted(stored))
         handle(.submitted(id, tasks: 0, request.schedulingOptions))
         if let step = jobs[id]?.plan.begin() { follow(step, of: id) }
@@ -203,14 +203,6 @@ extension CoordinatorCore {
         if let token = record.stored.token { byToken[token] = nil }
         store(.deleted(job))
         outbox.append(.told(job))
-    }
-
-    static func plan(of request: JobRequest) -> any JobPlan {
-        switch request.kind {
-        case .simulate(let request): SimulatePlan(request: request)
-        case .sky(let request): SkyPlan(request)
-        case .compare(let request): ComparePlan(request)
-        }
     }
 
     private mutating func insert(_ job: CoordinatedJob) {
@@ -462,7 +454,7 @@ extension CoordinatorCore {
     private mutating func issue(_ tasks: Range<Int>, of job: JobID, isLast: Bool) {
         guard let record = jobs[job], record.isActive else { return }
         if !tasks.isEmpty, let holder = record.plan.holder {
-            handle(.inputFound(job, on: nodes.present.contains(holder.id) ? holder.id : node))
+            handle(.inputFound(job, on: nodes.present.contains(holder) ? holder : node))
         }
         if !tasks.isEmpty, record.plan.usesCache {
             // A plan issues its next tasks when these are done: one search at a time.
@@ -527,7 +519,7 @@ extension CoordinatorCore {
         case .ended(let report):
             jobs[job]?.told.report = report
             endedJobs.insert(job, endedAt: time)
-        case .planned, .sectorDone: break
+        case .special: break
         }
         jobs[job]?.log.append(event, time: time - submitted)
         // Whoever waits for a job's end is told of it first.

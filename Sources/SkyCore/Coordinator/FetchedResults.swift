@@ -1,33 +1,9 @@
 import NIOPosix
-import Sky
 import Transport
 
 /// What jobs came to that somebody asked about of late: read from the journal once, handed out in pages.
 struct FetchedResults {
-    struct Entry: Sendable {
-        var catalogue: Catalogue?
-        var preview: ImagePreview?
-        var runs: [SectorRun]
-        /// Of a scan, what its image has beneath the sources.
-        var background: BackgroundMap?
-        /// Of a scan with check images.
-        var planes: ScannedPlanes?
-        /// Of a comparison, in the order of its parts; what failed is left out.
-        var parts: [ComparedPart] = []
-
-        /// About what it takes in memory.
-        var byteCount: Int {
-            let sources = catalogue?.sources.count ?? 0
-            let drawn = parts.reduce(0) { sum, part in
-                switch part {
-                case .difference(let result): sum + result.candidates.count * 128 + (result.planes?.byteCount ?? 0)
-                case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.byteCount }
-                }
-            }
-            return 1024 + sources * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0)
-                + (planes?.byteCount ?? 0) + drawn
-        }
-    }
+    typealias Entry = any JobResults
 
     private var entries: [(job: JobID, entry: Entry)] = []
     /// Those that are being read, and how many wait for each.
@@ -57,18 +33,7 @@ struct FetchedResults {
                     + "\(replay.told.completed) are left; submit it once more")
         }
         if let damage = replay.damage { throw RemoteError(.failed, "job \(record.id): \(damage); submit it once more") }
-        return try await NIOThreadPool.singleton.runIfActive { entry(of: replay) }
-    }
-
-    private static func entry(of replay: JobReplay) -> Entry {
-        let plan = replay.plan as? SkyPlan
-        var entry = Entry(catalogue: plan?.catalogue, preview: plan?.preview, runs: replay.runs)
-        entry.background = plan?.background
-        entry.planes = plan?.planes
-        if let compared = replay.plan as? ComparePlan {
-            entry.parts = compared.parts.sorted { $0.key < $1.key }.map(\.value)
-        }
-        return entry
+        return try await NIOThreadPool.singleton.runIfActive { replay.plan.results }
     }
 
     /// What reads a job's results at this moment.

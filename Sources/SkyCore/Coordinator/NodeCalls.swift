@@ -86,7 +86,7 @@ struct NodeCalls {
             assigning.remove(node)
             return nil
         }
-        let isSmall = next.attempts.first.map { if case .simulate = $0.task.work { true } else { false } } ?? true
+        let isSmall = next.attempts.first?.task.work.value.isSmall ?? true
         let limit = isSmall ? NodeCalls.assignmentLimit.small : NodeCalls.assignmentLimit.large
         if next.attempts.count > limit {
             var rest = Assignment(life: life)

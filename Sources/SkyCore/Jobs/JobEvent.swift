@@ -1,15 +1,12 @@
-package import Sky
-
 /// Something that happened to a job, for those who watch it.
 package struct JobEvent: Codable, Sendable {
-    package enum Kind: Codable, Sendable {
-        /// The image was looked at: so many sectors will be scanned.
-        case planned(ImageInfo, sectors: Int)
+    package enum Kind: Sendable {
         /// By a node; with an empty name, by an earlier result.
         case completed(task: String, node: String)
         case retrying(task: String, node: String, reason: String, delay: Duration)
         case failed(task: String, reason: String)
-        case sectorDone(sector: Int, sources: Int)
+        /// What only jobs of one kind have.
+        case special(any KindEvent)
         /// The last event of every job.
         case ended(JobReport)
     }
@@ -19,6 +16,41 @@ package struct JobEvent: Codable, Sendable {
     /// Since the job's submission.
     package var time: Duration
     package var kind: Kind
+}
+
+extension JobEvent.Kind: Codable {
+    /// Those of all kinds, as they are coded.
+    private enum Common: Codable {
+        case completed(task: String, node: String)
+        case retrying(task: String, node: String, reason: String, delay: Duration)
+        case failed(task: String, reason: String)
+        case ended(JobReport)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        if let event = try JobKinds.event(from: decoder) {
+            self = .special(event)
+            return
+        }
+        switch try Common(from: decoder) {
+        case .completed(let task, let node): self = .completed(task: task, node: node)
+        case .retrying(let task, let node, let reason, let delay):
+            self = .retrying(task: task, node: node, reason: reason, delay: delay)
+        case .failed(let task, let reason): self = .failed(task: task, reason: reason)
+        case .ended(let report): self = .ended(report)
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .completed(let task, let node): try Common.completed(task: task, node: node).encode(to: encoder)
+        case .retrying(let task, let node, let reason, let delay):
+            try Common.retrying(task: task, node: node, reason: reason, delay: delay).encode(to: encoder)
+        case .failed(let task, let reason): try Common.failed(task: task, reason: reason).encode(to: encoder)
+        case .ended(let report): try Common.ended(report).encode(to: encoder)
+        case .special(let event): try event.encode(to: encoder)
+        }
+    }
 }
 
 /// How a job ended.

@@ -1,8 +1,9 @@
-import Sky
+package import Base
+package import Transport
 
 /// Which tasks a job consists of, and what its results come to: a value that the coordinator asks. Tasks come in
 /// phases; later ones need the results of earlier ones.
-protocol JobPlan: Sendable {
+package protocol JobPlan: Sendable {
     /// The first tasks.
     mutating func begin() -> PlanStep
     /// A task's result has been committed.
@@ -24,7 +25,11 @@ protocol JobPlan: Sendable {
     /// An earlier task whose node has at hand what this one needs.
     func kin(_ number: Int) -> Int?
     /// The node that has its input and gives it to others.
-    var holder: PixelHolder? { get }
+    var holder: NodeID? { get }
+    /// Who did a task, and how long it took: told when results are put together, before `completed`.
+    mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration)
+    /// What the job came to, as far as it is done.
+    var results: any JobResults { get }
     /// Whether results mean anything to it.
     var needsResults: Bool { get }
     /// Lets go of what only the end needed: results can be read again from the journal.
@@ -32,27 +37,40 @@ protocol JobPlan: Sendable {
 }
 
 extension JobPlan {
-    func accepts(_ number: Int, _ result: TaskResult) -> Bool { true }
+    package func accepts(_ number: Int, _ result: TaskResult) -> Bool { true }
 
-    func cacheKey(_ number: Int) -> CacheKey? { nil }
+    package func cacheKey(_ number: Int) -> CacheKey? { nil }
 
-    var usesCache: Bool { false }
+    package var usesCache: Bool { false }
 
-    func loss(_ number: Int) -> String? { nil }
+    package func loss(_ number: Int) -> String? { nil }
 
-    func kin(_ number: Int) -> Int? { nil }
+    package func kin(_ number: Int) -> Int? { nil }
 
-    var holder: PixelHolder? { nil }
+    package mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration) {}
+
+    package var results: any JobResults { NoResults() }
+
+    package var holder: NodeID? { nil }
+}
+
+/// Of a job that comes to nothing that could be fetched.
+struct NoResults: JobResults {
+    var byteCount: Int { 1024 }
 }
 
 /// What follows.
-struct PlanStep {
+package struct PlanStep {
     /// How many tasks come on top of those issued before.
-    var newTasks = 0
+    package var newTasks = 0
     /// No more will come: the job ends with its last task.
-    var isLast = false
+    package var isLast = false
     /// The job cannot succeed any more; its remaining tasks are pointless.
-    var abort: SkyError?
+    package var abort: SkyError?
     /// What the submitter hears of it.
-    var events: [JobEvent.Kind] = []
+    package var events: [JobEvent.Kind] = []
+
+    package init(newTasks: Int = 0, isLast: Bool = false, abort: SkyError? = nil, events: [JobEvent.Kind] = []) {
+        (self.newTasks, self.isLast, self.abort, self.events) = (newTasks, isLast, abort, events)
+    }
 }

@@ -1,4 +1,4 @@
-import Sky
+import Base
 import Transport
 
 /// A job's plan brought to where it was, from what is stored: results and failures in the order of tasks.
@@ -18,13 +18,11 @@ struct JobReplay: Sendable {
     var risks: [TaskRisk] = []
     /// Whether that may happen again, so that it is to be noted which tasks run there.
     var isRisky = false
-    /// Of a scan, its sectors that are done.
-    private(set) var runs: [SectorRun] = []
     private var completedTasks: [Int] = []
     private var failedTasks: [Int] = []
 
     init(_ request: JobRequest) {
-        plan = CoordinatorCore.plan(of: request)
+        plan = request.kind.request.plan()
         follow(plan.begin())
     }
 
@@ -42,11 +40,7 @@ struct JobReplay: Sendable {
             damage = "what is stored of task \(result.task.index + 1) cannot be read"
             return
         }
-        if case .sky(.extracted(let found)) = value {
-            runs.append(
-                SectorRun(
-                    sector: found.sector, node: result.node, duration: result.duration, sources: found.sources.count))
-        }
+        plan.ran(result.task.index, value, on: result.node, took: result.duration)
         follow(plan.completed(result.task.index, value))
     }
 

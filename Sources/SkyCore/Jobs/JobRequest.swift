@@ -1,14 +1,14 @@
-package import Sky
+package import Base
 
 /// One submission: what is to be done and how hard to try.
 ///
 /// Kept as JSON in journals, which later versions read too: what is added here is optional.
 package struct JobRequest: Codable, Sendable {
-    /// The kinds of job.
-    package enum Kind: Codable, Sendable {
-        case simulate(SimulateRequest)
-        case sky(SkyRequest)
-        case compare(CompareRequest)
+    /// What is to be done, of any kind that there is.
+    package struct Kind: Sendable {
+        package var request: any KindRequest
+
+        package init(_ request: some KindRequest) { self.request = request }
     }
 
     package var kind: Kind
@@ -33,28 +33,10 @@ package struct JobRequest: Codable, Sendable {
     }
 
     /// What people call it: the image, or what is simulated.
-    package var title: String {
-        switch kind {
-        case .simulate(let request): "\(request.tasks) simulated tasks"
-        case .sky(let request):
-            request.image.path + (request.image.layer?.words ?? "")
-                + (request.image.injection.map { " with \($0.count) injected stars" } ?? "")
-                + (request.image.detection.map { " with the sources of \($0.image.path)" } ?? "")
-        case .compare(let request): "\(request.new.reference.path) against \(request.old.reference.path)"
-        }
-    }
+    package var title: String { kind.request.title }
 
     /// The options with what the kind of job makes of them.
-    var schedulingOptions: JobOptions {
-        if case .simulate = kind { return options }
-        var options = options
-        options.sharesInput = true
-        options.needsAlike = true
-        guard options.retries == nil else { return options }
-        // A file that cfitsio or wcslib die of is one that they always die of.
-        options.crashes = 1
-        return options
-    }
+    var schedulingOptions: JobOptions { kind.request.scheduling(options) }
 
     /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
     package func validate() throws(SkyError) {
@@ -79,11 +61,19 @@ package struct JobRequest: Codable, Sendable {
         if options.use.union(options.avoid).contains(where: { $0.utf8.count > JobRequest.nodeNameLimit }) {
             throw SkyError(.badInput, "the name of a node has at most \(JobRequest.nodeNameLimit) bytes")
         }
-        switch kind {
-        case .simulate(let request): try request.validate()
-        case .sky(let request): try request.validate()
-        case .compare(let request):
-            do { try request.validate() } catch { throw SkyError(.badInput, error.description) }
+        try kind.request.validate()
+    }
+}
+
+extension JobRequest.Kind: Codable {
+    package init(from decoder: any Decoder) throws { request = try JobKinds.request(from: decoder) }
+
+    package func encode(to encoder: any Encoder) throws {
+        func encode<Request: KindRequest>(_ request: Request) throws {
+            var container = encoder.container(keyedBy: CaseName.self)
+            var values = container.nestedContainer(keyedBy: CaseName.self, forKey: CaseName(Request.name))
+            try values.encode(request, forKey: .value)
         }
+        try encode(request)
     }
 }

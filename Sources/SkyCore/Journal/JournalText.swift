@@ -1,5 +1,5 @@
+import Base
 import Foundation
-import Sky
 
 /// Requests and reports as they stand in a journal: JSON, which later versions and people read.
 enum JournalText {

@@ -1,6 +1,6 @@
+import Base
 import Distributed
 import Logging
-import Sky
 package import Transport
 
 /// Everything a node is: its actor system, its scan actor with the worker processes, its coordinator.
@@ -30,7 +30,7 @@ package final class Node: Sendable {
             ScanActor(
                 slots: settings.slots,
                 runner: TaskRunner(
-                    workers: workers, holder: PixelHolder(node: system.node, name: system.name), pixels: store,
+                    workers: workers, holder: NodeLabel(id: system.node, name: system.name), pixels: store,
                     allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system)
         }

@@ -1,3 +1,4 @@
+import Base
 import Distributed
 package import NIOCore
 import Sky

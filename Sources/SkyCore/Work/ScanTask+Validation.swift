@@ -1,4 +1,4 @@
-import Sky
+import Base
 package import Transport
 
 extension ScanTask: ValidatedMessage {
@@ -8,22 +8,7 @@ extension ScanTask: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try InvalidMessage.unless(
             label.utf8.count <= ScanTask.labelLimit, "a task's label of \(label.utf8.count) bytes")
-        try work.validate()
-    }
-}
-
-extension ScanTask.Work: ValidatedMessage {
-    package func validate() throws(InvalidMessage) {
-        switch self {
-        case .simulate(let simulation):
-            try InvalidMessage.unless(
-                (.zero...JobRequest.longestTimeLimit).contains(simulation.duration),
-                "a simulated task takes 0 to 86400 seconds")
-        case .sky(let work):
-            try InvalidMessage.of { () throws(SkyError) in try work.validate() }
-        case .pixels(let request):
-            if let objection = request.objection { throw InvalidMessage(objection) }
-        }
+        try work.value.validate()
     }
 }
 

@@ -1,49 +1,16 @@
-package import NIOCore
-package import Sky
+import Base
 
-/// What a task came to.
-package enum TaskResult: Sendable {
-    case simulated
-    case sky(SkyResult)
-    case pixels(ByteBuffer)
+/// What a task came to, of any kind that there is.
+package struct TaskResult: Sendable {
+    package var value: any KindResult
+
+    package init(_ value: some KindResult) { self.value = value }
 }
 
 extension TaskResult: Codable {
-    /// What came of images goes over the wire under its own names, beside these.
-    private enum CodingKeys: CodingKey {
-        case simulated, pixels
-    }
+    package init(from decoder: any Decoder) throws { value = try JobKinds.result(from: decoder) }
 
-    private enum NoKeys: CodingKey {}
-
-    private enum ValueKeys: String, CodingKey {
-        case value = "_0"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        switch container.allKeys.first {
-        case .simulated: self = .simulated
-        case .pixels:
-            self = .pixels(
-                try container.nestedContainer(keyedBy: ValueKeys.self, forKey: .pixels).decode(
-                    ByteBuffer.self, forKey: .value))
-        case nil: self = .sky(try SkyResult(from: decoder))
-        }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .simulated:
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            _ = container.nestedContainer(keyedBy: NoKeys.self, forKey: .simulated)
-        case .pixels(let bytes):
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            var values = container.nestedContainer(keyedBy: ValueKeys.self, forKey: .pixels)
-            try values.encode(bytes, forKey: .value)
-        case .sky(let result): try result.encode(to: encoder)
-        }
-    }
+    package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
 /// What a worker process says of a task.
@@ -57,4 +24,17 @@ package enum TaskOutcome: Codable, Sendable {
     case badInput(String)
     /// This node cannot reach the input; another may.
     case unavailable(String)
+
+    /// What an error says of another try.
+    init(failure error: any Error) {
+        guard let error = error as? SkyError else {
+            self = .fault(String(describing: error))
+            return
+        }
+        switch error.kind {
+        case .badInput: self = .badInput(error.message)
+        case .unavailable: self = .unavailable(error.message)
+        case .failed: self = .fault(error.message)
+        }
+    }
 }

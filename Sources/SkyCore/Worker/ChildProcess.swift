@@ -1,6 +1,6 @@
+import Base
 import Glibc
 import NIOConcurrencyHelpers
-import Sky
 import Transport
 
 /// A child process in a process group of its own, started and watched by one thread that waits for its end.

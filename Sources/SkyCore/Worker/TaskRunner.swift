@@ -1,7 +1,7 @@
+import Base
 import Glibc
 import Logging
 import NIOCore
-package import Sky
 import Transport
 
 /// Does the work of one attempt, in this process where it is harmless and in a worker process where it is not.
@@ -11,36 +11,32 @@ package struct TaskRunner: Sendable {
     private let allowsCrash: Bool
     /// How many times as long simulated tasks take.
     private let slowness: Int
-    private let simulated: ByteBuffer
-
     /// Where files are that are found here; `nil` where they are not read for others.
-    private let holder: PixelHolder?
+    private let holder: NodeLabel?
     /// Where pixels come from that are not here.
     private let pixels: PixelStore?
 
     package init(
-        workers: WorkerPool, holder: PixelHolder? = nil, pixels: PixelStore? = nil, allowsCrash: Bool,
+        workers: WorkerPool, holder: NodeLabel? = nil, pixels: PixelStore? = nil, allowsCrash: Bool,
         slowness: Int = 1
     ) {
         (self.holder, self.pixels) = (holder, pixels)
         self.slowness = slowness
         self.workers = workers
         self.allowsCrash = allowsCrash
-        simulated = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()
     }
 
     /// Gets what an attempt will need while it waits for a slot.
     func lookAhead(_ request: RunRequest) {
-        guard let pixels, case .sky(let work) = request.task.work, let (image, hdu, rect) = work.pixels else { return }
-        Task { await pixels.lookAhead(image, hdu: hdu, rect: rect) }
+        guard let pixels else { return }
+        let work = request.task.work.value
+        Task { await work.lookAhead(pixels) }
     }
 
     /// What becomes of an attempt that takes no time; `nil` for any other.
     func atOnce(_ request: RunRequest) -> AttemptOutcome? {
-        guard case .simulate(let simulation) = request.task.work, simulation.duration == .zero,
-            !request.task.rehearsal.isAny
-        else { return nil }
-        return .done(simulated)
+        guard !request.task.rehearsal.isAny, case .daemon(let work) = request.task.work.value.place else { return nil }
+        return work.resultAtOnce.map { .done($0) }
     }
 
     /// Never throws: how an attempt ends is its outcome.
@@ -54,28 +50,26 @@ package struct TaskRunner: Sendable {
     }
 
     private func perform(_ request: RunRequest) async -> AttemptOutcome {
-        switch request.task.work {
-        case .simulate(let simulation) where request.task.rehearsal.poison == nil:
-            let duration = simulation.duration * slowness
+        switch request.task.work.value.place {
+        case .daemon(let work):
+            // What kills a process is rehearsed in one that may die.
+            guard request.task.rehearsal.poison == nil else { break }
             do {
-                try await Task.sleep(for: min(duration, request.timeLimit))
-            } catch {
+                return encoded(.done(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)))
+            } catch is CancellationError {
                 return .refused("stopped")
+            } catch {
+                return encoded(TaskOutcome(failure: error))
             }
-            return duration > request.timeLimit
-                ? .fault("took longer than its time limit of \(request.timeLimit)") : .done(simulated)
-        default:
-            return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))
+        case .worker: break
         }
+        return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))
     }
 
     private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
         switch outcome {
         case .done(var result):
-            if case .sky(.inspected(var info)) = result, info.content != nil {
-                info.holder = holder
-                result = .sky(.inspected(info))
-            }
+            result.value.sign(by: holder)
             do {
                 return .done(try WireCoder.encode(result))
             } catch {

@@ -1,7 +1,7 @@
+import Base
 package import Distributed
 import Glibc
 package import NIOPosix
-import Sky
 package import Transport
 
 /// The one actor of a worker process: does foreign work for its daemon, one piece at a time, on a thread of its own.
@@ -19,31 +19,33 @@ package distributed actor WorkerActor: ClusterActor {
 
     /// cfitsio, wcslib and SEP block for as long as they like; never on the cooperative pool.
     private let thread: NIOThreadPool
-    private let engine: EngineBox
+    private let box: ToolBox
 
-    package init(thread: NIOThreadPool, pixels: DaemonPixels, actorSystem: ClusterSystem) {
+    package init(thread: NIOThreadPool, tools: sending WorkerTools, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
         self.thread = thread
-        engine = EngineBox(pixels)
+        box = ToolBox(tools)
     }
 
     /// Does one task's work.
     package distributed func perform(_ task: ScanTask) async -> TaskOutcome {
         do {
-            return .done(
-                try await thread.runIfActive { [engine] in
-                    task.rehearsal.poison?.takeEffect()
-                    return try engine.perform(task.work)
-                })
-        } catch let error as SkyError {
-            switch error.kind {
-            case .badInput: return .badInput(error.message)
-            case .unavailable: return .unavailable(error.message)
-            case .failed: return .fault(error.message)
+            let done = try await thread.runIfActive { [box] () -> TaskResult? in
+                task.rehearsal.poison?.takeEffect()
+                guard case .worker(let work) = task.work.value.place else { return nil }
+                return try work.perform(with: box.tools)
             }
+            if let done { return .done(done) }
+            return .done(try await inDaemon(task))
         } catch {
-            return .fault(String(describing: error))
+            return TaskOutcome(failure: error)
         }
+    }
+
+    /// What a daemon would do itself is here to die with its rehearsal; where it does not, it is done here.
+    private func inDaemon(_ task: ScanTask) async throws -> TaskResult {
+        guard case .daemon(let work) = task.work.value.place else { throw SkyError(.failed, "a task without work") }
+        return try await work.perform(timeLimit: JobRequest.longestTimeLimit, slowness: 1)
     }
 }
 
@@ -60,40 +62,11 @@ extension Poison {
     }
 }
 
-/// Carries the engine, which is not `Sendable`, to the one thread that uses it.
+/// Carries the tools, which are not `Sendable`, to the one thread that uses them.
 ///
-/// Safe because only jobs of a pool of exactly one thread touch `engine`, one after the other.
-private final class EngineBox: @unchecked Sendable {
-    private let engine: SkyEngine
+/// Safe because only jobs of a pool of exactly one thread touch `tools`, one after the other.
+private final class ToolBox: @unchecked Sendable {
+    let tools: WorkerTools
 
-    init(_ supply: any PixelSupply) { engine = SkyEngine(supply: supply) }
-
-    func perform(_ work: ScanTask.Work) throws -> TaskResult {
-        switch work {
-        case .simulate: .simulated
-        case .pixels(let request): .pixels(try engine.part(request))
-        case .sky(let work): .sky(try perform(work))
-        }
-    }
-
-    private func perform(_ work: SkyWork) throws -> SkyResult {
-        switch work {
-        case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
-            .join(let image, _, _, _):
-            return try with(image.contents[...]) { try engine.perform(work) }
-        case .preview(var image, _):
-            // All of an image for a small picture is not worth its way: a node that has the file draws it.
-            image.holder = nil
-            return try with(image.contents[...]) { try engine.perform(work) }
-        case .compare(let new, let old, _):
-            return try with((new.reference.contents + old.reference.contents)[...]) { try engine.perform(work) }
-        case .inspect: return try engine.perform(work)
-        }
-    }
-
-    /// Works on files that hold what they are known to hold.
-    private func with(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> SkyResult) throws -> SkyResult {
-        guard let file = files.first else { return try work() }
-        return try engine.with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }
-    }
+    init(_ tools: sending WorkerTools) { self.tools = tools }
 }

@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import Sky
 
 /// A folder of one daemon's own for its workers' socket and standard error, which only its user can enter.
 ///

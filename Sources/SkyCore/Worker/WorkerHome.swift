@@ -1,7 +1,6 @@
 import Base
 import Glibc
 import Logging
-import Sky
 import Transport
 
 /// Where a node's workers live: a folder that only this user can enter, with the socket they connect to, and an

@@ -1,5 +1,5 @@
+import Base
 import NIOConcurrencyHelpers
-import Sky
 import Transport
 
 /// Waits for started workers to say hello.

@@ -1,7 +1,7 @@
+import Base
 import Distributed
 import Glibc
 package import Logging
-import Sky
 import Transport
 
 /// The worker processes of a node, started when first needed and kept for the next task.

@@ -209,7 +209,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
         try await argument.following { coordinator, job in
             let place = try output.place()
             let details = try await coordinator.coordinator.details(job.id)
-            guard case .sky(let request) = details.request.kind else {
+            guard let request = details.request.kind.scan else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }
             guard request.image.injection == nil else {

@@ -38,7 +38,7 @@ struct WorkerCommand: AsyncParsableCommand {
         try await thread.runIfActive { ProcessLimits.endWithParent(parent) }
         let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
             WorkerActor(
-                thread: thread, pixels: DaemonPixels(system, on: settings.eventLoopGroup.next()), actorSystem: system)
+                thread: thread, tools: WorkerTools(system, on: settings.eventLoopGroup.next()), actorSystem: system)
         }
         try await system.start()
         let events = system.membershipEvents()

@@ -49,7 +49,8 @@ struct EventPrinter: Sendable {
 
     private func line(_ kind: JobEvent.Kind) -> String? {
         switch kind {
-        case .planned(let info, let sectors):
+        case .special(let event as ScanEvent):
+            guard case .planned(let info, let sectors) = event else { return nil }
             let name = subject.map { PrintableText.of($0) + ": " } ?? ""
             return "\(name)\(info.width) x \(info.height) pixels, \(sectors) sector\(sectors == 1 ? "" : "s")"
         case .completed(let task, let node):
@@ -61,7 +62,7 @@ struct EventPrinter: Sendable {
                 + "(\(PrintableText.of(reason)))\(pause)"
         case .failed(let task, let reason):
             return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
-        case .sectorDone, .ended:
+        case .special, .ended:
             return nil
         }
     }
@@ -96,12 +97,21 @@ struct EventLine: Encodable {
         seconds = event.time.inSeconds
         self.subject = subject
         switch event.kind {
-        case .planned(let info, let sectors):
-            self.event = "planned"
-            width = info.width
-            height = info.height
-            missingCoordinates = info.missingCoordinates
-            self.sectors = sectors
+        case .special(let event as ScanEvent):
+            switch event {
+            case .planned(let info, let sectors):
+                self.event = "planned"
+                width = info.width
+                height = info.height
+                missingCoordinates = info.missingCoordinates
+                self.sectors = sectors
+            case .sectorDone(let sector, let sources):
+                self.event = "sector"
+                self.sector = sector
+                self.sources = sources
+            }
+        case .special:
+            self.event = "other"
         case .completed(let task, let node):
             self.event = "completed"
             self.task = task
@@ -116,10 +126,6 @@ struct EventLine: Encodable {
             self.event = "failed"
             self.task = task
             self.reason = reason
-        case .sectorDone(let sector, let sources):
-            self.event = "sector"
-            self.sector = sector
-            self.sources = sources
         case .ended(let report):
             self.event = "ended"
             state = report.state.rawValue

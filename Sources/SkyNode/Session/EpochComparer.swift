@@ -53,7 +53,7 @@ struct EpochComparer: Sendable {
 
     /// What a comparison needs of an image that a job has scanned.
     func scanned(_ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
-        guard case .sky(let request) = item.request.kind,
+        guard let request = item.request.kind.scan,
             let background = try await coordinator.fetch({ try await $0.background(job) })
         else { return nil }
         var reference = request.image

@@ -18,7 +18,7 @@ struct InjectionTest: Sendable {
     ///   - injections: the stars of each round, as the wish has them for this catalogue.
     ///   - plain: its catalogue without the stars.
     func run(_ item: ScanPlan.Item, _ injections: [Injection], plain: Catalogue) async throws -> ExitStatus {
-        guard case .sky(let request) = item.request.kind else { return .done }
+        guard let request = item.request.kind.scan else { return .done }
         var rounds: [(injection: Injection, catalogue: Catalogue)] = []
         var status = ExitStatus.done
         for (index, injection) in injections.enumerated() {
@@ -62,7 +62,7 @@ struct InjectionTest: Sendable {
     /// The same scan with stars. The filter is the one that was used without them, not one fitted to them.
     private static func job(_ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue) -> JobRequest {
         var job = item.request
-        guard case .sky(var request) = job.kind else { return job }
+        guard var request = job.kind.scan else { return job }
         request.image.injection = injection
         request.configuration.filter = plain.filter
         (request.pictureSide, request.failSector, request.checkImages) = (nil, nil, nil)

@@ -106,7 +106,9 @@ struct JobWatch {
 }
 
 extension JobEvent {
-    fileprivate var isPlan: Bool { if case .planned = kind { true } else { false } }
+    fileprivate var isPlan: Bool {
+        if case .special(let event as ScanEvent) = kind, case .planned = event { true } else { false }
+    }
 }
 
 extension EventBatch {

@@ -259,7 +259,7 @@ struct ScanBatch: Sendable {
                 try output.write(
                     preview: preview, runs: runs, facts: JobSummary.facts(report), others: furtherFiles(report))
             }
-            if case .sky(let request) = item.request.kind, let images = request.checkImages {
+            if let request = item.request.kind.scan, let images = request.checkImages {
                 files += try await results.writeCheckImages(
                     images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
                     interrupts: interrupts)
@@ -351,7 +351,7 @@ struct ScanBatch: Sendable {
     ) async throws -> Further {
         var further = Further()
         guard report.state == .done, !interrupts.wasInterrupted else { return further }
-        if let wish = plan.injection, case .sky(let request) = item.request.kind {
+        if let wish = plan.injection, let request = item.request.kind.scan {
             further.injections = try wish.rounds(for: catalogue, configuration: request.configuration)
         }
         guard let reference, let new = try await comparer.scanned(item, job, catalogue) else { return further }

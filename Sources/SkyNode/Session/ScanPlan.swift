@@ -24,13 +24,13 @@ struct ScanPlan: Sendable {
 
         /// What of its HDU it is.
         var layer: ImageLayer? {
-            if case .sky(let request) = request.kind { request.image.layer } else { nil }
+            if let request = request.kind.scan { request.image.layer } else { nil }
         }
 
         /// As one that is compared with a reference that has been scanned.
         func compared(with place: SkyCircle?) -> Item {
             var item = self
-            if case .sky(var request) = item.request.kind {
+            if var request = item.request.kind.scan {
                 request.purpose?.reference = place
                 item.request.kind = .sky(request)
             }
@@ -39,18 +39,18 @@ struct ScanPlan: Sendable {
 
         /// The image on which its sources are found; `nil` for itself.
         var detection: DetectionImage? {
-            if case .sky(let request) = request.kind { request.image.detection } else { nil }
+            if let request = request.kind.scan { request.image.detection } else { nil }
         }
 
         /// Its weights and mask.
         var companions: Companions? {
-            if case .sky(let request) = request.kind { request.image.companions } else { nil }
+            if let request = request.kind.scan { request.image.companions } else { nil }
         }
 
         /// Another image of the same file.
         func of(hdu: Int, besides stems: Set<String>) -> Item {
             var item = named(hdu: hdu, besides: stems)
-            if case .sky(var request) = item.request.kind {
+            if var request = item.request.kind.scan {
                 request.image.hdu = hdu
                 request.configuration.hdu = hdu
                 item.request.kind = .sky(request)
@@ -61,7 +61,7 @@ struct ScanPlan: Sendable {
         /// Another plane of the same image.
         func of(plane: Int, besides stems: Set<String>) -> Item {
             var item = named(plane: plane, besides: stems)
-            if case .sky(var request) = item.request.kind {
+            if var request = item.request.kind.scan {
                 var layer = request.image.layer ?? ImageLayer()
                 layer.plane = plane
                 request.image.layer = layer

@@ -1,3 +1,4 @@
+import Base
 import NIOPosix
 import Sky
 import SkyCore

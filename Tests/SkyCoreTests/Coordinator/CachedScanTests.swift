@@ -48,13 +48,13 @@ import Transport
                 for index in part {
                     guard let task = core.jobs[job]?.plan.task(index) else { continue }
                     let result: TaskResult
-                    switch task.work {
-                    case .sky(.background(_, let sector, _)):
+                    switch task.work.sky {
+                    case .background(_, let sector, _):
                         let pixels = (0..<4096).map { 100 + Float($0 % 7) }
                         result = .sky(
                             .background(
                                 try BackgroundTile(pixels: pixels, sector: sector, configuration: configuration)))
-                    case .sky(.extract(_, let sector, _, _)):
+                    case .extract(_, let sector, _, _):
                         result = .sky(.extracted(SectorResult(sector: sector.index)))
                     default: continue
                     }

@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 import Testing
 import Transport
@@ -82,7 +83,7 @@ import Transport
         (scan.deadline, scan.options.use, scan.options.priority) = (
             .seconds(77), ["berlin", "amsterdam", "cairo", "dover"], -4
         )
-        if case .sky(var request) = scan.kind {
+        if var request = scan.kind.scan {
             request.configuration.threshold = 1.1
             scan.kind = .sky(request)
         }

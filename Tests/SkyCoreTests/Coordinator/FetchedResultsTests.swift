@@ -8,7 +8,7 @@ import Testing
 
     private func entry(bytes: Int = 0) -> FetchedResults.Entry {
         let cutouts = EpochCutouts(old: [], new: [UInt8](repeating: 0, count: bytes), difference: nil, side: 1)
-        return FetchedResults.Entry(runs: [], parts: bytes > 0 ? [.cutouts([cutouts])] : [])
+        return ComparedParts(parts: bytes > 0 ? [.cutouts([cutouts])] : [])
     }
 
     @Test func `who asks while results are read waits for the same reading, which ends with the last of them`()

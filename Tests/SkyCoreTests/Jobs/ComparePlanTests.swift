@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Testing
 import Transport
@@ -44,11 +45,11 @@ import Transport
         #expect(plan.loss(0) == "columns 1 to 100, rows 1 to 160 are not compared")
         #expect(plan.loss(1) == nil)
         let found = DifferenceResult(sector: 4, corePixels: 16_000)
-        #expect(plan.accepts(0, .sky(.compared(.difference(found)))))
-        #expect(!plan.accepts(0, .sky(.compared(.difference(DifferenceResult(sector: 5, corePixels: 1))))))
-        #expect(!plan.accepts(0, .sky(.compared(.cutouts([])))) && plan.accepts(1, .sky(.compared(.cutouts([])))))
-        #expect(!plan.accepts(2, .sky(.compared(.cutouts([])))) && !plan.accepts(0, .simulated))
-        #expect(plan.completed(0, .sky(.compared(.difference(found)))).abort == nil)
+        #expect(plan.accepts(0, .compared(.difference(found))))
+        #expect(!plan.accepts(0, .compared(.difference(DifferenceResult(sector: 5, corePixels: 1)))))
+        #expect(!plan.accepts(0, .compared(.cutouts([]))) && plan.accepts(1, .compared(.cutouts([]))))
+        #expect(!plan.accepts(2, .compared(.cutouts([]))) && !plan.accepts(0, .simulated))
+        #expect(plan.completed(0, .compared(.difference(found))).abort == nil)
         #expect(plan.completed(1, .simulated).abort != nil)
         #expect(plan.parts.count == 1)
         #expect(plan.failed(1, "died", isBadInput: false).abort == nil)
@@ -63,7 +64,7 @@ import Transport
         let bytes = try WireCoder.encode(request)
         let back = try WireCoder.decode(JobRequest.self, from: bytes)
         #expect(try WireCoder.encode(back) == bytes)
-        if case .compare(var empty) = request.kind {
+        if var empty = request.kind.comparison {
             empty.work = []
             request.kind = .compare(empty)
         }

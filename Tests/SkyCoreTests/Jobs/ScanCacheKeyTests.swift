@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Testing
 
@@ -27,7 +28,7 @@ import Testing
         var (count, number) = (plan.begin().newTasks, 0)
         while number < count {
             let task = try #require(plan.task(number))
-            guard case .sky(let work) = task.work else { throw SkyError(.failed, "other work than on images") }
+            guard let work = task.work.sky else { throw SkyError(.failed, "other work than on images") }
             let step = plan.completed(number, .sky(try engine.perform(work)))
             if let error = step.abort { throw error }
             (count, number) = (count + step.newTasks, number + 1)

@@ -1,3 +1,4 @@
+import Base
 import Testing
 
 @testable import Sky
@@ -46,7 +47,7 @@ import Testing
         for (index, sector) in try SectorGrid(info: info, configuration: configuration).sectors.enumerated() {
             _ = asking.completed(1 + index, .sky(.background(try tile(sector))))
         }
-        guard case .sky(.extract(_, let sector, _, let told)) = try #require(asking.task(3)).work else {
+        guard case .extract(_, let sector, _, let told)? = try #require(asking.task(3)).work.sky else {
             Issue.record("no sector")
             return
         }
@@ -133,13 +134,13 @@ import Testing
         #expect(plan.completed(11, .sky(.seeing(StarWidths([])))).newTasks == 0)
         let fourth = plan.completed(10, .sky(.seeing(widths)))
         #expect(fourth.newTasks == 9)
-        guard case .sky(.extract(_, _, _, let used))? = plan.task(12)?.work else {
+        guard case .extract(_, _, _, let used)? = plan.task(12)?.work.sky else {
             Issue.record("sectors follow")
             return
         }
         #expect(used.filter == .gaussian(fwhm: 2.5))
         _ = plan.completed(12, .sky(.extracted(SectorResult(sector: 0))))
-        #expect(plan.catalogue?.filter == .gaussian(fwhm: 2.5))
+        #expect(plan.phases.catalogue?.filter == .gaussian(fwhm: 2.5))
         #expect(plan.failed(10, "died", isBadInput: false).abort != nil)
         #expect(plan.failed(12, "died", isBadInput: false).abort == nil)
     }
@@ -153,7 +154,7 @@ import Testing
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
         _ = plan.completed(1, .sky(.background(try tile(sectors[0]))))
         #expect(plan.completed(2, .sky(.background(try tile(sectors[1])))).newTasks == 2)
-        guard case .sky(.extract(_, _, _, let used))? = plan.task(3)?.work else {
+        guard case .extract(_, _, _, let used)? = plan.task(3)?.work.sky else {
             Issue.record("sectors follow at once")
             return
         }
@@ -167,8 +168,8 @@ import Testing
             4, .sky(.extracted(SectorResult(sector: 1, sources: [source(200, sector: 1)], truncatedSources: 0))))
         _ = plan.completed(
             3, .sky(.extracted(SectorResult(sector: 0, sources: [source(20, sector: 0)], truncatedSources: 1))))
-        #expect(plan.catalogue?.sources.map(\.x) == [20, 200])
-        #expect(plan.catalogue?.truncatedSources == 1)
+        #expect(plan.phases.catalogue?.sources.map(\.x) == [20, 200])
+        #expect(plan.phases.catalogue?.truncatedSources == 1)
     }
 
     @Test func `one sector can be made to fail, and one that is not there is refused`() throws {
@@ -213,18 +214,18 @@ import Testing
         let step = plan.completed(5, .sky(.preview(preview)))
         #expect(step.newTasks == 1 && step.isLast)
         #expect(plan.loss(4) == "the catalogue lacks columns 129 to 256, rows 1 to 128")
-        guard case .sky(.join(_, let union, _, _))? = plan.task(6)?.work else {
+        guard case .join(_, let union, _, _)? = plan.task(6)?.work.sky else {
             Issue.record("a union follows the picture")
             return
         }
         #expect(plan.task(6)?.label == "large objects 1")
         #expect(union.rect.contains(piece.outline) && union.pieces == [piece.outline])
         #expect(union.parts.map(\.rect.width) == [192, 0], "a failed sector has seen nothing")
-        #expect(plan.catalogue?.sources.map(\.x) == [99], "as long as nobody has looked")
+        #expect(plan.phases.catalogue?.sources.map(\.x) == [99], "as long as nobody has looked")
         let found = SectorResult(sector: -1, sources: [source(130, sector: 1)])
         #expect(!plan.accepts(6, .sky(.joined(JoinedObjects(rect: piece.outline, found: found)))))
         #expect(plan.completed(6, .sky(.joined(JoinedObjects(rect: union.rect, found: found)))).abort == nil)
-        #expect(plan.catalogue?.sources.map(\.x) == [130])
+        #expect(plan.phases.catalogue?.sources.map(\.x) == [130])
     }
 
     @Test func `what two processes died of is given up, unless somebody says how often to try`() {

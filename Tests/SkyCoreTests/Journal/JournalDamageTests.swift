@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Foundation
 import GRDB
@@ -124,7 +125,7 @@ import Transport
         #expect(throws: SkyError.self) { try request.validate() }
         let text = try JournalText.encode(request)
         let again = try JournalText.decode(JobRequest.self, text)
-        guard case .sky(let sky) = again.kind else { throw SkyError(.failed, "another kind") }
+        guard let sky = again.kind.scan else { throw SkyError(.failed, "another kind") }
         #expect(sky.configuration.gain == .infinity && sky.configuration.zeroPoint?.isNaN == true)
         let journal = try open(folder)
         try await journal.append([.submitted(job(1, request)), .submitted(job(2))])

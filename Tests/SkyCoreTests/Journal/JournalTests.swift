@@ -135,7 +135,7 @@ import Transport
         }
         let jobs = try await journal.jobs().jobs
         #expect(jobs.first?.report?.completed == 3)
-        guard case .simulate(let simulation) = jobs.first?.request.kind else {
+        guard let simulation = jobs.first?.request.kind.rehearsal else {
             Issue.record("the kind of job is lost")
             return
         }

@@ -1,3 +1,4 @@
+import Base
 import Distributed
 import Logging
 import Testing

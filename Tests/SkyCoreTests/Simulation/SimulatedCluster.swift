@@ -141,7 +141,7 @@ struct SimulatedCluster {
                 violations.append("\(id) was promised and is gone")
                 continue
             }
-            guard let report = job.report, case .simulate(let request) = job.request.kind else {
+            guard let report = job.report, let request = job.request.kind.rehearsal else {
                 let why = hosts[host].process?.core.explain(id, now: now)
                 let nodes = why?.requirements.map { "\($0.nodes) \($0.name)" } ?? []
                 let tasks = why?.tasks.map { "\($0.task) (tried \($0.attempts) times) \($0.lastEvent)" } ?? []

@@ -11,7 +11,7 @@ struct JobBodyTests {
 
     @Test func `a job is what its body says`() throws {
         guard
-            case .simulate(let request) = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind
+            let request = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind.rehearsal
         else {
             Issue.record("no simulation")
             return
@@ -20,7 +20,7 @@ struct JobBodyTests {
         let job = try submission(
             #"{"kind":"scan","path":"/d/a.fits","hdu":2,"options":{"threshold":2.5,"preset":"sensitive","min-area":3},"priority":5,"retries":0,"token":"t"}"#
         )
-        guard case .sky(let sky) = job.request.kind else {
+        guard let sky = job.request.kind.scan else {
             Issue.record("no scan")
             return
         }
@@ -32,7 +32,7 @@ struct JobBodyTests {
     @Test func `a plane, a colour and a mask are those of the command line`() throws {
         func image(_ options: String) throws -> ImageReference? {
             let text = #"{"kind":"scan","path":"/d/a.fits.gz","options":\#(options)}"#
-            guard case .sky(let request) = try submission(text).request.kind else { return nil }
+            guard let request = try submission(text).request.kind.scan else { return nil }
             return request.image
         }
         #expect(try image(#"{"plane":3,"threshold":2}"#)?.layer == ImageLayer(plane: 3))
@@ -172,7 +172,7 @@ struct JobBodyTests {
     @Test func `null says as much as nothing, and a whole number may have a point`() throws {
         let job = try submission(
             #"{"kind":"simulate","tasks":5.0,"seconds":null,"path":null,"options":null,"token":null,"retries":null}"#)
-        guard case .simulate(let request) = job.request.kind else {
+        guard let request = job.request.kind.rehearsal else {
             Issue.record("no simulation")
             return
         }

@@ -1,3 +1,4 @@
+import Base
 import CSEP
 import Fixtures
 import Testing

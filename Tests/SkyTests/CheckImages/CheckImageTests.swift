@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Foundation
 import Testing

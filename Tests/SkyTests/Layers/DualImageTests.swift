@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Testing
 import Transport
@@ -50,7 +51,7 @@ import Transport
         var (count, number) = (plan.begin().newWork, 0)
         while number < count {
             let work = try #require(plan.work(number))
-            try work.validate()
+            try work.check()
             let sent = try WireCoder.decode(SkyWork.self, from: WireCoder.encode(work))
             let step = plan.completed(number, try engine.perform(sent))
             if let error = step.abort { throw error }

@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Testing
 
@@ -91,7 +92,7 @@ import Testing
             let engine = SkyEngine()
             while number < count {
                 let work = try #require(plan.work(number))
-                try work.validate()
+                try work.check()
                 count += plan.completed(number, try engine.perform(work)).newWork
                 number += 1
             }

@@ -1,3 +1,4 @@
+import Base
 import CPNG
 import Fixtures
 import Testing

@@ -1,4 +1,6 @@
+import Base
 import Sky
+import Transport
 
 /// The plan of a comparison: all its parts at once.
 struct ComparePlan: JobPlan {
@@ -10,11 +12,11 @@ struct ComparePlan: JobPlan {
 
     mutating func begin() -> PlanStep { PlanStep(newTasks: request.work.count, isLast: true) }
 
-    var holder: PixelHolder? { request.new.reference.holder }
+    var holder: NodeID? { request.new.reference.holder?.id }
 
     func task(_ number: Int) -> ScanTask? {
         guard request.work.indices.contains(number), let label = label(number) else { return nil }
-        return ScanTask(.sky(.compare(request.new, request.old, request.work[number])), label: label)
+        return ScanTask(.compare(request.new, request.old, request.work[number]), label: label)
     }
 
     func label(_ number: Int) -> String? {
@@ -34,7 +36,8 @@ struct ComparePlan: JobPlan {
     }
 
     func accepts(_ number: Int, _ result: TaskResult) -> Bool {
-        guard request.work.indices.contains(number), case .sky(.compared(let part)) = result else { return false }
+        guard request.work.indices.contains(number), case .compared(let part)? = result.value as? CompareResult
+        else { return false }
         switch (request.work[number], part) {
         case (.difference(let order), .difference(let found)): return found.isSound(of: order)
         case (.cutouts(let changes, _), .cutouts(let pictures)):
@@ -44,7 +47,7 @@ struct ComparePlan: JobPlan {
     }
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
-        guard accepts(task, result), case .sky(.compared(let part)) = result else {
+        guard accepts(task, result), case .compared(let part)? = result.value as? CompareResult else {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         parts[task] = part
@@ -59,4 +62,20 @@ struct ComparePlan: JobPlan {
     var needsResults: Bool { true }
 
     mutating func release() { parts = [:] }
+
+    var results: any JobResults { ComparedParts(parts: parts.sorted { $0.key < $1.key }.map(\.value)) }
+}
+
+/// What a comparison came to, in the order of its parts; what failed is left out.
+struct ComparedParts: JobResults {
+    var parts: [ComparedPart]
+
+    var byteCount: Int {
+        parts.reduce(1024) { sum, part in
+            switch part {
+            case .difference(let result): sum + result.candidates.count * 128 + (result.planes?.byteCount ?? 0)
+            case .cutouts(let pictures): sum + pictures.reduce(0) { $0 + $1.byteCount }
+            }
+        }
+    }
 }

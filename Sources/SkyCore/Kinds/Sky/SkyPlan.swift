@@ -1,4 +1,6 @@
+import Base
 import Sky
+import Transport
 
 /// The plan of an image: `ScanPhases` as tasks, with what of them earlier results may answer.
 struct SkyPlan: JobPlan {
@@ -6,6 +8,8 @@ struct SkyPlan: JobPlan {
     /// Of the image's background and of the detection image's: taken once, and not for every sector, because they are large.
     private var backgroundDigest: [UInt8] = []
     private var detectionDigest: [UInt8]?
+    /// Who scanned which sector, where results are put together.
+    private var runs: [SectorRun] = []
 
     init(_ request: SkyRequest) { phases = ScanPhases(request) }
 
@@ -90,17 +94,17 @@ struct SkyPlan: JobPlan {
 
     func kin(_ number: Int) -> Int? { phases.kin(number) }
 
-    var holder: PixelHolder? { phases.info?.holder }
+    var holder: NodeID? { phases.info?.holder?.id }
 
     mutating func begin() -> PlanStep { PlanStep(phases.begin()) }
 
     func accepts(_ task: Int, _ result: TaskResult) -> Bool {
-        guard case .sky(let result) = result else { return false }
+        guard let result = result.value as? SkyResult else { return false }
         return phases.accepts(task, result)
     }
 
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep {
-        guard case .sky(let result) = result else {
+        guard let result = result.value as? SkyResult else {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         let step = phases.completed(task, result)
@@ -124,22 +128,43 @@ struct SkyPlan: JobPlan {
 
     mutating func release() { phases.release() }
 
-    /// What lies beneath the sources, when that is known.
-    var background: BackgroundMap? { phases.background }
+    mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration) {
+        guard case .extracted(let found)? = result.value as? SkyResult else { return }
+        runs.append(
+            SectorRun(sector: found.sector, node: node, duration: duration, sources: found.sources.count))
+    }
 
-    /// What check images are made of, where some were asked for.
-    var planes: ScannedPlanes? { phases.planes }
+    var results: any JobResults {
+        ScanResults(
+            catalogue: phases.catalogue, preview: phases.preview, runs: runs, background: phases.background,
+            planes: phases.planes)
+    }
+}
 
-    var preview: ImagePreview? { phases.preview }
+/// What a scan came to.
+struct ScanResults: JobResults {
+    var catalogue: Catalogue?
+    /// The image drawn small.
+    var preview: ImagePreview?
+    /// Who scanned which sector.
+    var runs: [SectorRun] = []
+    /// What the image has beneath the sources.
+    var background: BackgroundMap?
+    /// For check images.
+    var planes: ScannedPlanes?
 
-    /// What the coordinator hands back at the end.
-    var catalogue: Catalogue? { phases.catalogue }
+    var byteCount: Int {
+        1024 + (catalogue?.sources.count ?? 0) * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0)
+            + (planes?.byteCount ?? 0)
+    }
 }
 
 extension PlanStep {
     fileprivate init(_ step: ScanPhases.Step) {
         self.init(newTasks: step.newWork, isLast: step.isLast, abort: step.abort)
-        if let (info, sectors) = step.planned { events.append(.planned(info, sectors: sectors)) }
-        if let (sector, sources) = step.sectorDone { events.append(.sectorDone(sector: sector, sources: sources)) }
+        if let (info, sectors) = step.planned { events.append(.special(ScanEvent.planned(info, sectors: sectors))) }
+        if let (sector, sources) = step.sectorDone {
+            events.append(.special(ScanEvent.sectorDone(sector: sector, sources: sources)))
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Sky
+package import Base
 
 /// The rehearsal: tasks that only take their time.
 package struct SimulateRequest: Codable, Sendable {
@@ -19,7 +19,7 @@ package struct SimulateRequest: Codable, Sendable {
         self.duration = duration
     }
 
-    func validate() throws(SkyError) {
+    package func validate() throws(SkyError) {
         if !(1...SimulateRequest.taskLimit).contains(tasks) {
             throw SkyError(.badInput, "the number of tasks must lie between 1 and \(SimulateRequest.taskLimit)")
         }

@@ -1,18 +1,6 @@
-import Base
-import Crypto
 import Sky
-import Transport
 
-/// What decides a task's result: the kind of work, its parameters, its input, and the program. Two tasks with equal keys have
-/// equal results, so that one that was done need not be done again.
-package struct CacheKey: Hashable, Sendable {
-    /// SHA-256.
-    package let digest: [UInt8]
-
-    package init(digest: [UInt8]) {
-        self.digest = digest
-    }
-
+extension CacheKey {
     /// What is digested. The image by what its file holds, not by where that lies.
     struct Identity: Codable {
         /// Of the file.
@@ -47,12 +35,5 @@ package struct CacheKey: Hashable, Sendable {
     init?(_ identity: Identity) {
         guard let digest = try? CacheKey.digest(of: identity) else { return nil }
         self.digest = digest
-    }
-
-    static func digest(of value: some Encodable) throws -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
-        hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
-        return Array(hash.finalize())
     }
 }

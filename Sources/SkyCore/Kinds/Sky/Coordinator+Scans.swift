@@ -1,0 +1,64 @@
+import Distributed
+package import Sky
+import Transport
+
+// What scans came to, in pages.
+
+extension Coordinator {
+    /// A part of the catalogue of a sky job that has ended, as far as its sectors are done.
+    ///
+    /// - Throws: `RemoteError` where there is none.
+    package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
+        guard let catalogue = try await scanned(request.job)?.catalogue else {
+            throw RemoteError(.failed, "job \(request.job) has no catalogue")
+        }
+        let all = catalogue.sources
+        let start = min(max(0, request.from), all.count)
+        var info = catalogue.info
+        // Once is enough.
+        if start > 0 { info.header = nil }
+        let page = all[start..<min(all.count, start + Coordinator.pageLength)]
+        return CataloguePage(
+            info: info, sources: Array(page), total: all.count,
+            truncated: catalogue.truncatedSources, filter: catalogue.filter,
+            injected: start > 0 ? nil : catalogue.injected)
+    }
+
+    /// Sources in one page; about 4 MB on the wire.
+    static let pageLength = 12_000
+
+    /// The small image drawn for a sky job that has ended; `nil` where there is none.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
+        try await scanned(job)?.preview
+    }
+
+    /// Who scanned which sector of a sky job that has ended.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
+        try await scanned(job)?.runs ?? []
+    }
+
+    /// The background of an image that was scanned by a job that has ended, for comparing it with others; `nil` where it got
+    /// not that far.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
+        try await scanned(job)?.background
+    }
+
+    /// A part of what check images of a sky job that has ended are made of.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known here, or goes on, or was not asked for any.
+    package distributed func planes(_ request: PlanesRequest) async throws -> PlanesPage {
+        guard let planes = try await scanned(request.job)?.planes else {
+            throw RemoteError(.failed, "job \(request.job) has no check images")
+        }
+        return planes.page(request.page)
+    }
+
+    /// `nil` for a job of another kind.
+    private func scanned(_ job: JobID) async throws -> ScanResults? { try await results(of: job) as? ScanResults }
+}

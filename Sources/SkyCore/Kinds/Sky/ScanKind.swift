@@ -1,0 +1,74 @@
+import Base
+package import Sky
+import Transport
+
+/// The scan of an image.
+enum ScanKind: JobKind {
+    static var request: any KindRequest.Type { SkyRequest.self }
+    static var work: [any KindWork.Type] { [SkyWork.self, PixelWork.self] }
+    static var results: [any KindResult.Type] { [SkyResult.self, PixelResult.self] }
+    static var events: [any KindEvent.Type] { [ScanEvent.self] }
+
+    static let methods = [
+        Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
+        },
+        Method("preview", "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSgAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
+        },
+        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVGAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
+        },
+        Method("background", "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSgAA5JobIDVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
+        },
+        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A010PlanesPageVAA0E7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: PlanesRequest) in try await coordinator.planes(argument)
+        },
+    ]
+}
+
+extension SkyRequest: KindRequest {
+    package static var name: String { "sky" }
+
+    package var title: String {
+        image.path + (image.layer?.words ?? "")
+            + (image.injection.map { " with \($0.count) injected stars" } ?? "")
+            + (image.detection.map { " with the sources of \($0.image.path)" } ?? "")
+    }
+
+    package func scheduling(_ options: JobOptions) -> JobOptions { options.ofImages }
+
+    package func plan() -> any JobPlan { SkyPlan(self) }
+
+    package mutating func goWithoutCache() { usesCache = false }
+}
+
+extension JobRequest.Kind {
+    package static func sky(_ request: SkyRequest) -> Self { Self(request) }
+
+    /// The scan that it is; `nil` for a job of another kind.
+    package var scan: SkyRequest? { request as? SkyRequest }
+}
+
+extension JobOptions {
+    /// Those of jobs whose tasks read images.
+    var ofImages: JobOptions {
+        var options = self
+        options.sharesInput = true
+        options.needsAlike = true
+        guard options.retries == nil else { return options }
+        // A file that cfitsio or wcslib die of is one that they always die of.
+        options.crashes = 1
+        return options
+    }
+}
+
+/// What happens to a scan.
+package enum ScanEvent: KindEvent {
+    /// The image was looked at: so many sectors will be scanned.
+    case planned(ImageInfo, sectors: Int)
+    case sectorDone(sector: Int, sources: Int)
+
+    package static var cases: [String] { ["planned", "sectorDone"] }
+}

@@ -1,0 +1,103 @@
+import Base
+package import NIOCore
+package import Sky
+package import Transport
+
+extension SkyWork: KindWork, WorkerWork {
+    package static var cases: [String] { ["inspect", "background", "seeing", "extract", "join", "preview"] }
+
+    package func validate() throws(InvalidMessage) {
+        try InvalidMessage.of { () throws(SkyError) in try check() }
+    }
+
+    package var place: WorkPlace { .worker(self) }
+
+    package func lookAhead(_ pixels: PixelStore) async {
+        guard let (image, hdu, rect) = self.pixels else { return }
+        await pixels.lookAhead(image, hdu: hdu, rect: rect)
+    }
+
+    package func perform(with tools: WorkerTools) throws -> TaskResult {
+        let engine = tools.engine
+        switch self {
+        case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
+            .join(let image, _, _, _):
+            return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
+        case .preview(var image, _):
+            // All of an image for a small picture is not worth its way: a node that has the file draws it.
+            image.holder = nil
+            return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
+        case .inspect: return .sky(try engine.perform(self))
+        }
+    }
+}
+
+extension ScanTask.Work {
+    package static func sky(_ work: SkyWork) -> Self { Self(work) }
+
+    /// What is done on an image; `nil` for other work.
+    package var sky: SkyWork? { value as? SkyWork }
+}
+
+extension SkyResult: KindResult {
+    package static var cases: [String] { ["inspected", "background", "seeing", "extracted", "joined", "preview"] }
+
+    package mutating func sign(by node: NodeLabel?) {
+        guard case .inspected(var info) = self, info.content != nil else { return }
+        info.holder = node.map { PixelHolder(node: $0.id, name: $0.name) }
+        self = .inspected(info)
+    }
+}
+
+extension TaskResult {
+    package static func sky(_ result: SkyResult) -> Self { Self(result) }
+}
+
+extension WorkerTools {
+    /// What reads and scans images; keeps the last one open.
+    var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop)) } }
+}
+
+extension SkyEngine {
+    /// Works on files that hold what they are known to hold.
+    func with<Result>(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> Result) throws -> Result {
+        guard let file = files.first else { return try work() }
+        return try with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }
+    }
+}
+
+/// A part of an image that is read for another node.
+package enum PixelWork: KindWork, WorkerWork {
+    case pixels(PixelRequest)
+
+    package static var cases: [String] { ["pixels"] }
+
+    package func validate() throws(InvalidMessage) {
+        switch self {
+        case .pixels(let request): if let objection = request.objection { throw InvalidMessage(objection) }
+        }
+    }
+
+    package var place: WorkPlace { .worker(self) }
+
+    package func perform(with tools: WorkerTools) throws -> TaskResult {
+        switch self {
+        case .pixels(let request): .pixels(try tools.engine.part(request))
+        }
+    }
+}
+
+extension ScanTask.Work {
+    package static func pixels(_ request: PixelRequest) -> Self { Self(PixelWork.pixels(request)) }
+}
+
+/// The bytes of a part of an image.
+package enum PixelResult: KindResult {
+    case pixels(ByteBuffer)
+
+    package static var cases: [String] { ["pixels"] }
+}
+
+extension TaskResult {
+    package static func pixels(_ bytes: ByteBuffer) -> Self { Self(PixelResult.pixels(bytes)) }
+}

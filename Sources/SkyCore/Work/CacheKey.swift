@@ -1,0 +1,21 @@
+import Base
+import Crypto
+import Transport
+
+/// What decides a task's result: the kind of work, its parameters, its input, and the program. Two tasks with equal keys have
+/// equal results, so that one that was done need not be done again.
+package struct CacheKey: Hashable, Sendable {
+    /// SHA-256.
+    package let digest: [UInt8]
+
+    package init(digest: [UInt8]) {
+        self.digest = digest
+    }
+
+    package static func digest(of value: some Encodable) throws -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
+        hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
+        return Array(hash.finalize())
+    }
+}
