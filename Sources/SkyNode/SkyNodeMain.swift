@@ -15,9 +15,8 @@ enum SkyNodeMain {
         signal(SIGPIPE, SIG_IGN)
         Console.openMissingStreams()
         do {
-            if let complaint = CommandPath(Array(CommandLine.arguments.dropFirst())).complaint {
-                throw CommandFailure(.usage, complaint)
-            }
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
             var command = try SkyNodeCommand.parseAsRoot()
             // The one that lives for months.
             if command is ServeCommand { spare() }
@@ -43,19 +42,19 @@ enum SkyNodeMain {
     private static func report(_ error: any Error) -> Int32 {
         switch error {
         case let failure as CommandFailure:
-            if let message = failure.message { Console.error("skynode: \(message)") }
+            if let message = failure.message { Console.failure("\(message)") }
             return failure.status.rawValue
         case let error as SkyError:
-            Console.error("skynode: \(error.message)")
+            Console.failure("\(error.message)")
             return ExitStatus.usage.rawValue
         case let error as SecurityError:
-            Console.error("skynode: \(error)")
+            Console.failure("\(error)")
             return ExitStatus.usage.rawValue
         case let error as TransportError:
-            Console.error("skynode: the node was lost: \(error)")
+            Console.failure("the node was lost: \(error)")
             return ExitStatus.noCluster.rawValue
         case let error as RemoteError:
-            Console.error("skynode: \(error.message)")
+            Console.failure("\(error.message)")
             return ExitStatus.partlyFailed.rawValue
         default:
             let code = SkyNodeCommand.exitCode(for: error)
@@ -63,7 +62,7 @@ enum SkyNodeMain {
                 Console.output(SkyNodeCommand.fullMessage(for: error))
                 return ExitStatus.done.rawValue
             }
-            Console.error("skynode: \(usageMessage(error))")
+            Console.failure("\(usageMessage(error))")
             return ExitStatus.usage.rawValue
         }
     }
