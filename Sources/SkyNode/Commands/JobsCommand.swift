@@ -169,7 +169,7 @@ struct JobsWatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await argument.following(patience: CoordinatorReach.usualPatience) { coordinator, job in
-            let display = ProgressDisplay(isQuiet: argument.options.format == .json)
+            let display = ProgressDisplay(argument.options.format)
             coordinator.speak(through: display)
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
             defer { display.finish() }

@@ -42,11 +42,17 @@ struct ScanCommand: AsyncParsableCommand {
     @OptionGroup(title: HelpSection.job) var flags: JobFlags
     @OptionGroup var cluster: ClusterOptions
 
-    @Flag(name: .shortAndLong, help: "Print every completed task.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Print every completed task, and of several images all that is printed of one, instead of a line each.")
     var verbose = false
 
+    @Flag(name: .shortAndLong, help: "Print only what goes wrong.")
+    var quiet = false
+
     func run() async throws {
-        let plan = try ScanPlan(self) { if cluster.format == .text { Console.error("skynode: \($0)") } }
+        guard !quiet || !verbose else { throw CommandFailure(.usage, "--quiet and --verbose contradict each other") }
+        let plan = try ScanPlan(self) { if cluster.format == .text, !quiet { Console.error("skynode: \($0)") } }
         for refusal in plan.refusals { Console.failure(PrintableText.of(refusal)) }
         if job.detach {
             plan.removeOutputFolderIfUnused()
@@ -54,18 +60,20 @@ struct ScanCommand: AsyncParsableCommand {
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
-        let (format, isVerbose, keepPartial, draws) = (cluster.format, verbose, files.keepPartial, !files.noPicture)
+        let (format, isQuiet, keepPartial, draws) = (cluster.format, quiet, files.keepPartial, !files.noPicture)
+        let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
         do {
             let time = keepPartial ? ScanCommand.timeForResults : .zero
             let status = try await Interrupts.during(timeForResults: time) { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
-                    let display = ProgressDisplay(isQuiet: format == .json)
+                    let display = ProgressDisplay(
+                        format == .json ? .nothing : isQuiet ? .problems : .progress)
                     defer { display.finish() }
                     interrupts.speak(through: display)
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
-                        format: format, isVerbose: isVerbose, keepsPartial: keepPartial, draws: draws)
+                        format: format, detail: detail, keepsPartial: keepPartial, draws: draws)
                     return try await batch.run()
                 }
             }

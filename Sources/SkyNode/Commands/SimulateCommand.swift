@@ -72,7 +72,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let (format, isVerbose) = (cluster.format, verbose)
         let report = try await Interrupts.during { interrupts in
             try await ClusterSession.with(cluster) { coordinator in
-                let display = ProgressDisplay(isQuiet: format == .json)
+                let display = ProgressDisplay(format)
                 let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
                 defer { display.finish() }
                 interrupts.speak(through: display)
