@@ -17,6 +17,11 @@ enum SkyNodeMain {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
+            if ShortHelp.isAsked(arguments) {
+                let help = ShortHelp(arguments, root: try CommandInfo.root(), width: Console.outputColumns ?? 80)
+                printHelp(help.lines.joined(separator: "\n"))
+                exit(Console.closeOutput(ExitStatus.done.rawValue))
+            }
             var command = try SkyNodeCommand.parseAsRoot()
             // The one that lives for months.
             if command is ServeCommand { spare() }
@@ -59,12 +64,17 @@ enum SkyNodeMain {
         default:
             let code = SkyNodeCommand.exitCode(for: error)
             if code.isSuccess {
-                Console.output(SkyNodeCommand.fullMessage(for: error))
+                printHelp(SkyNodeCommand.fullMessage(for: error))
                 return ExitStatus.done.rawValue
             }
             Console.failure("\(usageMessage(error))")
             return ExitStatus.usage.rawValue
         }
+    }
+
+    /// Help, the version or a script for a shell.
+    private static func printHelp(_ text: String) {
+        Console.output(LongHelp(text).text(Console.outputStyle))
     }
 
     /// What is wrong with the command line, in one line with where to read on.

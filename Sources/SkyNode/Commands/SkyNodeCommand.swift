@@ -20,6 +20,8 @@ struct SkyNodeCommand: AsyncParsableCommand {
               skynode serve --listen 0.0.0.0:7420 --cluster-key cluster.key
               skynode nodes                               who is there
               skynode jobs                                what is done and what was
+
+            -h is short, --help is long; both go with every command.
             """,
         version: SkyNetVersion.current,
         subcommands: [
