@@ -68,6 +68,17 @@ struct SelectionTests {
         #expect(complaint { _ = try JobSelection.named(["7f3a", "99"], in: jobs) }.hasPrefix("there is no job 99"))
     }
 
+    @Test func `who hands jobs over is told how to go on, with the options that lead there`() {
+        let id = JobID(rawValue: 0x7f3a_0000_0000_0001)
+        #expect(
+            DetachHint([id], connection: ["--node", "dome-1:7420"], output: "my results").lines == [
+                "follow it: skynode jobs watch 7f3a000000000001 --node dome-1:7420",
+                "then fetch the results: skynode jobs results 7f3a000000000001 -o 'my results' --node dome-1:7420",
+            ])
+        #expect(DetachHint([id, id], connection: [], output: nil).lines == ["see them: skynode jobs"])
+        #expect(DetachHint([], connection: [], output: "out").lines.isEmpty)
+    }
+
     @Test(arguments: [("7d", 604_800.0), ("12h", 43_200), ("1.5d", 129_600), ("30m", 1800)])
     func `ages have days`(text: String, seconds: Double) {
         #expect(AgeArgument(argument: text)?.duration.inSeconds == seconds)

@@ -56,7 +56,8 @@ struct ScanCommand: AsyncParsableCommand {
         for refusal in plan.refusals { Console.failure(PrintableText.of(refusal)) }
         if job.detach {
             plan.removeOutputFolderIfUnused()
-            try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
+            let submissions = plan.items.map { Submission($0.request) }
+            try await JobHandover.detach(submissions, cluster, output: output.output)
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
