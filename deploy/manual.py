@@ -59,15 +59,9 @@ def escaped(text):
 
 
 def paragraphs(text):
-    """Paragraphs, and commands as they are typed, which stand behind the word EXAMPLES."""
-    out = []
-    for part in text.split("\n\n"):
-        if part.startswith("EXAMPLES:\n"):
-            lines = "\n".join(line.strip() for line in part.split("\n")[1:])
-            out.append(f"Examples:\n.Bd -literal -offset indent\n{escaped(lines)}\n.Ed\n")
-        elif part.strip():
-            out.append(escaped(part.strip()) + "\n")
-    return ".Pp\n".join(out)
+    """Without the examples that help has at its end: the manual has a section of them."""
+    parts = [part.strip() for part in text.split("\n\n")]
+    return ".Pp\n".join(escaped(part) + "\n" for part in parts if part and not part.startswith("EXAMPLES:"))
 
 
 def shown(argument):
@@ -131,13 +125,14 @@ def page(root, date):
     out = [f'.Dd {date}\n.Dt SKYNODE 1\n.Os SkyNet\n.Sh NAME\n.Nm skynode\n']
     out.append(f".Nd {escaped(root['abstract'].rstrip('.').lower())}\n")
     out.append(".Sh SYNOPSIS\n" + "".join(synopsis(path, command) for path, command in leaves))
-    about = root.get("discussion", "").split("\n\nExit codes")[0].split("\n\nEXAMPLES:")[0]
+    about = root.get("discussion", "").split("\n\nExit codes")[0]
     out.append(".Sh DESCRIPTION\n" + paragraphs(about))
     out.append(".Sh COMMANDS\n")
     for path, command in everything[1:]:
         out.append(f".Ss {escaped(' '.join(path))}\n" + paragraphs(command.get("abstract", "")))
-        if command.get("discussion"):
-            out.append(".Pp\n" + paragraphs(command["discussion"]))
+        about = paragraphs(command.get("discussion", ""))
+        if about:
+            out.append(".Pp\n" + about)
         if (path, command) in leaves:
             own = [a for a in command.get("arguments", []) if shown(a) and item(a) not in common]
             out.append(options(own))

@@ -32,11 +32,12 @@ struct JobTable {
         ]
         if namesNodes { columns.append(TableColumn("NODE", jobs.map { $0.node ?? "" })) }
         // What a job does is of any length, and last.
-        columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders), least: 20))
+        columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders)))
         let isUsual = listings.allSatisfy { $0.priority == 0 }
         let steps: [TextTable.Step] =
             (isUsual ? [.drop("PRIORITY")] : []) + [
-                .shorten("JOB"), .shorten("WHAT"), .drop("RUNNING"), .drop("PRIORITY"), .drop("FAILED"),
+                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("RUNNING"), .drop("PRIORITY"),
+                .drop("FAILED"),
             ]
         lines = TextTable(columns, steps: steps, width: width, style: style).lines
     }

@@ -44,6 +44,8 @@ struct TextTable {
     enum Step {
         case drop(String)
         case shorten(String)
+        /// Lets a last column of any length have what room the others leave, which is so much at least.
+        case squeeze(String, to: Int)
 
         fileprivate func apply(to columns: inout [TableColumn]) {
             switch self {
@@ -52,6 +54,9 @@ struct TextTable {
                 guard let place = columns.firstIndex(where: { $0.head == head }) else { return }
                 columns[place].cells = columns[place].shortCells ?? columns[place].cells
                 columns[place].head = columns[place].shortHead ?? head
+            case .squeeze(let head, let least):
+                guard let place = columns.firstIndex(where: { $0.head == head }) else { return }
+                columns[place].least = least
             }
         }
     }
@@ -74,17 +79,17 @@ struct TableColumn {
     var cells: [String]
     var shortHead: String?
     var shortCells: [String]?
-    /// What a last column of any length needs at least; it takes the room that others leave.
-    var least: Int?
+    /// What it needs at least, where it takes the room that others leave.
+    fileprivate var least: Int?
     /// What each cell says, for its colour.
     var meanings: [TextStyle.Meaning?]?
 
     init(
         _ head: String?, _ cells: [String], shortHead: String? = nil, shortCells: [String]? = nil,
-        least: Int? = nil, meanings: [TextStyle.Meaning?]? = nil
+        meanings: [TextStyle.Meaning?]? = nil
     ) {
         (self.head, self.cells, self.shortHead) = (head, cells, shortHead)
-        (self.shortCells, self.least, self.meanings) = (shortCells, least, meanings)
+        (self.shortCells, self.meanings) = (shortCells, meanings)
     }
 
     fileprivate var width: Int { max(head?.count ?? 0, cells.map(\.count).max() ?? 0) }
