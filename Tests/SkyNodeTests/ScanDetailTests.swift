@@ -58,6 +58,25 @@ struct ScanDetailTests {
         #expect(line(.cancelled, retries: 0, failed: 0).hasSuffix("the catalogue has gaps"))
     }
 
+    @Test func `what has changed is told in full of one image, and of many in a line`() {
+        var changes = ChangeLines(
+            image: "b.fits", reference: "a.fits", counts: ["4 appeared", "1 moved"], verdict: "stars 3 pixels wide",
+            blindness: nil, doubts: ["few stars", "no times"], files: ["b.changes.csv"])
+        #expect(
+            changes.lines(.summary) == [
+                "b.fits against a.fits: 4 appeared, 1 moved", "stars 3 pixels wide", "caution: b.fits: few stars",
+                "caution: b.fits: no times", "wrote b.changes.csv",
+            ])
+        let line = "b.fits against a.fits: 4 appeared, 1 moved"
+        #expect(changes.lines(.line) == [line + "; 2 cautions (-v prints them)"])
+        (changes.doubts, changes.blindness) = ([], "of 9 bright stars 1 was found")
+        #expect(changes.lines(.line) == [line, "blind: b.fits: of 9 bright stars 1 was found"])
+        #expect(changes.lines(.errors).isEmpty)
+        changes.tracks = 2
+        #expect(
+            changes.lines(.everything).suffix(2) == ["2 tracks through three or more images", "wrote b.changes.csv"])
+    }
+
     @Test func `only failures are told of one image of many`() {
         let told = NIOLockedValueBox<[String]>([])
         var terminal = ProgressDisplay.Terminal(isLive: false)

@@ -43,23 +43,14 @@ struct EpochFiles: Sendable {
             comparer.display.output([try JSONLine.encode(Line(compared, table, tracks))])
             return
         }
-        guard comparer.detail > .errors else { return }
-        let words = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
-        var lines = [
-            "\(PrintableText.of(compared.item.name)) against \(PrintableText.of(compared.reference.name)): \(words)"
-        ]
-        if comparer.detail > .line { lines.append(table.verdict) }
-        if let blindness = table.blindness {
-            lines.append("blind: \(PrintableText.of(compared.item.name)): \(blindness)")
-        }
-        for doubt in table.comparison.doubts {
-            lines.append("caution: \(PrintableText.of(compared.item.name)): \(doubt)")
-        }
-        if tracks > 0, compared.item.stem == self.compared.last?.item.stem {
-            lines.append("\(tracks) track\(tracks == 1 ? "" : "s") through three or more images")
-        }
         let files = [".changes.csv", ".changes.html"].map { compared.item.stem + $0 } + [compared.differencePath]
-        if comparer.detail > .line { lines += files.compactMap(\.self).map { "wrote \(PrintableText.of($0))" } }
+        let isLast = compared.item.stem == self.compared.last?.item.stem
+        let lines = ChangeLines(
+            image: compared.item.name, reference: compared.reference.name,
+            counts: counts.map { "\($0.count) \($0.kind.rawValue)" }, verdict: table.verdict,
+            blindness: table.blindness, doubts: table.comparison.doubts, tracks: isLast ? tracks : 0,
+            files: files.compactMap(\.self)
+        ).lines(comparer.detail)
         comparer.display.output(lines.map { Console.outputStyle.label($0) })
     }
 
