@@ -56,7 +56,7 @@ for round in $(seq "$rounds"); do
     done
     completed=$(number_of completed <<<"$line")
     [ "${completed:-0}" = "$tasks" ] || { lost=$((lost + tasks - ${completed:-0})); echo "round $round: $line" >&2; }
-    jobs delete "$job"
+    jobs delete "$job" >/dev/null
     [ $((round % 20)) = 0 ] && echo "$round rounds: $kills nodes killed, $coordinator_kills times the coordinator's"
 done
 twice=$(cat "$folder"/n*.log | sed -n 's/.*\] \([0-9]*\) results came twice.*/\1/p' | paste -sd+ | bc)

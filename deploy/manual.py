@@ -27,20 +27,25 @@ EXAMPLES = [
     ("Make a key, and start a node that other machines reach:",
      "skynode key new > cluster.key\nskynode serve --listen 0.0.0.0:7420 --cluster-key cluster.key"),
     ("Who is in the cluster, and what it does:", "skynode nodes\nskynode jobs --all"),
-    ("Hand jobs over, and fetch the results later:", "skynode scan night/*.fits --detach\nskynode jobs results 7f3a -o out"),
+    ("Ask another node than this machine's:", "export SKYNODE_NODE=dome-2:7420\nskynode jobs"),
+    ("Hand a job over, follow it, and fetch its results:",
+     "skynode scan m31.fits --detach\nskynode jobs watch @last\nskynode jobs results @last -o out"),
 ]
 
 ENVIRONMENT = [
-    ("SKYNODE_CLUSTER_KEY", "The cluster's key, for every command that is given no --cluster-key."),
+    ("SKYNODE_NODE", "The node that commands ask, where no --node is given."),
+    ("SKYNODE_CLUSTER_KEY", "The cluster's key, for every command that is given no --cluster-key; empty for none."),
     ("SKYNODE_CONFIG", "The configuration file of serve."),
     ("SKYNODE_...", "Every key of the configuration, in capitals and with underscores: SKYNODE_WORKER_MEMORY is worker-memory."),
     ("STATE_DIRECTORY, XDG_STATE_HOME", "Where serve keeps its jobs when it is not told."),
+    ("NO_COLOR", "Not empty: no colours, unless --color always is given."),
     ("TMPDIR", "Where workers have their sockets."),
 ]
 
 FILES = [
     ("/etc/skynode/skynode.yaml", "Configuration of the service."),
-    ("/etc/skynode/cluster.key", "The cluster's key, where the service looks for it."),
+    ("~/.config/skynode/cluster.key, /etc/skynode/cluster.key",
+     "The cluster's key: the first that can be read is taken where no key is named. The service has the second."),
     ("/var/lib/skynode/NAME", "Jobs and their results, of the service and of root."),
     ("~/.local/state/skynode/NAME", "The same of other users."),
     ("/usr/share/doc/skynode/USING.md", "How to scan, with every file, column and option."),
@@ -55,7 +60,9 @@ def escaped(text):
 
 
 def paragraphs(text):
-    return ".Pp\n".join(escaped(part.strip()) + "\n" for part in text.split("\n\n") if part.strip())
+    """Without the examples that help has at its end: the manual has a section of them."""
+    parts = [part.strip() for part in text.split("\n\n")]
+    return ".Pp\n".join(escaped(part) + "\n" for part in parts if part and not part.startswith("EXAMPLES:"))
 
 
 def shown(argument):
@@ -80,7 +87,15 @@ def item(argument):
 
 
 def options(arguments):
-    return ".Bl -tag -width 6n\n" + "".join(map(item, arguments)) + ".El\n" if arguments else ""
+    """Those without a group first, then each group below its title."""
+    groups = {}
+    for argument in arguments:
+        groups.setdefault(argument.get("sectionTitle") or "", []).append(argument)
+    out = []
+    for title in sorted(groups, key=bool):
+        head = f".Pp\n{escaped(title)}:\n" if title and len(groups) > 1 else ""
+        out.append(head + ".Bl -tag -width 6n\n" + "".join(map(item, groups[title])) + ".El\n")
+    return "".join(out)
 
 
 def commands(command, path):
@@ -116,8 +131,9 @@ def page(root, date):
     out.append(".Sh COMMANDS\n")
     for path, command in everything[1:]:
         out.append(f".Ss {escaped(' '.join(path))}\n" + paragraphs(command.get("abstract", "")))
-        if command.get("discussion"):
-            out.append(".Pp\n" + paragraphs(command["discussion"]))
+        about = paragraphs(command.get("discussion", ""))
+        if about:
+            out.append(".Pp\n" + about)
         if (path, command) in leaves:
             own = [a for a in command.get("arguments", []) if shown(a) and item(a) not in common]
             out.append(options(own))

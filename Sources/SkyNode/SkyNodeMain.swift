@@ -17,8 +17,12 @@ enum SkyNodeMain {
         signal(SIGPIPE, SIG_IGN)
         Console.openMissingStreams()
         do {
-            if let complaint = CommandPath(Array(CommandLine.arguments.dropFirst())).complaint {
-                throw CommandFailure(.usage, complaint)
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
+            if ShortHelp.isAsked(arguments) {
+                let help = ShortHelp(arguments, root: try CommandInfo.root(), width: Console.outputColumns ?? 80)
+                printHelp(help.lines.joined(separator: "\n"))
+                exit(Console.closeOutput(ExitStatus.done.rawValue))
             }
             var command = try SkyNodeCommand.parseAsRoot()
             // The one that lives for months.
@@ -45,29 +49,34 @@ enum SkyNodeMain {
     private static func report(_ error: any Error) -> Int32 {
         switch error {
         case let failure as CommandFailure:
-            if let message = failure.message { Console.error("skynode: \(message)") }
+            if let message = failure.message { Console.failure("\(message)") }
             return failure.status.rawValue
         case let error as SkyError:
-            Console.error("skynode: \(error.message)")
+            Console.failure("\(error.message)")
             return ExitStatus.usage.rawValue
         case let error as SecurityError:
-            Console.error("skynode: \(error)")
+            Console.failure("\(error)")
             return ExitStatus.usage.rawValue
         case let error as TransportError:
-            Console.error("skynode: the node was lost: \(error)")
+            Console.failure("the node was lost: \(error)")
             return ExitStatus.noCluster.rawValue
         case let error as RemoteError:
-            Console.error("skynode: \(error.message)")
+            Console.failure("\(error.message)")
             return ExitStatus.partlyFailed.rawValue
         default:
             let code = SkyNodeCommand.exitCode(for: error)
             if code.isSuccess {
-                Console.output(SkyNodeCommand.fullMessage(for: error))
+                printHelp(SkyNodeCommand.fullMessage(for: error))
                 return ExitStatus.done.rawValue
             }
-            Console.error("skynode: \(usageMessage(error))")
+            Console.failure("\(usageMessage(error))")
             return ExitStatus.usage.rawValue
         }
+    }
+
+    /// Help, the version or a script for a shell.
+    private static func printHelp(_ text: String) {
+        Console.output(LongHelp(text).text(Console.outputStyle))
     }
 
     /// What is wrong with the command line, in one line with where to read on.

@@ -63,6 +63,35 @@ import Testing
         }
     }
 
+    @Test func `of several images each has a line, and the last line says what they came to`() async throws {
+        let folder = try ScratchFolder()
+        let files = try await images(2, size: 128, in: folder)
+        func scan(_ options: String...) async throws -> Ended {
+            try await Skynode.run(
+                ["scan"] + files + [
+                    "/nonexistent/sky.fits", "-o", folder.file("out"), "--slots", "1", "--no-multicast", "--no-picture",
+                    "--format-catalogue", "csv",
+                ] + options)
+        }
+        let told = try await scan()
+        #expect(told.status == 2 && told.output.count == 3, "\(told.output)")
+        let line = try #require(told.output.last)
+        #expect(line.hasPrefix("2 images: ") && line.contains("1 could not be read"), "\(line)")
+        #expect(line.hasSuffix("results in \(folder.file("out")); all sources in \(folder.file("out"))/merged.csv"))
+        for (file, line) in zip(files, told.output.dropLast().sorted()) {
+            #expect(line.hasPrefix(file + ": ") && line.contains(/: \d+ sources? in [0-9.]+ s$/), "\(line)")
+        }
+        #expect(told.errors.filter { $0.hasPrefix("skynode: ") }.count == 1)
+        let verbose = try await scan("-v")
+        #expect(verbose.output.count { $0.hasPrefix("wrote ") } == 3, "\(verbose.output)")
+        #expect(verbose.errors.contains { $0.hasPrefix("Completed: ") })
+        let quiet = try await scan("-q")
+        #expect(
+            quiet.status == 2 && quiet.output.isEmpty
+                && quiet.errors == told.errors.filter { $0.hasPrefix("skynode: ") })
+        #expect(try await scan("-q", "-v").errors == ["skynode: --quiet and --verbose contradict each other"])
+    }
+
     @Test func `of many files it is said that they are looked at`() async throws {
         let folder = try ScratchFolder()
         let file = try await images(1, size: 64, in: folder)[0]

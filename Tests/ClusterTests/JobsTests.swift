@@ -33,6 +33,10 @@ struct JobsTests {
             #expect(try await Skynode.run("jobs", "cancel", long, "--node", node).status == 0)
             let end = try await Skynode.run("jobs", "watch", long, "--node", node)
             #expect(end.status == 130)
+            let again = try await Skynode.run("jobs", "cancel", "@last", "--node", node)
+            #expect(again.status == 0 && again.output == ["job \(long) had ended before: cancelled"])
+            let named = try await Skynode.shell("SKYNODE_NODE=\(node) \"$0\" jobs \(long.prefix(8))")
+            #expect(named.output.first == "job        \(long)", "\(named.errors)")
             let shown = try await Skynode.run("jobs", "show", long, "--node", node)
             #expect(shown.output.contains("state      cancelled") && shown.output.contains("priority   5"))
 
@@ -40,6 +44,22 @@ struct JobsTests {
             #expect(try await Set(jobs(node).keys) == [long])
             let gone = try await Skynode.run("jobs", "show", short, "--node", node)
             #expect(gone.status == 2 && gone.errors.last?.contains("there is no job \(short)") == true)
+            #expect(gone.errors.last?.contains("the only one is \(long)") == true, "\(gone.errors)")
+
+            let others = [
+                try await submit("--tasks", "1", "--duration", "1ms"),
+                try await submit("--tasks", "1", "--duration", "1ms"),
+            ]
+            for job in others { #expect(try await Skynode.run("jobs", "watch", job, "--node", node).status == 0) }
+            let done = try await Skynode.run(
+                "jobs", "--state", "done", "--limit", "1", "--format", "json", "--node", node)
+            #expect(done.output.count == 1 && done.output[0].contains(others[1]))
+            let missing = try await Skynode.run("jobs", "delete", others[0], "none", "--node", node)
+            #expect(missing.status == 2 && missing.output.isEmpty, "all or none")
+            let deleted = try await Skynode.run("jobs", "delete", "--done", "--node", node)
+            #expect(deleted.output == others.map { "deleted job \($0) (1 simulated tasks)" })
+            #expect(try await Skynode.run("jobs", "delete", "--older", "7d", "--node", node).output.count == 1)
+            #expect(try await Set(jobs(node).keys) == [long], "it is not a week old")
         }
     }
 
@@ -107,7 +127,10 @@ struct JobsTests {
     @Test func `a node that is drained gets nothing new until it is resumed`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let node = cluster.addresses[0]
-            #expect(try await Skynode.run("nodes", "drain", "node2", "--node", node).status == 0)
+            let drained = try await Skynode.run("nodes", "drain", "node2", "--node", node)
+            #expect(drained.status == 0 && drained.output == ["node2: drained"])
+            let one = try await Skynode.run("nodes", "node2", "--node", node)
+            #expect(one.output.first == "node        node2" && one.output.contains("state       draining"))
             let alone = try await Skynode.run("simulate", "--node", node, "--tasks", "12", "--duration", "20ms")
             #expect(alone.output.count == 2 && alone.output.last?.contains("node1") == true, "\(alone.output)")
             let waiting = try await Skynode.run(
@@ -123,6 +146,7 @@ struct JobsTests {
             #expect(both.output.count == 3, "\(both.output)")
             let none = try await Skynode.run("nodes", "drain", "nobody", "--node", node)
             #expect(none.status == 2 && none.errors.last?.contains("there is no node nobody") == true)
+            #expect(none.errors.last?.hasSuffix("there are node1, node2") == true)
         }
     }
 

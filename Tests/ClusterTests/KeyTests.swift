@@ -229,6 +229,22 @@ import Testing
         #expect(try await shell("SKYNODE_CLUSTER_KEY= \"$0\" nodes --node 127.0.0.1:1").status == 3)
     }
 
+    @Test func `a key in its usual place is taken where nothing is said, and named where it is of no use`() async throws
+    {
+        let folder = try ScratchFolder()
+        let key = folder.file("skynode/cluster.key")
+        try FileManager.default.createDirectory(atPath: folder.file("skynode"), withIntermediateDirectories: true)
+        func run(_ words: String) async throws -> Ended {
+            try await shell("XDG_CONFIG_HOME='\(folder.path)' \(words) --node 10.0.0.1:1 --format json")
+        }
+        expectRefusal(try await run("\"$0\" nodes"), saying: "without a key, links stay within this machine")
+        try Data("nonsense".utf8).write(to: URL(fileURLWithPath: key))
+        chmod(key, 0o600)
+        expectRefusal(try await run("\"$0\" nodes"), saying: "\(key) was taken because none was named")
+        expectRefusal(
+            try await run("SKYNODE_CLUSTER_KEY= \"$0\" nodes"), saying: "without a key, links stay within this machine")
+    }
+
     // MARK: - What a node says of its reach
 
     /// What a node with these options wrote to standard error from its start to its end.

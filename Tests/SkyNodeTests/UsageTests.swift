@@ -17,7 +17,8 @@ struct UsageTests {
 
     @Test(arguments: [
         "scan a.fits", "jobs", "jobs show 7f", "nodes --watch", "help", "help jobs show", "--help", "", "key show-id x",
-        "worker", "scan jobs", "--generate-completion-script bash",
+        "worker", "scan jobs", "--generate-completion-script bash", "jobs 7f3a", "jobs @last --format json",
+        "nodes dome-2", "nodes 4f09038379318800",
     ])
     func `commands that there are raise no complaint`(line: String) {
         #expect(complaint(line) == nil)
@@ -27,7 +28,8 @@ struct UsageTests {
         ("sacn", "did you mean skynode scan?"), ("sacn --help", "did you mean skynode scan?"),
         ("help jbos", "did you mean skynode jobs?"), ("drain dome-2", "did you mean skynode nodes drain?"),
         ("drain --help", "did you mean skynode nodes drain?"), ("jobs cancle 7f", "did you mean skynode jobs cancel?"),
-        ("show 7f", "did you mean skynode jobs show?"), ("nodes dome-2", "there are: list, drain, resume"),
+        ("show 7f", "did you mean skynode jobs show?"), ("nodes drian", "did you mean skynode nodes drain?"),
+        ("jobs m31", "there are: list, show"), ("jobs lits", "did you mean skynode jobs list?"),
         ("frobnicate", "there are: serve, scan"),
     ])
     func `a command that there is not is named, with the one that is meant`(line: String, words: String) throws {
@@ -46,6 +48,7 @@ struct UsageTests {
 
     @Test(arguments: [
         ("simulate --time-limit 5x", "such as 90s, 10m or 2h"), ("simulate --duration 10", "such as 90s"),
+        ("jobs delete --older 7", "such as 7d, 12h or 30m"), ("jobs --state bad", "done, failed, cancelled, bad-input"),
         ("serve --data-limit 20-gigs", "such as 500M or 20G"), ("simulate --tasks many", "a number"),
         ("scan a --format-catalogue csv,xml", "fits, ldac, csv, ecsv, votable, ndjson, reg"),
         ("serve --log-level loud", "trace, debug, info, notice, warning, error, critical"),

@@ -15,19 +15,27 @@ struct DoctorCommand: AsyncParsableCommand {
 
             Each line is ok, a note (which may be as it is meant to be) or a problem, with what to do about it below. \
             The exit code is 0 without a problem and 1 with one.
+
+            EXAMPLES:
+              skynode doctor
+              skynode doctor --cluster-key cluster.key --interface eth0
+              skynode doctor --join dome-1:7420           can it be reached from here?
             """)
 
     @Option(help: ArgumentHelp("The node of this machine.", valueName: "host:port"))
     var node: String?
 
-    @Option(help: ArgumentHelp("How long to listen; nodes say who they are every few seconds.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long to listen, 5 to 600; nodes say who they are every few seconds.", valueName: "seconds"))
     var seconds = 6
 
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
+    @OptionGroup(title: HelpSection.connection) var network: NetworkOptions
+    @OptionGroup(title: HelpSection.connection) var log: LogOptions
 
-    @Option(help: "text for people, json for programs: one object a line.")
-    var format = OutputFormat.text
+    @OptionGroup var display: DisplayOptions
+
+    var format: OutputFormat { display.format }
 
     func run() async throws {
         guard (5...600).contains(seconds) else { throw CommandFailure(.usage, "--seconds takes 5 to 600") }
@@ -35,7 +43,7 @@ struct DoctorCommand: AsyncParsableCommand {
         for finding in findings {
             switch format {
             case .json: Console.output(try JSONLine.encode(finding))
-            case .text: for line in finding.lines { Console.output(line) }
+            case .text: for line in finding.lines(Console.outputStyle) { Console.output(line) }
             }
         }
         if findings.contains(where: { $0.level == .problem }) { throw CommandFailure(.partlyFailed) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Base
+import Foundation
 import Sky
 import SkyCore
 import Transport
@@ -10,7 +11,15 @@ struct JobsCommand: AsyncParsableCommand {
         commandName: "jobs", abstract: "List, follow, cancel and fetch jobs.",
         discussion: """
             Jobs belong to the node they were submitted to and are kept there, with their results, until they are deleted \
-            or old. Of a job's id the first digits are enough.
+            or old. A job is called by its id, by the first digits of it, or @last, the newest.
+
+            EXAMPLES:
+              skynode jobs                        all jobs, the newest last
+              skynode jobs 7f3a                   one: where it stands, what has failed
+              skynode jobs watch @last            follow the newest to its end
+              skynode jobs results 7f3a -o out    write its files
+              skynode jobs --state failed --limit 10
+              skynode jobs delete --done --older 7d
             """,
         subcommands: [
             JobsListCommand.self, JobsShowCommand.self, JobsWhyCommand.self, JobsWatchCommand.self,
@@ -21,13 +30,13 @@ struct JobsCommand: AsyncParsableCommand {
 
 /// Which job is meant, and which node is asked.
 struct JobArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The job's id, or its first digits.", valueName: "job"))
+    @Argument(help: ArgumentHelp("The job's id, its first digits, or @last for the newest.", valueName: "job"))
     var job: String
 
     @OptionGroup var options: NodeOptions
 
     func with<Result: Sendable>(_ body: (Coordinator, JobListing) async throws -> Result) async throws -> Result {
-        try await options.with { try await body($0, try await find(job, $0)) }
+        try await options.with { try await body($0, try JobReference.find(job, in: try await $0.list())) }
     }
 
     /// As `with`, for what goes on where the node is lost and comes back.
@@ -35,41 +44,49 @@ struct JobArgument: ParsableArguments {
         patience: Duration = .zero, _ body: (CoordinatorReach, JobListing) async throws -> Result
     ) async throws -> Result {
         try await options.following(patience: patience) {
-            try await body($0, try await find(job, await $0.coordinator))
+            try await body($0, try JobReference.find(job, in: try await $0.coordinator.list()))
         }
-    }
-
-    /// The one job whose id begins so.
-    ///
-    /// - Throws: `CommandFailure` where there is none, or more.
-    private func find(_ prefix: String, _ coordinator: Coordinator) async throws -> JobListing {
-        let found = try await coordinator.list().filter { $0.id.description.hasPrefix(prefix.lowercased()) }
-        guard let job = found.first, !prefix.isEmpty else {
-            throw CommandFailure(.usage, "there is no job \(PrintableText.of(prefix)); skynode jobs lists them")
-        }
-        guard found.count == 1 else {
-            throw CommandFailure(
-                .usage, "\(found.count) jobs begin with \(PrintableText.of(prefix)); write more of the id")
-        }
-        return job
     }
 }
 
 struct JobsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List all jobs of a node, the oldest first.",
+        commandName: "list", abstract: "List the jobs of a node, the newest last, or show one.",
         discussion: """
             With --all it lists those of every node of the cluster, names the nodes that do not answer, and the exit code is \
-            1 where there are such.
+            1 where there are such. On a terminal, columns that do not fit are left out; --wide shows them all.
             """)
+
+    @Argument(help: ArgumentHelp("Show this job only: its id, its first digits, or @last.", valueName: "job"))
+    var job: String?
 
     @Flag(help: "The jobs of every node of the cluster; each line names the node that has the job.")
     var all = false
 
+    @Option(help: ArgumentHelp("Only jobs in this state; repeat for more.", valueName: "state"))
+    var state: [NamedArgument<JobState>] = []
+
+    @Option(help: ArgumentHelp("Only so many, the newest.", valueName: "n"))
+    var limit: Int?
+
+    @Flag(help: "All columns, however wide the terminal is.")
+    var wide = false
+
     @OptionGroup var options: NodeOptions
+
+    func validate() throws {
+        guard limit ?? 1 > 0 else { throw ValidationError("--limit takes a number from 1") }
+        guard job == nil || (!all && state.isEmpty && limit == nil) else {
+            throw ValidationError("name a job, or say which are listed, not both")
+        }
+    }
 
     func run() async throws {
         try await options.with { coordinator in
+            if let job {
+                let found = try JobReference.find(job, in: try await coordinator.list())
+                return try await JobsShowCommand.show(found, coordinator, options.format)
+            }
             guard all else { return try print(try await coordinator.list().map { (nil, $0) }) }
             let answers = try await WholeCluster(coordinator: coordinator).ask { try await $0.list() }
             var jobs: [(node: String?, job: JobListing)] = []
@@ -89,10 +106,17 @@ struct JobsListCommand: AsyncParsableCommand {
         }
     }
 
-    private func print(_ jobs: [(node: String?, job: JobListing)]) throws {
+    private func print(_ all: [(node: String?, job: JobListing)]) throws {
+        let selection = JobSelection(states: Set(state.map(\.value)), limit: limit)
+        let chosen = Set(selection.select(all.map(\.job), now: 0).map(\.id))
+        let jobs = all.filter { chosen.contains($0.job.id) }
         switch options.format {
         case .text:
-            for line in JobTable(jobs, namesNodes: all).lines { Console.output(line) }
+            let columns = Console.outputColumns
+            let table = JobTable(
+                jobs, namesNodes: self.all, width: wide ? nil : columns, now: columns == nil ? nil : .now,
+                style: Console.outputStyle)
+            for line in table.lines { Console.output(line) }
             for line in JobTable.pauses(jobs) { Console.error("skynode: \(line)") }
         case .json: for (node, job) in jobs { Console.output(try JSONLine.encode(JobLine(job, coordinator: node))) }
         }
@@ -106,13 +130,15 @@ struct JobsShowCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.with { coordinator, job in
-            let details = try await coordinator.details(job.id)
-            switch argument.options.format {
-            case .text: for line in JobDetailLines(job, details).lines { Console.output(line) }
-            case .json:
-                Console.output(try JSONLine.encode(JobLine(job, details)))
-            }
+        try await argument.with { try await JobsShowCommand.show($1, $0, argument.options.format) }
+    }
+
+    static func show(_ job: JobListing, _ coordinator: Coordinator, _ format: OutputFormat) async throws {
+        let details = try await coordinator.details(job.id)
+        switch format {
+        case .text:
+            for line in JobDetailLines(job, details, style: Console.outputStyle).lines { Console.output(line) }
+        case .json: Console.output(try JSONLine.encode(JobLine(job, details)))
         }
     }
 }
@@ -136,16 +162,16 @@ struct JobsWhyCommand: AsyncParsableCommand {
 
 struct JobsWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Follow a job to its end. Ctrl-C ends the following, not the job.")
+        commandName: "watch", abstract: "Follow a job to its end. Ctrl-C stops watching; the job continues.")
 
-    @Flag(name: .shortAndLong, help: "Tell every completed task.")
+    @Flag(name: .shortAndLong, help: "Print every completed task.")
     var verbose = false
 
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
         let report = try await argument.following(patience: CoordinatorReach.usualPatience) { coordinator, job in
-            let display = ProgressDisplay(isQuiet: argument.options.format == .json)
+            let display = ProgressDisplay(argument.options.format)
             coordinator.speak(through: display)
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
             defer { display.finish() }
@@ -163,25 +189,65 @@ struct JobsCancelCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.with { try await $0.cancel($1.id) }
+        try await argument.with { coordinator, job in
+            try await coordinator.cancel(job.id)
+            guard argument.options.format == .text else { return }
+            let before = job.state == nil ? nil : JobState(job).words
+            Console.output(before.map { "job \(job.id) had ended before: \($0)" } ?? "cancelled job \(job.id)")
+        }
     }
 }
 
 struct JobsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Forget a job and its results; one that goes on is cancelled first.")
+        commandName: "delete", abstract: "Forget jobs and their results; those that go on are cancelled first.",
+        discussion: """
+            EXAMPLES:
+              skynode jobs delete 7f3a 81c0       these two
+              skynode jobs delete --done          all that are done
+              skynode jobs delete --older 7d      all that ended, older than a week
+            """)
 
-    @OptionGroup var argument: JobArgument
+    @Argument(help: ArgumentHelp("Ids of jobs, their first digits, or @last for the newest.", valueName: "job"))
+    var jobs: [String] = []
+
+    @Flag(help: "All jobs that are done; not those that failed or were cancelled.")
+    var done = false
+
+    @Option(help: ArgumentHelp("All jobs that have ended and were submitted so long ago: 7d, 12h.", valueName: "age"))
+    var older: AgeArgument?
+
+    @OptionGroup var options: NodeOptions
+
+    func validate() throws {
+        let isRule = done || older != nil
+        guard jobs.isEmpty == isRule else {
+            throw ValidationError(
+                isRule ? "name jobs, or give --done or --older, not both" : "name a job, or give --done or --older")
+        }
+    }
 
     func run() async throws {
-        try await argument.with { try await $0.delete($1.id) }
+        try await options.with { coordinator in
+            let all = try await coordinator.list()
+            let selection = JobSelection(states: done ? [.done] : [], age: older?.duration)
+            let now = UInt64(max(0, Date.now.timeIntervalSince1970 * 1000))
+            let chosen = jobs.isEmpty ? selection.select(all, now: now) : try JobSelection.named(jobs, in: all)
+            for job in chosen {
+                try await coordinator.delete(job.id)
+                if options.format == .text {
+                    Console.output("deleted job \(job.id) (\(PrintableText.of(job.title)))")
+                }
+            }
+            if chosen.isEmpty, options.format == .text { Console.output("no such jobs: nothing was deleted") }
+        }
     }
 }
 
 struct JobsStorageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storage",
-        abstract: "Tell how much room jobs and earlier results take, and how often those helped.")
+        abstract: "Show disk space used by jobs and cached results, and the cache's hit rate.")
 
     @OptionGroup var options: NodeOptions
 
@@ -201,7 +267,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
         commandName: "results", abstract: "Write the files of a scan that has ended, as skynode scan does.",
         discussion: "Of a job that was cancelled or failed the catalogue holds the sectors that are done.")
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: HelpSection.output) var output: OutputOptions
 
     @OptionGroup var argument: JobArgument
 

@@ -7,6 +7,14 @@ import Transport
 struct NodesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nodes", abstract: "List the nodes of the cluster, drain one, let it work again.",
+        discussion: """
+            EXAMPLES:
+              skynode nodes                       who is there
+              skynode nodes dome-2                one node, in full
+              skynode nodes --watch               the list, kept up to date
+              skynode nodes drain dome-2          no new work there, as before an upgrade
+              skynode nodes resume dome-2
+            """,
         subcommands: [NodesListCommand.self, NodesDrainCommand.self, NodesResumeCommand.self],
         defaultSubcommand: NodesListCommand.self)
 }
@@ -30,7 +38,12 @@ struct NodeArgument: ParsableArguments {
     func drain(_ isDraining: Bool) async throws {
         try await options.with { coordinator in
             guard let name else { return try await drainAll(isDraining, coordinator) }
-            try await coordinator.drain(DrainRequest(node: name, isDraining: isDraining))
+            let report = try NodeReference.find(name, in: try await coordinator.nodes())
+            // By id: names need not differ.
+            try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
+            guard options.format == .text else { return }
+            let answer = WholeCluster.Answer<Void>(member: report.member, result: .success(()))
+            Console.output(DrainLine(answer, isDraining: isDraining).text)
         }
     }
 
@@ -73,7 +86,7 @@ struct DrainLine: Encodable {
 struct NodesDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Give a node no new work; what runs there goes on. Until it is resumed or restarted.",
+        abstract: "Stop sending work to a node until it is resumed or restarted; running tasks finish.",
         discussion: "With --all it prints what became of each node, and the exit code is 1 where one did not answer.")
 
     @OptionGroup var node: NodeArgument
@@ -93,40 +106,57 @@ struct NodesResumeCommand: AsyncParsableCommand {
 
 struct NodesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the nodes of the cluster.",
+        commandName: "list", abstract: "List the nodes of the cluster, or show one.",
         discussion: """
             Asks a running node; without one there is no cluster, and the exit code is 3.
 
             FOUND says how the node that is asked came to know of another: by its beacon, by --join, by an introduction \
             of another node, or because the other dialled it (incoming). SPEED is measured on the tasks that it gave out: \
-            1 is average. A node that does not answer within a second is listed with what is known of it.
+            1 is average. A node that does not answer within a second is listed with what is known of it. On a terminal, \
+            columns that do not fit are left out; --wide shows them all.
 
             --watch keeps the list up to date until Ctrl-C. Where standard output is no terminal, and with --format json, \
             it prints a line for each node that is there, and then one for every change.
             """)
 
-    @Option(help: ArgumentHelp("The node to ask.", valueName: "host:port"))
-    var node: String?
+    @Argument(help: ArgumentHelp("Show this node only: its name or id.", valueName: "name"))
+    var name: String?
 
     @Flag(help: "Keep watching.")
     var watch = false
 
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
+    @Flag(help: "All columns, however wide the terminal is.")
+    var wide = false
 
-    @Option(help: "text for people, json for programs: one object a line.")
-    var format = OutputFormat.text
+    @OptionGroup var options: NodeOptions
+
+    private var format: OutputFormat { options.format }
+
+    func validate() throws {
+        guard name == nil || !watch else { throw ValidationError("--watch shows all nodes: leave the name out") }
+    }
 
     func run() async throws {
-        try await ClusterSession.client(node: node, network: network, log: log) { reach in
-            let coordinator = await reach.coordinator
+        try await options.with { coordinator in
+            if let name { return try show(try NodeReference.find(name, in: try await coordinator.nodes())) }
             switch (watch, format) {
-            case (false, .text): for line in NodeTable(try await coordinator.nodes()).lines { Console.output(line) }
+            case (false, .text):
+                let width = wide ? nil : Console.outputColumns
+                let table = NodeTable(try await coordinator.nodes(), width: width, style: Console.outputStyle)
+                for line in table.lines { Console.output(line) }
             case (false, .json):
                 for report in try await coordinator.nodes() { Console.output(try JSONLine.encode(NodeLine(report))) }
             case (true, .text) where Console.outputIsTerminal: try await picture(coordinator)
             case (true, _): try await follow(coordinator)
             }
+        }
+    }
+
+    private func show(_ report: NodeReport) throws {
+        switch format {
+        case .text:
+            for line in NodeDetailLines(report, style: Console.outputStyle).lines { Console.output(line) }
+        case .json: Console.output(try JSONLine.encode(NodeLine(report)))
         }
     }
 
@@ -147,8 +177,9 @@ struct NodesListCommand: AsyncParsableCommand {
     private func picture(_ coordinator: Coordinator) async throws {
         var next: UInt64?
         while !Task.isCancelled, !Console.isOutputLost {
-            let lines = NodeTable(try await coordinator.nodes()).lines
-            Console.screen(lines)
+            // As wide as the window is by now.
+            let width = Console.outputColumns
+            Console.screen(NodeTable(try await coordinator.nodes(), width: width, style: Console.outputStyle).lines)
             let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(1)))
             next = page.next
         }

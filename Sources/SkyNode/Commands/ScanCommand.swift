@@ -15,6 +15,15 @@ struct ScanCommand: AsyncParsableCommand {
 
             A node that has the image under the same path, as on a shared folder, reads it there; the others get the \
             pixels that they need from one that has it.
+
+            EXAMPLES:
+              skynode scan m31.fits -o out
+              skynode scan night/ -o night.ecsv           one catalogue of all images
+              skynode scan m31.fits -o - | head           the catalogue on standard output
+              skynode scan m31.fits --threshold 3 --aperture 6,10 --zero-point 25.3
+              skynode scan tonight.fits --reference lastweek.fits -o out
+              skynode scan 'night/*.fits' --weight %.weight.fits -o out
+              skynode scan night/ --detach
             """)
 
     @Argument(
@@ -23,104 +32,51 @@ struct ScanCommand: AsyncParsableCommand {
         completion: .file(extensions: ["fits", "fit", "fts", "gz", "fz"]))
     var images: [String] = []
 
-    @OptionGroup var output: OutputOptions
-
-    @Flag(help: "Of several images, write no catalogue of all together.")
-    var noMerge = false
-
+    @OptionGroup(title: HelpSection.input) var layers: LayerOptions
+    @OptionGroup(title: HelpSection.input) var companions: CompanionOptions
+    @OptionGroup(title: HelpSection.output) var output: OutputOptions
+    @OptionGroup(title: HelpSection.output) var files: ScanFileOptions
     @OptionGroup var detection: DetectionOptions
-    @OptionGroup var layers: LayerOptions
-    @OptionGroup var companions: CompanionOptions
-    @OptionGroup(title: "Two images") var dual: DualImageOptions
-    @OptionGroup(title: "Artificial stars") var injection: InjectionOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Compare each image with this one, of the same part of the sky: what appeared, vanished, faded, changed or moved. "
-                + "Writes "
-                + "NAME.changes.csv and NAME.changes.html.",
-            valueName: "file"), completion: .file())
-    var reference: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "With --reference: how far the coordinates of the images may be off. Default: 20 seconds of arc or 10 pixels, "
-                + "whichever is more.",
-            valueName: "arcsec"))
-    var coordinateError: Double?
-
-    @Option(
-        help: ArgumentHelp(
-            "With --reference: this many stars are put into a copy of each image to see which the comparison finds; where it "
-                + "misses more than a fifth of the bright ones it says that it is blind, with exit code 1. 0 for none. "
-                + "Default: \(InjectedChange.usualCount).",
-            valueName: "n"))
-    var injectChanges: Int?
-
-    @Flag(
-        help: ArgumentHelp(
-            "With --reference: write NAME.difference.fits too, what the comparison looked at: each image less the reference "
-                + "as it would have seen it, and the noise of that."))
-    var difference = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Truth of a synthetic image (CSV); the summary then says what was found of it.", valueName: "file"),
-        completion: .file(extensions: ["csv"]))
-    var truth: String?
-
-    @Flag(name: .customLong("no-picture"), help: "Write no pictures and no report.")
-    var noPicture = false
-
-    @Option(
-        name: .customLong("fail-sector"),
-        help: ArgumentHelp("Let the first try of this sector fail, to see a retry.", valueName: "n"))
-    var failSector: Int?
-
-    @Flag(help: "Scan again what was scanned before with the same parameters.")
-    var noCache = false
-
-    @Flag(
-        help: ArgumentHelp(
-            "Write the sectors that are done of a scan that is cancelled or given up, and of several images those that are "
-                + "done as merged.partial.csv and so on."))
-    var keepPartial = false
-
-    @Flag(name: .shortAndLong, help: "Tell every completed task.")
-    var verbose = false
-
-    @OptionGroup(title: "Job options") var flags: JobFlags
-
-    @Flag(
-        help: ArgumentHelp(
-            "Do not wait: print the jobs' ids. `skynode jobs results` writes the files later. Of a file with several images "
-                + "the first is scanned, or the one that --hdu names; of a colour image the first plane, or --plane's.")
-    )
-    var detach = false
-
+    @OptionGroup(title: HelpSection.comparison) var comparison: ComparisonOptions
+    @OptionGroup(title: HelpSection.twoImages) var dual: DualImageOptions
+    @OptionGroup(title: HelpSection.stars) var injection: InjectionOptions
+    @OptionGroup(title: HelpSection.job) var job: ScanJobOptions
+    @OptionGroup(title: HelpSection.job) var flags: JobFlags
     @OptionGroup var cluster: ClusterOptions
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Print every completed task, and of several images all that is printed of one, instead of a line each.")
+    var verbose = false
+
+    @Flag(name: .shortAndLong, help: "Print only what goes wrong.")
+    var quiet = false
+
     func run() async throws {
-        let plan = try ScanPlan(self) { if cluster.format == .text { Console.error("skynode: \($0)") } }
-        for refusal in plan.refusals { Console.error("skynode: \(PrintableText.of(refusal))") }
-        if detach {
+        guard !quiet || !verbose else { throw CommandFailure(.usage, "--quiet and --verbose contradict each other") }
+        let plan = try ScanPlan(self) { if cluster.format == .text, !quiet { Console.error("skynode: \($0)") } }
+        for refusal in plan.refusals { Console.failure(PrintableText.of(refusal)) }
+        if job.detach {
             plan.removeOutputFolderIfUnused()
-            try await JobHandover.detach(plan.items.map { Submission($0.request) }, cluster)
+            let submissions = plan.items.map { Submission($0.request) }
+            try await JobHandover.detach(submissions, cluster, output: output.output)
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
-        let (format, isVerbose, keepPartial, draws) = (cluster.format, verbose, keepPartial, !noPicture)
+        let (format, isQuiet, keepPartial, draws) = (cluster.format, quiet, files.keepPartial, !files.noPicture)
+        let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
         do {
             let time = keepPartial ? ScanCommand.timeForResults : .zero
             let status = try await Interrupts.during(timeForResults: time) { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
-                    let display = ProgressDisplay(isQuiet: format == .json)
+                    let display = ProgressDisplay(
+                        format == .json ? .nothing : isQuiet ? .problems : .progress)
                     defer { display.finish() }
                     interrupts.speak(through: display)
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
-                        format: format, isVerbose: isVerbose, keepsPartial: keepPartial, draws: draws)
+                        format: format, detail: detail, keepsPartial: keepPartial, draws: draws)
                     return try await batch.run()
                 }
             }

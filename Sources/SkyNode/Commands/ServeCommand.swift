@@ -17,8 +17,16 @@ struct ServeCommand: AsyncParsableCommand {
             node take no new work, let its tasks end for a while (--stop-grace), say goodbye to the others and stop; once \
             more stops it at once. SIGHUP makes it read its configuration again.
 
+            Without a key (see skynode key) it accepts its own machine only.
+
             Each option is also a key of the configuration file and a variable: --worker-memory is worker-memory there and \
             SKYNODE_WORKER_MEMORY. Flags beat variables, and these beat the file.
+
+            EXAMPLES:
+              skynode serve                               for this machine
+              skynode serve --listen 0.0.0.0:7420 --cluster-key cluster.key
+              skynode serve --listen 0.0.0.0:7420 --join dome-1:7420 --slots 4
+              skynode serve --config /etc/skynode/skynode.yaml --check-config
             """)
 
     @Option(
@@ -55,43 +63,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Folder for jobs and their results. Default: /var/lib/skynode/NAME for root, ~/.local/state/skynode/NAME for "
-                + "other users, and what systemd names (StateDirectory=) for a service.", valueName: "folder"),
-        completion: .directory)
-    var data: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            What that folder may hold: 500M, 20G. Above it the oldest jobs that have ended are deleted, and then new \
-            tasks wait. Default: 20G.
-            """, valueName: "size"))
-    var dataLimit: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            How much of that may be earlier results that answer later tasks of the same image and parameters; 0 for \
-            none. Default: 1G.
-            """, valueName: "size"))
-    var cacheSize: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Pixels of other nodes' images, and for other nodes, that are kept in memory: 64M, 1G; 0 for none. Default: \
-            128M, or a sixteenth of the memory where that is less.
-            """, valueName: "size"))
-    var pixelCache: SizeArgument?
-
-    @Option(help: ArgumentHelp("Jobs that have ended, of which the oldest are deleted beyond it.", valueName: "n"))
-    var keepJobs = JobRetention().count
-
-    @Option(help: ArgumentHelp("Days after which jobs that have ended are deleted.", valueName: "n"))
-    var keepDays = 30
-
-    @Option(
-        help: ArgumentHelp(
             "How long running tasks may go on when the node is to stop: 30s, 5m; 0s for not at all.",
             valueName: "duration"))
     var stopGrace = DurationArgument(.seconds(10))
@@ -107,39 +78,11 @@ struct ServeCommand: AsyncParsableCommand {
             visibility: .hidden))
     var slowness = 1
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Where to answer HTTP: health, metrics for Prometheus, nodes and jobs; none for nowhere. Other addresses than this \
-            machine's own need --http-token. Default: \(Defaults.http), if nobody else has that port.
-            """, valueName: "host:port"))
-    var http: String?
-
-    @Option(
-        name: .customLong("http-token"),
-        help: ArgumentHelp(
-            """
-            A file with the bearer token that HTTP requests must show, but for /healthz and /readyz. Without one, reading is \
-            free and nothing can be changed.
-            """, valueName: "file"), completion: .file())
-    var httpToken: String?
-
-    @Option(
-        name: .customLong("http-host"),
-        help: ArgumentHelp(
-            """
-            A further name under which HTTP is answered, as that of a proxy or service; *.example.org for all below it. \
-            Repeatable. IP addresses, localhost and the machine's own name always are.
-            """, valueName: "name"))
-    var httpHosts: [String] = []
-
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
-
-    @Option(
-        name: .customLong("log-format"),
-        help: "text for people, json for programs. Under systemd, text has priorities and no times.")
-    var logFormat = OutputFormat.text
+    @OptionGroup(title: HelpSection.storage) var storage: StorageOptions
+    @OptionGroup(title: HelpSection.http) var web: HTTPOptions
+    @OptionGroup(title: HelpSection.connection) var network: NetworkOptions
+    @OptionGroup(title: HelpSection.log) var log: LogOptions
+    @OptionGroup(title: HelpSection.log) var logFormatting: LogFormatOptions
 
     func run() async throws {
         if listKeys { return Console.output(ConfigurationKey.table) }
@@ -169,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
         let environment = configured.source.environment
         let threshold = ServiceLogHandler.Threshold(log.logLevel ?? .notice)
         let style: ServiceLogHandler.Style =
-            logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
+            logFormatting.logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
         let logger = Logger(label: "skynode") { ServiceLogHandler(label: $0, style: style, threshold: threshold) }
         var settings = try settings(logger)
         let http = try httpServer()
@@ -254,10 +197,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// `nil` for none.
     private func httpServer() throws -> HTTPServer? {
-        guard http != "none" else { return nil }
+        guard web.http != "none" else { return nil }
         let address =
-            try http.map { try AddressArgument.parse($0, option: "--http", allowsPortZero: true) } ?? Defaults.http
-        let token = try httpToken.map { path in
+            try web.http.map { try AddressArgument.parse($0, option: "--http", allowsPortZero: true) } ?? Defaults.http
+        let token = try web.httpToken.map { path in
             let text = try SecretFile.secret(path).trimmingCharacters(in: .whitespacesAndNewlines)
             guard text.utf8.count >= 16, text.allSatisfy({ $0.isASCII && !$0.isWhitespace }) else {
                 throw CommandFailure(
@@ -269,7 +212,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard address.isLoopback || token != nil else {
             throw CommandFailure(.usage, "--http \(address): beyond this machine, HTTP needs --http-token")
         }
-        for name in httpHosts where !HostNames.isValid(name) {
+        for name in web.httpHosts where !HostNames.isValid(name) {
             throw CommandFailure(
                 .usage, "--http-host \(PrintableText.of(name)): not a host's name, which has no port and no blanks")
         }
@@ -279,7 +222,7 @@ struct ServeCommand: AsyncParsableCommand {
             return host
         }
         return HTTPServer(
-            address: address, isWanted: http != nil, token: token, hosts: HostNames(extra: httpHosts + own),
+            address: address, isWanted: web.http != nil, token: token, hosts: HostNames(extra: web.httpHosts + own),
             metrics: MetricsRegistry())
     }
 
@@ -308,10 +251,10 @@ struct ServeCommand: AsyncParsableCommand {
             cluster: cluster, slots: try SlotsArgument.check(slots ?? Defaults.slots), executable: Defaults.executable)
         settings.allowsCrash = allowCrash
         if let problem = numberProblems.first { throw CommandFailure(.usage, problem) }
-        settings.retention.count = keepJobs
-        settings.retention.age = .seconds(keepDays * 86_400)
+        settings.retention.count = storage.keepJobs
+        settings.retention.age = .seconds(storage.keepDays * 86_400)
         settings.slowness = min(max(1, slowness), 1_000_000)
-        if let pixelCache { settings.pixelCache = pixelCache.count }
+        if let pixelCache = storage.pixelCache { settings.pixelCache = pixelCache.count }
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
         return settings
     }
@@ -329,8 +272,8 @@ struct ServeCommand: AsyncParsableCommand {
     private var numberProblems: [String] {
         let checks = [
             (stopGrace.duration <= ServeCommand.longestGrace, "--stop-grace takes a day at most"),
-            ((1...1_000_000).contains(keepJobs), "--keep-jobs takes a number from 1 to 1000000"),
-            ((1...36_500).contains(keepDays), "--keep-days takes a number from 1 to 36500"),
+            ((1...1_000_000).contains(storage.keepJobs), "--keep-jobs takes a number from 1 to 1000000"),
+            ((1...36_500).contains(storage.keepDays), "--keep-days takes a number from 1 to 36500"),
             (
                 workerMemory.map { $0.bytes >= ProcessLimits.leastAddressSpace } ?? true,
                 "--worker-memory: a worker process needs at least 512M"
@@ -342,15 +285,16 @@ struct ServeCommand: AsyncParsableCommand {
     /// A complaint about a file of keys with the option that names it.
     private func named(_ error: SecurityError) -> CommandFailure {
         let files =
-            network.security.files + [("--http-token", httpToken)].compactMap { name, path in path.map { (name, $0) } }
+            network.security.files
+            + [("--http-token", web.httpToken)].compactMap { name, path in path.map { (name, $0) } }
         let option = files.first { error.description.hasPrefix(PrintableText.of($0.1)) }?.0
         return CommandFailure(.usage, (option.map { "\($0): " } ?? "") + error.description)
     }
 
     private func limits() throws(CommandFailure) -> JournalLimits {
         var limits = JournalLimits()
-        if let dataLimit { limits.bytes = dataLimit.count }
-        limits.cache = cacheSize?.count ?? min(limits.cache, limits.bytes / 2)
+        if let dataLimit = storage.dataLimit { limits.bytes = dataLimit.count }
+        limits.cache = storage.cacheSize?.count ?? min(limits.cache, limits.bytes / 2)
         guard limits.bytes >= 1 << 20 else { throw CommandFailure(.usage, "--data-limit: a journal needs at least 1M") }
         guard limits.cache <= limits.bytes / 2 else {
             throw CommandFailure(
@@ -361,7 +305,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// A folder that was asked for is used or refused; of the usual ones the first that no other node uses.
     private func journal(_ name: String) -> JournalPlace {
-        if let folder = data { return .folder(Defaults.absolute(folder)) }
+        if let folder = storage.data { return .folder(Defaults.absolute(folder)) }
         return .firstFree(Defaults.absolute(Defaults.dataHome) + "/" + Defaults.fileName(name))
     }
 }

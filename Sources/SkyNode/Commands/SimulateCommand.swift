@@ -5,7 +5,14 @@ import Transport
 /// `skynode simulate`: the rehearsal, tasks that only take their time.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Rehearse a job: tasks of a fixed length, with faults if wanted.")
+        commandName: "simulate", abstract: "Rehearse a job: tasks of a fixed length, with faults if wanted.",
+        discussion: """
+            EXAMPLES:
+              skynode simulate --tasks 100 --duration 250ms
+              skynode simulate --fail-every 5             see retries
+              skynode simulate --poison 7                 see a task that can never be done
+              skynode simulate --tasks 1 --duration 1ms --repeat 1000
+            """)
 
     @Option(help: ArgumentHelp("How many tasks.", valueName: "n"))
     var tasks = 20
@@ -36,15 +43,15 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("repeat"),
         help: ArgumentHelp(
-            "Do it so often, one job after the other, and tell how long half and 99 % of them took at most.",
+            "Run N jobs in a row and print the median and 99th percentile of their durations.",
             valueName: "n"))
     var rounds: Int?
 
-    @Flag(name: .shortAndLong, help: "Tell every completed task.")
+    @Flag(name: .shortAndLong, help: "Print every completed task.")
     var verbose = false
 
-    @OptionGroup(title: "Job options") var flags: JobFlags
-    @OptionGroup(title: "Job options") var submission: SubmissionFlags
+    @OptionGroup(title: HelpSection.job) var flags: JobFlags
+    @OptionGroup(title: HelpSection.job) var submission: SubmissionFlags
     @OptionGroup var cluster: ClusterOptions
 
     func run() async throws {
@@ -65,7 +72,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let (format, isVerbose) = (cluster.format, verbose)
         let report = try await Interrupts.during { interrupts in
             try await ClusterSession.with(cluster) { coordinator in
-                let display = ProgressDisplay(isQuiet: format == .json)
+                let display = ProgressDisplay(format)
                 let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
                 defer { display.finish() }
                 interrupts.speak(through: display)

@@ -14,6 +14,15 @@ struct SkyNodeCommand: AsyncParsableCommand {
 
             Exit codes: 0 done; 1 done, but some tasks failed; 2 wrong usage or bad input; 3 no cluster reached; \
             130 cancelled.
+
+            EXAMPLES:
+              skynode scan m31.fits -o out                with all cores of this machine
+              skynode key new > cluster.key
+              skynode serve --listen 0.0.0.0:7420 --cluster-key cluster.key
+              skynode nodes                               who is there
+              skynode jobs                                what is done and what was
+
+            -h is short, --help is long; both go with every command.
             """,
         version: SkyNetVersion.current,
         subcommands: [

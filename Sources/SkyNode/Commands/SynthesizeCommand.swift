@@ -13,6 +13,11 @@ struct SynthesizeCommand: AsyncParsableCommand {
             WCS; cosmic rays, satellite trails and missing pixels where they are asked for. Writes NAME.fits and \
             NAME_truth.csv, or with --epochs a series of both in which a source keeps its id. The same options and \
             seed give the same bytes.
+
+            EXAMPLES:
+              skynode synthesize sky.fits
+              skynode synthesize big.fits --width 6000 --height 6000 --seed 7
+              skynode synthesize night.fits --epochs 3 --transients 5 --movers 9
             """)
 
     @Argument(help: ArgumentHelp("File to write.", valueName: "file"), completion: .file())

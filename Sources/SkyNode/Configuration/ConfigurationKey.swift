@@ -68,7 +68,7 @@ struct ConfigurationKey: Sendable {
             purpose: "pixels of other nodes' images that are kept in memory"),
         ConfigurationKey(
             name: "keep-jobs", kind: .value, unit: "jobs", fallback: "\(JobRetention().count)",
-            purpose: "jobs that have ended, of which the oldest are deleted beyond it", canChange: true),
+            purpose: "number of finished jobs to keep; older ones are deleted", canChange: true),
         ConfigurationKey(
             name: "keep-days", kind: .value, unit: "days", fallback: "30",
             purpose: "how long jobs that have ended are kept", canChange: true),
@@ -76,19 +76,20 @@ struct ConfigurationKey: Sendable {
             name: "stop-grace", kind: .value, unit: "a duration, as 30s", fallback: "10s",
             purpose: "how long running tasks may go on when the node is to stop", canChange: true),
         ConfigurationKey(
-            name: "cluster-key", kind: .value, unit: "a file", fallback: "none: this machine only",
+            name: "cluster-key", kind: .value, unit: "a file",
+            fallback: "a key in its usual place, or none: this machine only",
             purpose: "the key that all nodes have"),
         ConfigurationKey(
             name: "accept-key", kind: .list, unit: "files", fallback: "none",
-            purpose: "other keys whose owners are accepted too, while keys are changed"),
+            purpose: "during a key change, other keys whose nodes are accepted too"),
         ConfigurationKey(
             name: "tls-certificate", kind: .value, unit: "a PEM file", fallback: "none",
-            purpose: "instead of a key, this node's certificate of an own PKI"),
+            purpose: "this node's certificate from your own PKI, instead of a key"),
         ConfigurationKey(
             name: "tls-private-key", kind: .value, unit: "a PEM file", fallback: "none", purpose: "its private key"),
         ConfigurationKey(
             name: "tls-trust-roots", kind: .value, unit: "a PEM file", fallback: "none",
-            purpose: "the authorities whose certificates are accepted of others"),
+            purpose: "the CAs trusted for other nodes"),
         ConfigurationKey(
             name: "insecure", kind: .flag, unit: "true or false", fallback: "false",
             purpose: "links to other machines without a key"),
@@ -104,13 +105,13 @@ struct ConfigurationKey: Sendable {
             purpose: "do not look for others by multicast"),
         ConfigurationKey(
             name: "join", kind: .list, unit: "HOST:PORT each", fallback: "none",
-            purpose: "nodes to connect to, again and again", canChange: true),
+            purpose: "nodes to connect to; retried for ever", canChange: true),
         ConfigurationKey(
             name: "http", kind: .value, unit: "HOST:PORT, or none", fallback: "\(Defaults.http), if that port is free",
             purpose: "where health, metrics, nodes and jobs are told by HTTP"),
         ConfigurationKey(
             name: "http-token", kind: .value, unit: "a file", fallback: "none: this machine only, and reading only",
-            purpose: "the bearer token that HTTP requests must show"),
+            purpose: "the bearer token of HTTP requests"),
         ConfigurationKey(
             name: "http-host", kind: .list, unit: "host names, or *.DOMAIN",
             fallback: "IP addresses, localhost and the machine's own name",

@@ -65,9 +65,10 @@ struct ConfiguredArguments {
         }
     }
 
-    /// What is wrong with the variables: a misspelt one would be passed over in silence.
+    /// What is wrong with the variables: a misspelt one would be passed over in silence. The one that commands ask a node by
+    /// says nothing to a node.
     static func problems(_ environment: [String: String]) -> [String] {
-        let known = Set(ConfigurationKey.all.map(\.variable)).union([ConfigurationKey.fileVariable])
+        let known = Set(ConfigurationKey.all.map(\.variable)).union([ConfigurationKey.fileVariable, NodePlace.variable])
         var problems: [String] = []
         for name in environment.keys.sorted() where name.hasPrefix("SKYNODE_") && !known.contains(name) {
             let word = name.dropFirst("SKYNODE_".count).lowercased().replacing("_", with: "-")

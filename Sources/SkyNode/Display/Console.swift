@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 import SkyCore
@@ -17,6 +18,17 @@ enum Console {
     }
 
     private static let loss = NIOLockedValueBox<Loss?>(nil)
+
+    /// How text to standard output and to standard error looks; decided here, once for the process.
+    static let outputStyle = style(of: STDOUT_FILENO)
+    static let errorStyle = style(of: STDERR_FILENO)
+
+    private static func style(of descriptor: Int32) -> TextStyle {
+        let choice = ColourChoice(arguments: CommandLine.arguments)
+        return TextStyle(
+            isColoured: choice.isOn(
+                terminal: isatty(descriptor) == 1, environment: ProcessInfo.processInfo.environment))
+    }
 
     /// Whether there is somebody to write to; what is only written for a reader can end without one.
     static var isOutputLost: Bool { loss.withLockedValue { $0 != nil } }
@@ -53,12 +65,17 @@ enum Console {
 
     private static func note(_ code: Int32) -> Loss {
         guard code != EPIPE else { return .readerGone }
-        error("skynode: cannot write to standard output: \(String(cString: strerror(code)))")
+        failure("cannot write to standard output: \(String(cString: strerror(code)))")
         return .failed
     }
 
     static func error(_ line: String) {
-        errorText(line + "\n")
+        errorText(errorStyle.label(line) + "\n")
+    }
+
+    /// Says what went wrong.
+    static func failure(_ message: String) {
+        errorText(errorStyle.failure(message) + "\n")
     }
 
     /// Text that may hold several lines or terminal codes.
@@ -76,11 +93,15 @@ enum Console {
 
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// Columns of the terminal that standard output goes to; `nil` where it goes elsewhere.
+    static var outputColumns: Int? { outputIsTerminal ? terminalSize(of: STDOUT_FILENO).columns : nil }
+
     /// Draws a page over the last one: to the upper left, each line cleared behind its end, the rest of the screen cleared
-    /// (ECMA-48: CUP, EL, ED). Lines that do not fit are left out.
+    /// (ECMA-48: CUP, EL, ED). Lines below the screen are left out.
+    ///
+    /// - Parameter lines: no wider than `outputColumns`: a line that is broken in two would push the page up.
     static func screen(_ lines: [String]) {
-        let size = terminalSize(of: STDOUT_FILENO)
-        let fitting = lines.prefix(max(1, size.rows - 1)).map { $0.prefix(size.columns) + "\u{1B}[K\n" }
+        let fitting = lines.prefix(max(1, terminalSize(of: STDOUT_FILENO).rows - 1)).map { $0 + "\u{1B}[K\n" }
         output(bytes: Array(("\u{1B}[H" + fitting.joined() + "\u{1B}[J").utf8))
     }
 

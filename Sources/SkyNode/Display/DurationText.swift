@@ -17,6 +17,30 @@ enum DurationText {
         fixed(duration.inSeconds, decimals)
     }
 
+    /// Two units at most: 45 s, 12 m 5 s, 3 h 20 m, 9 d 4 h.
+    static func age(_ seconds: Double) -> String {
+        let whole = Int(min(max(0, seconds), 1e9))
+        let first = units.firstIndex { whole >= $0.seconds } ?? units.count - 1
+        return units[first..<min(first + 2, units.count)].enumerated().map { place, unit in
+            "\((place == 0 ? whole : whole % units[first].seconds) / unit.seconds) \(unit.name)"
+        }.joined(separator: " ")
+    }
+
+    /// As `age`, but what took less than ten seconds to the hundredth of one.
+    static func taken(_ seconds: Double) -> String {
+        (0..<9.995).contains(seconds) ? fixed(seconds, 2) + " s" : age(seconds)
+    }
+
+    /// How long something is ago, in one unit; clocks of two machines may differ a little.
+    static func ago(_ seconds: Double) -> String {
+        guard seconds >= 1 else { return "now" }
+        let whole = Int(min(seconds, 1e9))
+        let unit = units.first { whole >= $0.seconds } ?? ("s", 1)
+        return "\(whole / unit.seconds) \(unit.name == "m" ? "min" : unit.name) ago"
+    }
+
+    private static let units = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)].map { (name: $0, seconds: $1) }
+
     /// A number with a fixed number of decimals.
     static func fixed(_ value: Double, _ decimals: Int) -> String {
         guard value.isFinite, abs(value) < 1e12 else { return "-" }

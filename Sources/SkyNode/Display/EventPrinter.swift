@@ -3,18 +3,24 @@ import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
-/// Tells a job's events as they come: to people the retries and failures (and everything, in the book's words, if
-/// they want it), to programs every event as one object a line.
+/// Tells a job's events as they come: to people the retries and failures (and every task, or only failures, if they want
+/// that), to programs every event as one object a line.
 struct EventPrinter: Sendable {
     let format: OutputFormat
     let isVerbose: Bool
     let display: ProgressDisplay
     /// What the job is about, where there are several: the image's path.
     var subject: String?
+    /// Whether people are told of failures only.
+    var tellsFailuresOnly = false
     /// What programs were last told of a pause; shared by all copies.
     private let pause = NIOLockedValueBox<String?>(nil)
 
-    init(format: OutputFormat, isVerbose: Bool, display: ProgressDisplay, subject: String? = nil) {
+    init(
+        format: OutputFormat, isVerbose: Bool, display: ProgressDisplay, subject: String? = nil,
+        tellsFailuresOnly: Bool = false
+    ) {
+        self.tellsFailuresOnly = tellsFailuresOnly
         self.format = format
         self.isVerbose = isVerbose
         self.display = display
@@ -49,6 +55,18 @@ struct EventPrinter: Sendable {
 
     private func line(_ kind: JobEvent.Kind) -> String? {
         switch kind {
+        case .special, .completed, .retrying:
+            return tellsFailuresOnly ? nil : news(kind)
+        case .failed(let task, let reason):
+            return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
+        case .ended:
+            return nil
+        }
+    }
+
+    /// What goes as it should, or may still.
+    private func news(_ kind: JobEvent.Kind) -> String? {
+        switch kind {
         case .special(let event as ScanEvent):
             guard case .planned(let info, let sectors) = event else { return nil }
             let name = subject.map { PrintableText.of($0) + ": " } ?? ""
@@ -60,9 +78,7 @@ struct EventPrinter: Sendable {
             let pause = delay > .zero ? ", trying again in \(DurationText.seconds(delay)) s" : ", trying again"
             return "Retrying: \(PrintableText.of(task))\(ofSubject) failed on \(PrintableText.of(node)) "
                 + "(\(PrintableText.of(reason)))\(pause)"
-        case .failed(let task, let reason):
-            return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
-        case .special, .ended:
+        case .special, .failed, .ended:
             return nil
         }
     }

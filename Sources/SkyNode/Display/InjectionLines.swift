@@ -41,6 +41,14 @@ struct InjectionLines {
         return lines + files.map { "wrote \(PrintableText.of($0))" }
     }
 
+    /// What it comes to, in one line, for one image of many.
+    var line: String {
+        let limits = [(0.9, "90 %"), (0.5, "50 %")].map { share, words in
+            "\(words) to magnitude \(report.magnitude(at: share).map { DurationText.fixed($0, 2) } ?? "-")"
+        }
+        return "\(PrintableText.of(name)): \(count) stars injected, complete: \(limits.joined(separator: ", "))"
+    }
+
     private func row(_ bin: InjectionReport.Bin) -> [String] {
         func errors(_ errors: InjectionReport.Errors?) -> [String] {
             guard let errors else { return ["-", "-"] }

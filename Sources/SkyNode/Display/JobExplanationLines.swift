@@ -9,7 +9,7 @@ struct JobExplanationLines {
     init(_ job: JobListing, _ explanation: JobExplanation) {
         let status = job.status
         var lines = [
-            "job \(job.id) (\(PrintableText.of(job.title))): \(JobTable.state(job)), "
+            "job \(job.id) (\(PrintableText.of(job.title))): \(JobState(job).words), "
                 + "\(status.completed) of \(status.scheduled) tasks completed, \(status.failed) failed"
         ]
         lines += explanation.reasons.map { "  " + PrintableText.of($0) }

@@ -7,18 +7,52 @@ import Transport
 struct JobTable {
     let lines: [String]
 
-    private static let head = ["JOB", "STATE", "DONE", "FAILED", "RUNNING", "PRIORITY", "SUBMITTED", "TIME", "WHAT"]
+    /// - Parameters:
+    ///   - namesNodes: whether each line says which node has the job.
+    ///   - width: columns that there are; `nil` for as many as it takes.
+    ///   - now: for "2 min ago"; `nil` for times of day.
+    init(
+        _ jobs: [(node: String?, job: JobListing)], namesNodes: Bool, width: Int? = nil, now: Date? = nil,
+        style: TextStyle = .plain
+    ) {
+        let listings = jobs.map(\.job)
+        let ids = listings.map { "\($0.id)" }
+        let states = listings.map { JobState($0) }
+        let titles = listings.map { PrintableText.of($0.title) }
+        var columns = [
+            TableColumn("JOB", ids, shortCells: TableColumn.shortened(ids)),
+            TableColumn("STATE", states.map(\.words), meanings: states.map(\.meaning)),
+            TableColumn("DONE", listings.map { "\($0.status.completed)/\($0.status.scheduled)" }),
+            TableColumn(
+                "FAILED", listings.map { "\($0.status.failed)" },
+                meanings: listings.map { $0.status.failed > 0 ? .bad : nil }),
+            TableColumn("RUNNING", listings.map { "\($0.status.running)" }),
+            TableColumn("PRIORITY", listings.map { "\($0.priority)" }),
+            TableColumn("SUBMITTED", listings.map { JobTable.submitted($0, now) }),
+            TableColumn("TIME", listings.map { DurationText.taken($0.status.elapsed.inSeconds) }),
+        ]
+        if namesNodes { columns.append(TableColumn("NODE", jobs.map { $0.node ?? "" })) }
+        // What a job does is of any length, and last.
+        columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders)))
+        let isUsual = listings.allSatisfy { $0.priority == 0 }
+        let steps: [TextTable.Step] =
+            (isUsual ? [.drop("PRIORITY")] : []) + [
+                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("RUNNING"), .drop("PRIORITY"),
+                .drop("FAILED"),
+            ]
+        lines = TextTable(columns, steps: steps, width: width, style: style).lines
+    }
 
-    /// - Parameter namesNodes: whether each line says which node has the job.
-    init(_ jobs: [(node: String?, job: JobListing)], namesNodes: Bool) {
-        func line(_ cells: [String], _ node: String) -> [String] {
-            // What a job does is of any length, and last.
-            namesNodes ? cells.dropLast() + [node] + cells.suffix(1) : cells
-        }
-        lines =
-            TextTable(
-                head: line(JobTable.head, "NODE"), rows: jobs.map { line(JobTable.row($0.job), $0.node ?? "") }
-            ).lines
+    private static func submitted(_ job: JobListing, _ now: Date?) -> String {
+        guard let now else { return time(job.submitted) }
+        return DurationText.ago(now.timeIntervalSince1970 - Double(job.submitted) / 1000)
+    }
+
+    /// What a job does, its files by their names.
+    private static func withoutFolders(_ title: String) -> String {
+        title.split(separator: " ").map { word in
+            word.hasPrefix("/") ? word.split(separator: "/").last ?? word : word
+        }.joined(separator: " ")
     }
 
     /// Why jobs cannot go on, once for each node.
@@ -31,16 +65,7 @@ struct JobTable {
         }
     }
 
-    private static func row(_ job: JobListing) -> [String] {
-        let status = job.status
-        return [
-            "\(job.id)", JobTable.state(job), "\(status.completed)/\(status.scheduled)", "\(status.failed)",
-            "\(status.running)", "\(job.priority)", JobTable.time(job.submitted),
-            NodeTable.age(status.elapsed.inSeconds), PrintableText.of(job.title),
-        ]
-    }
-
-    /// A job that goes on and has a reason is one that cannot.
+    /// As programs read it. A job that goes on and has a reason is one that cannot.
     static func state(_ job: JobListing) -> String {
         job.state?.rawValue ?? (job.reason == nil ? "running" : "paused")
     }
@@ -56,14 +81,16 @@ struct JobTable {
 struct JobDetailLines {
     let lines: [String]
 
-    init(_ job: JobListing, _ details: JobDetails) {
+    init(_ job: JobListing, _ details: JobDetails, style: TextStyle = .plain) {
         let status = job.status
+        let state = JobState(job)
         var lines = [
-            "job        \(job.id)", "what       \(PrintableText.of(job.title))", "state      \(JobTable.state(job))",
+            "job        \(job.id)", "what       \(PrintableText.of(job.title))",
+            "state      \(style.apply(state.meaning, to: state.words))",
         ]
         if let reason = job.reason { lines.append("because    \(PrintableText.of(reason))") }
         lines += [
-            "submitted  \(JobTable.time(job.submitted))", "time       \(NodeTable.age(status.elapsed.inSeconds))",
+            "submitted  \(JobTable.time(job.submitted))", "time       \(DurationText.taken(status.elapsed.inSeconds))",
             "priority   \(job.priority)",
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",

@@ -5,31 +5,71 @@ import Transport
 struct NodeTable {
     let lines: [String]
 
-    private static let head = [
-        "NAME", "ID", "ADDRESS", "VERSION", "SLOTS", "LOAD", "SPEED", "STATE", "SINCE", "ROUND TRIP", "FOUND",
-    ]
-
-    init(_ reports: [NodeReport]) {
-        lines = TextTable(head: NodeTable.head, rows: reports.map { NodeTable.row(NodeLine($0)) }).lines
-    }
-
-    private static func row(_ line: NodeLine) -> [String] {
-        let slots = line.slots.map { "\(line.running ?? 0)/\($0)" }
-        return [
-            line.name, line.id, line.address ?? "-", line.version, slots ?? "-",
-            line.load.map { DurationText.fixed($0, 2) } ?? "-", line.speed.map { DurationText.fixed($0, 2) } ?? "-",
-            line.state, NodeTable.age(line.ageSeconds),
-            line.roundTripMilliseconds.map { DurationText.fixed($0, 2) + " ms" } ?? "-", line.found,
+    /// - Parameter width: columns that there are; `nil` for as many as it takes.
+    init(_ reports: [NodeReport], width: Int? = nil, style: TextStyle = .plain) {
+        let nodes = reports.map { NodeLine($0) }
+        let trips = nodes.map { NodeTable.roundTrip($0) }
+        let columns = [
+            TableColumn("NAME", nodes.map(\.name)),
+            TableColumn("ID", nodes.map(\.id), shortCells: TableColumn.shortened(nodes.map(\.id))),
+            TableColumn("ADDRESS", nodes.map { $0.address ?? "-" }),
+            TableColumn("VERSION", nodes.map(\.version)),
+            TableColumn("SLOTS", nodes.map { NodeTable.slots($0) }),
+            TableColumn("LOAD", nodes.map { NodeTable.number($0.load) }),
+            TableColumn("SPEED", nodes.map { NodeTable.number($0.speed) }),
+            TableColumn("STATE", nodes.map(\.state), meanings: nodes.map { NodeTable.meaning($0.state) }),
+            TableColumn("SINCE", nodes.map { DurationText.age($0.ageSeconds) }),
+            TableColumn("ROUND TRIP", trips, shortHead: "RTT"),
+            TableColumn("FOUND", nodes.map(\.found)),
         ]
+        // What all have alike tells nobody anything.
+        let isOneVersion = Set(nodes.map(\.version)).count < 2
+        let steps: [TextTable.Step] =
+            (isOneVersion ? [.drop("VERSION")] : []) + [
+                .shorten("ID"), .shorten("ROUND TRIP"), .drop("FOUND"), .drop("SPEED"), .drop("RTT"), .drop("LOAD"),
+                .drop("ID"), .drop("SINCE"), .drop("VERSION"), .drop("ADDRESS"),
+            ]
+        lines = TextTable(columns, steps: steps, width: width, style: style).lines
     }
 
-    /// Two units at most: 45 s, 12 m 5 s, 3 h 20 m, 9 d 4 h.
-    static func age(_ seconds: Double) -> String {
-        let whole = Int(min(max(0, seconds), 1e9))
-        let units = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")]
-        let first = units.firstIndex { whole >= $0.0 } ?? 3
-        return units[first..<min(first + 2, 4)].enumerated().map { place, unit in
-            "\((place == 0 ? whole : whole % units[first].0) / unit.0) \(unit.1)"
-        }.joined(separator: " ")
+    fileprivate static func slots(_ node: NodeLine) -> String { node.slots.map { "\(node.running ?? 0)/\($0)" } ?? "-" }
+
+    fileprivate static func number(_ value: Double?) -> String { value.map { DurationText.fixed($0, 2) } ?? "-" }
+
+    fileprivate static func roundTrip(_ node: NodeLine) -> String {
+        node.roundTripMilliseconds.map { DurationText.fixed($0, 2) + " ms" } ?? "-"
+    }
+
+    fileprivate static func meaning(_ state: String) -> TextStyle.Meaning {
+        switch state {
+        case "alive": .good
+        case "draining": .caution
+        default: .bad
+        }
+    }
+}
+
+/// One node in full, for people.
+struct NodeDetailLines {
+    let lines: [String]
+
+    init(_ report: NodeReport, style: TextStyle = .plain) {
+        let node = NodeLine(report)
+        let counts = [node.completed.map { "\($0) completed" }, node.failed.map { "\($0) failed" }].compactMap(\.self)
+        let rows: [(name: String, value: String)] = [
+            ("node", node.name), ("id", node.id), ("address", node.address ?? "-"), ("version", node.version),
+            ("state", style.apply(NodeTable.meaning(node.state), to: node.state)),
+            ("slots", node.slots.map { "\(node.running ?? 0) of \($0) in use" } ?? "-"),
+            ("attempts", counts.isEmpty ? "-" : counts.joined(separator: ", ")),
+            ("load", NodeTable.number(node.load)), ("speed", NodeTable.number(node.speed)),
+            ("since", DurationText.age(node.ageSeconds)),
+            ("up", node.uptimeSeconds.map { DurationText.age($0) } ?? "-"),
+            ("round trip", NodeTable.roundTrip(node)),
+            ("clock", node.clockOffsetSeconds.map { "\(DurationText.fixed($0, 3)) s ahead" } ?? "-"),
+            ("found", node.found),
+        ]
+        lines = rows.map { name, value in
+            name + String(repeating: " ", count: 12 - name.count) + value
+        }
     }
 }

@@ -13,31 +13,56 @@ final class ProgressDisplay: Sendable {
         var isFinished = false
     }
 
+    /// What of a job is shown.
+    enum Scope: Comparable {
+        /// For programs that read standard output.
+        case nothing
+        /// That it is paused, and goes on.
+        case problems
+        case progress
+    }
+
+    /// Where lines go.
+    struct Terminal: Sendable {
+        var isLive = Console.errorIsTerminal
+        var size: @Sendable () -> (columns: Int, rows: Int) = { Console.screen }
+        /// To standard error, with codes.
+        var draw: @Sendable (String) -> Void = { Console.errorText($0) }
+        /// A line to standard error.
+        var say: @Sendable (String) -> Void = { Console.error($0) }
+        /// A line to standard output.
+        var output: @Sendable (String) -> Void = { Console.output($0) }
+    }
+
     private let state = NIOLockedValueBox(State())
-    private let isLive: Bool
-    private let isQuiet: Bool
+    private let scope: Scope
+    private let terminal: Terminal
+    private var isLive: Bool { terminal.isLive && scope == .progress }
 
     /// Pause between two live pictures: the eye sees no more.
     static let liveInterval = Duration.milliseconds(100)
     /// Pause between two plain lines: a log stays readable.
     static let plainInterval = Duration.seconds(5)
 
-    /// - Parameter isQuiet: shows nothing, for programs that read standard output.
-    init(isQuiet: Bool) {
-        self.isQuiet = isQuiet
-        isLive = Console.errorIsTerminal && !isQuiet
+    init(_ scope: Scope, terminal: Terminal = Terminal()) {
+        self.scope = scope
+        self.terminal = terminal
     }
+
+    /// Everything for people, nothing where programs read.
+    convenience init(_ format: OutputFormat) { self.init(format == .json ? .nothing : .progress) }
 
     /// - Parameter subject: tells jobs apart that are shown in turn.
     func show(_ status: JobStatus, of subject: String? = nil) {
-        guard !isQuiet else { return }
+        guard scope > .nothing else { return }
         state.withLockedValue { state in
             guard !state.isFinished else { return }
             if let line = state.pauses.note(status.paused, of: subject ?? "") {
                 erase(&state)
-                Console.error(line)
+                terminal.say(line)
                 state.lastDrawn = nil
             }
+            guard scope == .progress else { return }
             let now = ContinuousClock.now
             let interval = isLive ? ProgressDisplay.liveInterval : ProgressDisplay.plainInterval
             if let last = state.lastDrawn, last.duration(to: now) < interval { return }
@@ -48,7 +73,7 @@ final class ProgressDisplay: Sendable {
             if isLive {
                 draw(status, rate, &state)
             } else if state.lastDrawn != nil {
-                Console.error(ProgressLines(columns: 200, rate: rate).plainLine(status))
+                terminal.say(ProgressLines(columns: 200, rate: rate).plainLine(status))
             }
         }
     }
@@ -57,14 +82,20 @@ final class ProgressDisplay: Sendable {
     func say(_ line: String) {
         state.withLockedValue { state in
             erase(&state)
-            Console.error(line)
+            terminal.say(line)
             state.lastDrawn = isLive ? nil : state.lastDrawn
         }
     }
 
-    /// Takes the live picture away until the next one; what follows is printed below.
-    func clear() {
-        state.withLockedValue { erase(&$0) }
+    /// Says above the live picture what went wrong.
+    func fail(_ message: String) { say(Console.errorStyle.failure(message)) }
+
+    /// Prints lines of results, in place of the live picture.
+    func output(_ lines: [String]) {
+        state.withLockedValue { state in
+            erase(&state)
+            lines.forEach(terminal.output)
+        }
     }
 
     /// Takes the live picture away for good.
@@ -77,21 +108,21 @@ final class ProgressDisplay: Sendable {
 
     private func draw(_ status: JobStatus, _ rate: Double?, _ state: inout State) {
         erase(&state)
-        let screen = Console.screen
+        let screen = terminal.size()
         let lines = ProgressLines(columns: screen.columns, rows: screen.rows, rate: rate)
             .lines(status)
-        Console.errorText(lines.joined(separator: "\n") + "\n")
+        terminal.draw(lines.joined(separator: "\n") + "\n")
         state.drawn = lines.map(\.count)
     }
 
     private func erase(_ state: inout State) {
         guard !state.drawn.isEmpty else { return }
         // A terminal that has become narrower has broken long lines.
-        let columns = max(1, Console.screen.columns)
+        let columns = max(1, terminal.size().columns)
         let rows = state.drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
         // To the line's start, because the terminal itself writes "^C" at the cursor; up; clear to the end of the
         // screen (ECMA-48: CR, CUU, ED).
-        Console.errorText("\r\u{1B}[\(rows)A\u{1B}[J")
+        terminal.draw("\r\u{1B}[\(rows)A\u{1B}[J")
         state.drawn = []
     }
 }

@@ -6,6 +6,8 @@ import Transport
 /// What a scan came to, in lines for people.
 struct ScanSummary {
     let lines: [String]
+    /// All of it in one line, for one image of many.
+    let line: String
 
     init(
         item: ScanPlan.Item, plan: ScanPlan, report: JobReport, shares: [(node: String, sectors: Int)],
@@ -15,8 +17,7 @@ struct ScanSummary {
         let scanned = shares.reduce(0) { $0 + $1.sectors }
         let truncated = catalogue.truncatedSources
         var lines = [
-            "\(PrintableText.of(item.name)): \(catalogue.sources.count) sources in "
-                + "\(DurationText.seconds(report.duration)) s",
+            ScanSummary.result(item.name, catalogue.sources.count, report.duration),
             "\(scanned) of \(sectors) sector\(sectors == 1 ? "" : "s") scanned, \(report.retries) retried, "
                 + "\(report.failed) failed",
         ]
@@ -47,5 +48,20 @@ struct ScanSummary {
         if let truth = plan.truth { lines += TruthReport(sources: catalogue.sourcesInFrame, truth: truth).lines }
         lines += files.map { "wrote \(PrintableText.of($0))" }
         self.lines = lines
+        line = ScanSummary.line(lines[0], report, hasCoordinates: catalogue.info.missingCoordinates == nil)
+    }
+
+    static func result(_ name: String, _ sources: Int, _ duration: Duration) -> String {
+        "\(PrintableText.of(name)): \(sources) sources in \(DurationText.seconds(duration)) s"
+    }
+
+    /// The first line with what is out of the ordinary.
+    static func line(_ result: String, _ report: JobReport, hasCoordinates: Bool) -> String {
+        var notes: [String] = []
+        if report.retries > 0 { notes.append("\(report.retries) retried") }
+        if report.failed > 0 { notes.append("\(report.failed) failed") }
+        if report.state != .done || report.failed > 0 { notes.append("the catalogue has gaps") }
+        if !hasCoordinates { notes.append("no coordinates") }
+        return ([result] + notes).joined(separator: ", ")
     }
 }

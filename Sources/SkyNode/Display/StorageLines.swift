@@ -9,7 +9,7 @@ struct StorageLines {
         lines = [
             "\(usage.jobs) jobs and \(usage.cachedResults) earlier results in \(size(usage.bytes)) of \(size(usage.limit))",
             "earlier results: \(size(usage.cacheBytes)) of \(size(usage.cacheLimit)); since the node's start they answered "
-                + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) made room for later ones",
+                + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) evicted",
         ]
     }
 }

@@ -10,6 +10,14 @@ struct Finding: Hashable, Encodable {
         case note
         /// Keeps a node from being seen, or will.
         case problem
+
+        var meaning: TextStyle.Meaning {
+            switch self {
+            case .ok: .good
+            case .note: .caution
+            case .problem: .bad
+            }
+        }
     }
 
     var level: Level
@@ -31,9 +39,12 @@ struct Finding: Hashable, Encodable {
     private static let width = 9
 
     /// For a person: the finding, and below it what to do.
-    var lines: [String] {
+    var lines: [String] { lines(.plain) }
+
+    func lines(_ style: TextStyle) -> [String] {
         let indent = String(repeating: " ", count: Finding.width)
-        let head = (level.rawValue + indent).prefix(Finding.width)
+        let padding = indent.dropFirst(level.rawValue.count)
+        let head = style.apply(level.meaning, to: level.rawValue) + padding
         return [head + PrintableText.of(text)] + (advice.map { [indent + PrintableText.of($0)] } ?? [])
     }
 }

@@ -2,12 +2,12 @@ import ArgumentParser
 import SkyCore
 import Transport
 
-/// Which cluster a command uses.
-struct ClusterOptions: ParsableArguments {
+/// Which node a command uses, where it has the choice.
+struct ClusterChoice: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The node to talk to. Default: the daemon of this machine, else one found by multicast, else a node "
-                + "inside this command.", valueName: "host:port"))
+            "The node to talk to. Default: \(NodePlace.variable), else the daemon of this machine, else one found by "
+                + "multicast, else a node inside this command.", valueName: "host:port"))
     var node: String?
 
     @Option(
@@ -21,15 +21,23 @@ struct ClusterOptions: ParsableArguments {
     @Option(
         name: .customLong("reconnect-for"),
         help: ArgumentHelp(
-            "How long to wait for the node where it is lost: one that is started again still has the jobs.",
+            "How long to wait for a node that is lost: one that is started again still has the jobs.",
             valueName: "time"))
     var patience = DurationArgument(CoordinatorReach.usualPatience)
+}
 
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
+/// Which cluster a command uses.
+struct ClusterOptions: ParsableArguments {
+    @OptionGroup(title: HelpSection.cluster) var choice: ClusterChoice
+    @OptionGroup(title: HelpSection.connection) var network: NetworkOptions
+    @OptionGroup(title: HelpSection.connection) var log: LogOptions
+    @OptionGroup var display: DisplayOptions
 
-    @Option(help: "text for people, json for programs: one object a line.")
-    var format = OutputFormat.text
+    var node: String? { choice.node }
+    var slots: Int? { choice.slots }
+    var alone: Bool { choice.alone }
+    var patience: DurationArgument { choice.patience }
+    var format: OutputFormat { display.format }
 
     func check() throws {
         if let slots { _ = try SlotsArgument.check(slots) }

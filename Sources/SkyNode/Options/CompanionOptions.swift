@@ -22,7 +22,9 @@ struct CompanionOptions: ParsableArguments {
             valueName: "file|hdu:n"), completion: .file())
     var rms: String?
 
-    @Option(help: ArgumentHelp("Its square, up to a factor.", valueName: "file|hdu:n"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Map of the noise variance; its scale is fitted.", valueName: "file|hdu:n"),
+        completion: .file())
     var variance: String?
 
     @Option(

@@ -7,8 +7,8 @@ struct InjectionOptions: ParsableArguments {
     @Option(
         name: .customLong("inject"),
         help: ArgumentHelp(
-            "Scan every image once more with this many artificial stars in it, and tell which share is found, and how well "
-                + "they are measured, against magnitude. Writes NAME.injection.csv and NAME.injection.svg; no file is "
+            "Scan every image once more with this many artificial stars in it, and report the fraction recovered and the "
+                + "photometric error as a function of magnitude. Writes NAME.injection.csv and NAME.injection.svg; no file is "
                 + "changed, and the catalogues have none of the stars.",
             valueName: "n"))
     var count: Int?
@@ -23,7 +23,7 @@ struct InjectionOptions: ParsableArguments {
     @Option(
         name: .customLong("inject-fwhm"),
         help: ArgumentHelp(
-            "Full width at half maximum of the stars. Default: that of the image's own.", valueName: "pixels"))
+            "Full width at half maximum of the stars. Default: the FWHM measured in the image.", valueName: "pixels"))
     var fwhm: Double?
 
     @Option(

@@ -7,7 +7,7 @@ struct JobFlags: ParsableArguments {
         help: ArgumentHelp("Jobs of a higher priority go first, from -100 to 100; equal ones share.", valueName: "n"))
     var priority = 0
 
-    @Option(help: ArgumentHelp("Further tries of a task that fails. Default: 3.", valueName: "n"))
+    @Option(help: ArgumentHelp("How often a task that fails is tried again. Default: 3.", valueName: "n"))
     var retries: Int?
 
     @Option(
@@ -18,10 +18,11 @@ struct JobFlags: ParsableArguments {
     @Option(
         name: .customLong("time-limit"),
         help: ArgumentHelp(
-            "Longest time of one try of a task; its worker process is killed then. Default: 10m.", valueName: "time"))
+            "Longest time of one try of a task: 90s, 10m, 2h; its worker process is killed then. Default: 10m.",
+            valueName: "time"))
     var timeLimit: DurationArgument?
 
-    @Option(help: ArgumentHelp("Give the job up when it is not done after this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Give the job up when it is not done after this time: 90s, 10m, 2h.", valueName: "time"))
     var deadline: DurationArgument?
 
     @Option(
@@ -52,7 +53,7 @@ struct SubmissionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A name of your own for this job. Submitting it again under the same name starts nothing, and follows the "
+            "A name of your own for this job. Submitting it again under the same name starts nothing and follows the "
                 + "job that is there.", valueName: "text"))
     var token: String?
 

@@ -18,7 +18,7 @@ struct NetworkOptions: ParsableArguments {
     var noMulticast = false
 
     @Option(
-        help: ArgumentHelp("Address of a node to connect to, again and again. Repeatable.", valueName: "host:port"))
+        help: ArgumentHelp("Address of a node to connect to; retried for ever. Repeatable.", valueName: "host:port"))
     var join: [String] = []
 
     @OptionGroup var security: SecurityOptions

@@ -3,19 +3,24 @@ import Base
 import SkyCore
 import Transport
 
-/// Which node is asked, and how it is shown.
-struct NodeOptions: ParsableArguments {
+/// Which node is asked.
+struct NodeChoice: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The node to ask. Default: the daemon of this machine, else one found by multicast.", valueName: "host:port"
-        ))
+            "The node to ask. Default: \(NodePlace.variable), else the daemon of this machine, else one found by "
+                + "multicast.", valueName: "host:port"))
     var node: String?
+}
 
-    @OptionGroup var network: NetworkOptions
-    @OptionGroup var log: LogOptions
+/// Which node is asked, and how its answer is shown.
+struct NodeOptions: ParsableArguments {
+    @OptionGroup(title: HelpSection.connection) var choice: NodeChoice
+    @OptionGroup(title: HelpSection.connection) var network: NetworkOptions
+    @OptionGroup(title: HelpSection.connection) var log: LogOptions
+    @OptionGroup var display: DisplayOptions
 
-    @Option(help: "text for people, json for programs: one object a line.")
-    var format = OutputFormat.text
+    var node: String? { choice.node }
+    var format: OutputFormat { display.format }
 
     func with<Result: Sendable>(_ body: (Coordinator) async throws -> Result) async throws -> Result {
         try await following { reach in try await body(await reach.coordinator) }

@@ -10,8 +10,8 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Folder to write to, made if missing; or, with a catalogue's ending (\(OutputOptions.endings)), the one "
-                + "catalogue to write, of all images; or - for that catalogue on standard output.",
+            "Folder to write to, made if missing; or, with a catalogue's ending, the one catalogue to write, of all images; "
+                + "or - for that catalogue on standard output. Endings: \(OutputOptions.endings).",
             valueName: "folder|file|-"), completion: .file())
     var output = "."
 

@@ -9,19 +9,21 @@ struct SecurityOptions: ParsableArguments {
         name: .customLong("cluster-key"),
         help: ArgumentHelp(
             "The cluster's key, the same file on every machine; only who has it takes part. Made by skynode key new. "
-                + "Default: the file that \(SecurityOptions.variable) names.", valueName: "file"), completion: .file())
+                + "Default: the file that \(KeyChoice.variable) names, else ~/.config/skynode/cluster.key or "
+                + "/etc/skynode/cluster.key where there is one.", valueName: "file"), completion: .file())
     var clusterKey: String?
 
     @Option(
         name: .customLong("accept-key"),
         help: ArgumentHelp(
-            "While keys are changed: another key whose owners are accepted too. Repeatable.", valueName: "file"),
+            "During a key change: also accept nodes with this key. Repeatable.", valueName: "file"),
         completion: .file())
     var acceptedKeys: [String] = []
 
     @Option(
         name: .customLong("tls-certificate"),
-        help: ArgumentHelp("Instead of a cluster key: this node's certificate of an own PKI, PEM.", valueName: "file"),
+        help: ArgumentHelp(
+            "This node's certificate from your own PKI (PEM), instead of a cluster key.", valueName: "file"),
         completion: .file())
     var certificate: String?
 
@@ -32,7 +34,7 @@ struct SecurityOptions: ParsableArguments {
 
     @Option(
         name: .customLong("tls-trust-roots"),
-        help: ArgumentHelp("The authorities whose certificates are accepted of others, PEM.", valueName: "file"),
+        help: ArgumentHelp("The CAs trusted for other nodes (PEM).", valueName: "file"),
         completion: .file())
     var trustRoots: String?
 
@@ -43,9 +45,6 @@ struct SecurityOptions: ParsableArguments {
             """)
     var insecure = false
 
-    /// The environment variable that stands for `--cluster-key`.
-    static let variable = "SKYNODE_CLUSTER_KEY"
-
     /// How to come by a key, for every message that asks for one.
     static let advice =
         "make a key with `skynode key new > cluster.key`, copy it to every machine, start with --cluster-key cluster.key"
@@ -54,13 +53,14 @@ struct SecurityOptions: ParsableArguments {
 
     private var hasCertificates: Bool { certificate != nil || privateKey != nil || trustRoots != nil }
 
-    /// The key file: of the option, else of the environment unless certificates are given; flags beat environment.
-    private var keyFile: String? {
-        if let clusterKey { return clusterKey }
-        guard !hasCertificates, let value = getenv(SecurityOptions.variable) else { return nil }
-        let path = String(cString: value)
-        return path.isEmpty ? nil : path
+    /// The key that is used, and who said so.
+    var key: KeyChoice? {
+        KeyChoice.find(
+            option: clusterKey, hasCertificates: hasCertificates, isInsecure: insecure,
+            environment: ProcessInfo.processInfo.environment)
     }
+
+    private var keyFile: String? { key?.path }
 
     /// The files that are named, and by which options.
     var files: [(option: String, path: String)] {
@@ -110,9 +110,9 @@ struct SecurityOptions: ParsableArguments {
         if let certificate, let privateKey, let trustRoots {
             security = .certificates(
                 CertificateFiles(certificate: certificate, privateKey: privateKey, trustRoots: trustRoots))
-        } else if let keyFile {
+        } else if let key {
             security = .clusterKey(
-                try ClusterKey(contentsOf: keyFile),
+                try own(key),
                 accepting: try acceptedKeys.map { path throws(SecurityError) in try ClusterKey(contentsOf: path) })
         } else {
             security = .none
@@ -120,6 +120,14 @@ struct SecurityOptions: ParsableArguments {
         // Files that do not fit together, or are out of date, are told before anything is started.
         _ = try TLSContexts(security, node: .random(), now: .now)
         return security
+    }
+
+    private func own(_ key: KeyChoice) throws -> ClusterKey {
+        do {
+            return try ClusterKey(contentsOf: key.path)
+        } catch  where key.source == .place {
+            throw CommandFailure(.usage, error.description + key.remark)
+        }
     }
 
     private func checkContradictions() throws {
@@ -135,7 +143,7 @@ struct SecurityOptions: ParsableArguments {
         }
         if insecure, hasCertificates || keyFile != nil {
             let given =
-                hasCertificates ? "--tls-certificate" : clusterKey != nil ? "--cluster-key" : SecurityOptions.variable
+                hasCertificates ? "--tls-certificate" : clusterKey != nil ? "--cluster-key" : KeyChoice.variable
             throw CommandFailure(.usage, "--insecure and \(given) contradict each other; leave one out")
         }
     }

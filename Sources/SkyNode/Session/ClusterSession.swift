@@ -14,7 +14,8 @@ enum ClusterSession {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
         if options.slots == nil, options.network.join.isEmpty, !options.alone {
-            switch try await connect(node: options.node, options.network, logger) {
+            let place = NodePlace.find(option: options.node)
+            switch try await connect(node: place, options.network, logger) {
             case .found(let client): return try await use(client, patience: options.patience.duration, body)
             case .none(let stranger):
                 // Success would look as if the cluster had worked.
@@ -33,12 +34,14 @@ enum ClusterSession {
         _ body: (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
         let logger = log.logger("skynode", default: .warning)
-        switch try await connect(node: node, network, logger) {
+        switch try await connect(node: NodePlace.find(option: node), network, logger) {
         case .found(let client): return try await use(client, patience: patience, body)
         case .none(let stranger):
             let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
             throw CommandFailure(
-                .noCluster, "no node found\(because); start one with skynode serve, or name one with --node")
+                .noCluster,
+                "no node found\(because); start one with skynode serve, or name one with --node or "
+                    + "\(NodePlace.variable)")
         }
     }
 
@@ -82,7 +85,7 @@ enum ClusterSession {
     /// - Throws: `CommandFailure` where the node that is meant does not answer, or does not take this command for want of
     ///   the key.
     private static func connect(
-        node: String?, _ network: NetworkOptions, _ logger: Logger
+        node: NodePlace?, _ network: NetworkOptions, _ logger: Logger
     ) async throws -> Search {
         let multicast = try network.multicastSettings()
         var settings = ClusterSettings(name: "skynode")
@@ -92,16 +95,16 @@ enum ClusterSession {
         settings.logger = logger
         let system = ClusterSystem(settings)
         try await system.start()
-        if let text = node {
-            let address = try AddressArgument.parse(text, option: "--node", allowsPortZero: false)
-            try network.security.checkReach(address, option: "--node")
+        if let node {
+            let address = try node.address()
+            try network.security.checkReach(address, option: node.name)
             do {
                 return .found(Client(system: system, address: address, node: try await system.join(address).node))
             } catch {
                 await system.shutdown()
                 if let failure = error as? HandshakeFailure {
                     // Something is there, so its being there is not the question.
-                    throw CommandFailure(.noCluster, "no link to \(address): \(PrintableText.of(failure.description))")
+                    throw CommandFailure(.noCluster, words(failure, address, network.security))
                 }
                 throw CommandFailure(
                     .noCluster,
@@ -149,10 +152,22 @@ enum ClusterSession {
         let reason =
             switch security.protection {
             case .none, .insecure: "\(node) has a cluster key, and this command has none"
-            case .key, .certificates: "\(node) does not go with this key: \(PrintableText.of(failure.description))"
+            case .key, .certificates: words(failure, Defaults.daemon, security)
             }
-        return "\(reason); name its key with --cluster-key FILE or \(SecurityOptions.variable); scan and simulate work "
+        return "\(reason); name its key with --cluster-key FILE or \(KeyChoice.variable); scan and simulate work "
             + "without that node with --alone"
+    }
+
+    /// Why there is no link to a node that answers.
+    private static func words(
+        _ failure: HandshakeFailure, _ address: NodeAddress, _ security: SecurityOptions
+    ) -> String {
+        let remark = security.key?.remark ?? ""
+        // As Transport says of a peer whose certificate no key of ours has made.
+        if case .key = security.protection, case .broken(let words) = failure, words.contains("another cluster key") {
+            return "the node at \(address) uses a different cluster key\(remark)"
+        }
+        return "no link to \(address): \(PrintableText.of(failure.description))\(isAboutKeys(failure) ? remark : "")"
     }
 
     /// Whether two sides do not come together because of their keys. Transport tells it in words for people.

@@ -37,6 +37,7 @@ struct EpochComparer: Sendable {
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
+    let detail: ScanDetail
 
     /// Scans the reference, whose results are not written.
     ///
@@ -44,7 +45,7 @@ struct EpochComparer: Sendable {
     func scanned(_ item: ScanPlan.Item) async throws -> Scanned? {
         let (job, report) = try await run(item.request, subject: item.name)
         guard report.state == .done else {
-            if let reason = report.reason { display.say("skynode: \(PrintableText.of(reason))") }
+            if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
             return nil
         }
         let catalogue = try await ScanResults(coordinator: coordinator, job: job).catalogue()
@@ -133,7 +134,7 @@ struct EpochComparer: Sendable {
             }
             return (path, .done)
         } catch let error as SkyError {
-            display.say("skynode: \(PrintableText.of(error.message))")
+            display.fail("\(PrintableText.of(error.message))")
             return (nil, .usage)
         }
     }
@@ -170,7 +171,7 @@ struct EpochComparer: Sendable {
         job.kind = .compare(request)
         let (id, report) = try await run(job, subject: "\(item.name) (changes)")
         guard report.state == .done else {
-            if let reason = report.reason { display.say("skynode: \(PrintableText.of(reason))") }
+            if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
             return nil
         }
         var parts: [ComparedPart] = []
@@ -191,7 +192,9 @@ struct EpochComparer: Sendable {
     }
 
     private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport) {
-        let printer = EventPrinter(format: format, isVerbose: false, display: display, subject: subject)
+        let printer = EventPrinter(
+            format: format, isVerbose: false, display: display, subject: subject,
+            tellsFailuresOnly: detail < .summary)
         return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
             printer.tell($0)
         }

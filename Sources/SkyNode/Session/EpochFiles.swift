@@ -30,7 +30,7 @@ struct EpochFiles: Sendable {
                 try AtomicFile.write(
                     ChangeReport(table, cutouts: cutouts, tracks: tracks).html, to: one.item.stem + ".changes.html")
             } catch {
-                comparer.display.say("skynode: \(PrintableText.of(error.message))")
+                comparer.display.fail("\(PrintableText.of(error.message))")
                 status = .usage
                 continue
             }
@@ -42,25 +42,18 @@ struct EpochFiles: Sendable {
     private func tell(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) throws {
         let counts = EpochChange.Kind.allCases.map { (kind: $0, count: table.count($0)) }
         if comparer.format == .json {
-            Console.output(try JSONLine.encode(Line(compared, table, tracks)))
+            comparer.display.output([try JSONLine.encode(Line(compared, table, tracks))])
             return
         }
-        comparer.display.clear()
-        let words = counts.map { "\($0.count) \($0.kind.rawValue)" }.joined(separator: ", ")
-        Console.output(
-            "\(PrintableText.of(compared.item.name)) against \(PrintableText.of(compared.reference.name)): \(words)")
-        Console.output(table.verdict)
-        if let blindness = table.blindness {
-            Console.output("blind: \(PrintableText.of(compared.item.name)): \(blindness)")
-        }
-        for doubt in table.comparison.doubts {
-            Console.output("caution: \(PrintableText.of(compared.item.name)): \(doubt)")
-        }
-        if tracks > 0, compared.item.stem == self.compared.last?.item.stem {
-            Console.output("\(tracks) track\(tracks == 1 ? "" : "s") through three or more images")
-        }
         let files = [".changes.csv", ".changes.html"].map { compared.item.stem + $0 } + [compared.differencePath]
-        for file in files.compactMap(\.self) { Console.output("wrote \(PrintableText.of(file))") }
+        let isLast = compared.item.stem == self.compared.last?.item.stem
+        let lines = ChangeLines(
+            image: compared.item.name, reference: compared.reference.name,
+            counts: counts.map { "\($0.count) \($0.kind.rawValue)" }, verdict: table.verdict,
+            blindness: table.blindness, doubts: table.comparison.doubts, tracks: isLast ? tracks : 0,
+            files: files.compactMap(\.self)
+        ).lines(comparer.detail)
+        comparer.display.output(lines.map { Console.outputStyle.label($0) })
     }
 
     /// For programs.

@@ -9,7 +9,7 @@ struct InjectionTest: Sendable {
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
-    let isVerbose: Bool
+    let detail: ScanDetail
     /// Whether to draw.
     let draws: Bool
 
@@ -34,8 +34,12 @@ struct InjectionTest: Sendable {
         do {
             let files = try write(report, item)
             let lines = InjectionLines(report, rounds: injections, name: item.name, files: files)
-            display.clear()
-            Console.output((format == .json ? try lines.json() : lines.text).joined(separator: "\n"))
+            switch (format, detail) {
+            case (.json, _): display.output(try lines.json())
+            case (.text, .errors): break
+            case (.text, .line): display.output([lines.line])
+            case (.text, _): display.output(lines.text)
+            }
         } catch let error as SkyError {
             return say(error, item)
         }
@@ -47,13 +51,14 @@ struct InjectionTest: Sendable {
         _ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue, name: String
     ) async throws -> (catalogue: Catalogue?, status: ExitStatus) {
         let printer = EventPrinter(
-            format: format, isVerbose: isVerbose, display: display, subject: "\(item.name) with \(name)")
+            format: format, isVerbose: detail == .everything, display: display, subject: "\(item.name) with \(name)",
+            tellsFailuresOnly: detail < .summary)
         let (job, outcome) = try await JobWatch(coordinator: coordinator)
             .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.tell($0) }
         let status = JobSummary.status(outcome)
         guard outcome.state == .done else {
             let reason = outcome.reason.map { PrintableText.of($0) } ?? "cancelled"
-            display.say("skynode: \(PrintableText.of(item.name)): nothing is known of the injected stars: \(reason)")
+            display.fail("\(PrintableText.of(item.name)): nothing is known of the injected stars: \(reason)")
             return (nil, status)
         }
         return (try await ScanResults(coordinator: coordinator, job: job).catalogue(), status)
@@ -81,7 +86,7 @@ struct InjectionTest: Sendable {
     }
 
     private func say(_ error: SkyError, _ item: ScanPlan.Item) -> ExitStatus {
-        display.say("skynode: \(PrintableText.of(item.name)): \(PrintableText.of(error.message))")
+        display.fail("\(PrintableText.of(item.name)): \(PrintableText.of(error.message))")
         return .usage
     }
 }

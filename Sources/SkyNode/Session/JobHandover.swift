@@ -36,15 +36,23 @@ enum JobHandover {
         }
     }
 
-    /// Prints the id of each, in order, once it is stored.
+    /// Prints the id of each, in order, once it is stored; on a terminal also how to go on.
     ///
+    /// - Parameter output: where the results of scans are wanted; `nil` for other jobs.
     /// - Throws: `CommandFailure` where no node runs that could keep them.
-    static func detach(_ submissions: [Submission], _ cluster: ClusterOptions) async throws {
+    static func detach(_ submissions: [Submission], _ cluster: ClusterOptions, output: String? = nil) async throws {
+        let connection = [
+            cluster.node.map { ["--node", $0] }, cluster.network.security.clusterKey.map { ["--cluster-key", $0] },
+        ].compactMap(\.self).flatMap(\.self)
         try await ClusterSession.client(node: cluster.node, network: cluster.network, log: cluster.log) { coordinator in
+            var jobs: [JobID] = []
             for submission in submissions {
                 let job = try await submit(submission, to: coordinator)
                 Console.output(cluster.format == .json ? try JSONLine.encode(["job": "\(job)"]) : "\(job)")
+                jobs.append(job)
             }
+            guard cluster.format == .text, Console.errorIsTerminal else { return }
+            DetachHint(jobs, connection: connection, output: output).lines.forEach(Console.error)
         }
     }
 }

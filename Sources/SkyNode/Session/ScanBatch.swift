@@ -11,7 +11,7 @@ struct ScanBatch: Sendable {
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
-    let isVerbose: Bool
+    let detail: ScanDetail
     /// Whether to write what is done of a scan that was cancelled or given up.
     var keepsPartial = false
     /// Whether pictures are wanted.
@@ -26,13 +26,14 @@ struct ScanBatch: Sendable {
     private static let orderBits = 20
 
     /// What came of an image.
-    private struct Outcome: Sendable {
+    fileprivate struct Outcome: Sendable {
         var status: ExitStatus
         var place = 0
         /// The image, as it is called among those of its file.
         var name = ""
-        /// Whether its catalogue is there.
+        /// Whether its catalogue is there, and of how many sources.
         var isWritten = false
+        var sources = 0
         /// Whether its file holds masks and weights only.
         var isLeftOut = false
         /// Its place among the images, and its sources, where a catalogue of all is wanted.
@@ -51,14 +52,14 @@ struct ScanBatch: Sendable {
 
     init(
         plan: ScanPlan, coordinator: CoordinatorReach, interrupts: Interrupts, display: ProgressDisplay,
-        format: OutputFormat, isVerbose: Bool, keepsPartial: Bool, draws: Bool
+        format: OutputFormat, detail: ScanDetail, keepsPartial: Bool, draws: Bool
     ) {
         self.plan = plan
         self.coordinator = coordinator
         self.interrupts = interrupts
         self.display = display
         self.format = format
-        self.isVerbose = isVerbose
+        self.detail = detail
         self.keepsPartial = keepsPartial
         self.draws = draws
     }
@@ -83,11 +84,15 @@ struct ScanBatch: Sendable {
 
     private var comparer: EpochComparer {
         EpochComparer(
-            plan: plan, coordinator: coordinator, interrupts: interrupts, display: display, format: format)
+            plan: plan, coordinator: coordinator, interrupts: interrupts, display: display, format: format,
+            detail: detail)
     }
 
     private func run(with reference: EpochComparer.Scanned?) async throws -> ExitStatus {
         try await withThrowingTaskGroup(of: Outcome.self) { group in
+            let start = ContinuousClock.now
+            var totals = ScanTotals()
+            totals.refused = plan.refusals.count
             var worst = plan.refusals.isEmpty ? ExitStatus.done : .usage
             var compared: [(place: Int, EpochComparer.Compared)] = []
             var sections: [(place: Int, section: CatalogueTable.Section)] = []
@@ -101,11 +106,10 @@ struct ScanBatch: Sendable {
             }
             var running = min(width, plan.items.count)
             var isCut = false
-            var leftOut = 0
             var images: [Int: (written: [String], failed: [String])] = [:]
             while let outcome = try await group.next() {
                 worst = max(worst, outcome.status)
-                if outcome.isLeftOut { leftOut += 1 }
+                totals.count(outcome)
                 let file = outcome.place >> ScanBatch.orderBits
                 if outcome.isWritten {
                     images[file, default: ([], [])].written.append(outcome.name)
@@ -127,17 +131,28 @@ struct ScanBatch: Sendable {
             isCut = isCut || !waiting.isEmpty
             for file in images.keys.sorted() { images[file].map { tellOfGaps(plan.items[file].path, $0) } }
             // Where nothing else was there to be scanned, nothing was done.
-            if leftOut == plan.items.count { worst = max(worst, .usage) }
+            if totals.leftOut == plan.items.count { worst = max(worst, .usage) }
+            var merged: [String] = []
             // A catalogue of all images that holds some of them would be taken for whole.
             if plan.merges || (sections.count > 1 && plan.mergesImagesOfOne), !sections.isEmpty, !isCut || keepsPartial
             {
                 let ordered = sections.sorted { $0.place < $1.place }.map(\.section)
-                worst = max(worst, writeMerged(ordered, isPartial: isCut))
+                let (status, files) = writeMerged(ordered, isPartial: isCut)
+                worst = max(worst, status)
+                merged = files
             }
             if isCut, isBatch { display.say("skynode: \(tally.words(plan, keepsPartial: keepsPartial))") }
             if !interrupts.wasInterrupted {
                 let ordered = compared.sorted { $0.place < $1.place }.map(\.1)
                 worst = max(worst, try await EpochFiles(comparer: comparer, compared: ordered).write())
+            }
+            if !isCut, !interrupts.wasInterrupted, totals.isMany, detail > .errors {
+                let style = plan.output.isStandardOutput ? Console.errorStyle : Console.outputStyle
+                tell([
+                    totals.line(
+                        start.duration(to: .now), plan.output, merged: detail == .everything ? [] : merged, style: style
+                    )
+                ])
             }
             return interrupts.wasInterrupted ? .cancelled : worst
         }
@@ -150,30 +165,35 @@ struct ScanBatch: Sendable {
         return min(max(slots * 3 / 2, ScanBatch.widths.lowerBound), ScanBatch.widths.upperBound)
     }
 
-    private func writeMerged(_ sections: [CatalogueTable.Section], isPartial: Bool) -> ExitStatus {
+    /// - Returns: also what was written.
+    private func writeMerged(
+        _ sections: [CatalogueTable.Section], isPartial: Bool
+    ) -> (status: ExitStatus, files: [String]) {
+        var files: [String] = []
         let table = CatalogueTable(
             sections, configuration: plan.configuration, namesImages: plan.items.count > 1 || sections.count > 1)
         do {
             if case .standardOutput(let format) = plan.output {
                 // What is cut off there looks whole too.
                 if !isPartial { Console.output(bytes: try table.bytes(format)) }
-                return .done
+                return (.done, [])
             }
             for (path, format) in plan.output.merged(besides: plan.stems, isPartial: isPartial) {
                 try interrupts.whileWriting { () throws(SkyError) in try table.write(format, to: path) }
-                tell("wrote \(PrintableText.of(path))")
+                files.append(path)
+                if detail == .everything { tell(["wrote \(PrintableText.of(path))"]) }
             }
-            return .done
+            return (.done, files)
         } catch {
-            display.say("skynode: \(PrintableText.of(error.message))")
-            return .usage
+            display.fail(PrintableText.of(error.message))
+            return (.usage, files)
         }
     }
 
-    /// A line of the summary. Where the catalogue goes to standard output, nothing else does.
-    private func tell(_ line: String) {
+    /// Lines of the summary. Where the catalogue goes to standard output, nothing else does.
+    private func tell(_ lines: [String]) {
         guard format == .text else { return }
-        if plan.output.isStandardOutput { display.say(line) } else { Console.output(line) }
+        if plan.output.isStandardOutput { lines.forEach(display.say) } else { display.output(lines) }
     }
 
     /// Of a file that is damaged in the middle, what there is a catalogue of.
@@ -183,8 +203,8 @@ struct ScanBatch: Sendable {
             let rest = names.count > Self.namesShown ? " and \(names.count - Self.namesShown) more" : ""
             return names.prefix(Self.namesShown).map { PrintableText.of($0) }.joined(separator: ", ") + rest
         }
-        display.say(
-            "skynode: \(PrintableText.of(path)): there are catalogues of \(words[0]), none of \(words[1]); a catalogue of all "
+        display.fail(
+            "\(PrintableText.of(path)): there are catalogues of \(words[0]), none of \(words[1]); a catalogue of all "
                 + "together lacks these")
     }
 
@@ -196,8 +216,10 @@ struct ScanBatch: Sendable {
     ) async throws -> Outcome {
         var item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         let isOneOfMany = plan.items.count > 1 || item.hdu != nil || item.plane != nil
+        let detail = isOneOfMany ? detail.ofOneInFile : detail
         let printer = EventPrinter(
-            format: format, isVerbose: isVerbose, display: display, subject: isOneOfMany ? item.name : nil)
+            format: format, isVerbose: detail == .everything, display: display,
+            subject: isOneOfMany ? item.name : nil, tellsFailuresOnly: detail < .summary)
         let shares = SectorShares()
         let (job, report) = try await JobWatch(coordinator: coordinator)
             .run(Submission(item.request), interrupts: interrupts) { batch in
@@ -208,11 +230,11 @@ struct ScanBatch: Sendable {
         if report.state != .done {
             let keeps = keepsPartial && !shares.list.isEmpty
             if let reason = report.reason, report.state != .cancelled, ImageRole.saysNoSky(reason) {
-                display.say("skynode: \(PrintableText.of(reason))")
+                if detail > .errors { display.say("skynode: \(PrintableText.of(reason))") }
                 return Outcome(status: .done, place: place, isLeftOut: true)
             }
             if let reason = report.reason {
-                display.say("skynode: \(PrintableText.of(reason))")
+                display.fail(PrintableText.of(reason))
             } else if report.state == .cancelled, !isBatch {
                 let rest = keeps ? "what is done is kept" : "nothing was written"
                 display.say("skynode: \(PrintableText.of(item.name)): cancelled; \(rest)")
@@ -239,8 +261,8 @@ struct ScanBatch: Sendable {
         do {
             further = try await self.further(item, job, catalogue, report, reference)
         } catch let error as SkyError {
-            display.say(
-                "skynode: \(PrintableText.of(item.name)): \(PrintableText.of(error.message)); nothing of it was written"
+            display.fail(
+                "\(PrintableText.of(item.name)): \(PrintableText.of(error.message)); nothing of it was written"
             )
             return Outcome(status: .usage, place: place, name: item.name, others: others)
         }
@@ -268,31 +290,34 @@ struct ScanBatch: Sendable {
             isWritten = true
         } catch let error as SkyError {
             // One image's results that cannot be written are no reason to give up the others.
-            display.say("skynode: \(PrintableText.of(error.message))")
+            display.fail(PrintableText.of(error.message))
             return Outcome(status: .usage, place: place, name: item.name, section: section, others: others)
         }
         if format == .text {
-            display.clear()
-            for line in ScanSummary(
-                item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files
-            ).lines { tell(line) }
+            let summary = ScanSummary(
+                item: item, plan: plan, report: report, shares: shares.list, catalogue: catalogue, files: files)
+            switch others.isEmpty ? detail : detail.ofOneInFile {
+            case .errors: break
+            case .line: tell([summary.line])
+            case .summary, .everything: tell(summary.lines)
+            }
         } else if let line = try? JSONLine.encode(
             CatalogueLine(item: item, catalogue: catalogue, configuration: plan.configuration, files: files))
         {
-            Console.output(line)
+            display.output([line])
         }
         // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
         let isDamaged = info.auxiliaries?.contains(where: FITSImage.saysDamaged) ?? false
         var outcome = Outcome(
             status: isDamaged ? max(status, .usage) : status, place: place, name: item.name,
-            isWritten: isWritten, section: section, others: others)
+            isWritten: isWritten, sources: catalogue.sources.count, section: section, others: others)
         if let reference, let (new, pair) = further.epochs, !interrupts.wasInterrupted {
             do {
                 outcome.compared = try await comparer.compare(item, new, with: reference, pair).map { (place, $0) }
                 if outcome.compared == nil { outcome.status = max(outcome.status, .partlyFailed) }
             } catch let error as SkyError {
-                display.say(
-                    "skynode: \(PrintableText.of(item.name)) cannot be compared with \(PrintableText.of(reference.name)): "
+                display.fail(
+                    "\(PrintableText.of(item.name)) cannot be compared with \(PrintableText.of(reference.name)): "
                         + PrintableText.of(error.message))
                 outcome.status = max(outcome.status, .usage)
             }
@@ -366,7 +391,7 @@ struct ScanBatch: Sendable {
 
     /// What a person might not expect of an image.
     private func tellOf(_ info: ImageInfo, _ item: ScanPlan.Item) {
-        guard format == .text else { return }
+        guard format == .text, detail > .errors else { return }
         for line in LayerLines(item: item, info: info).lines {
             display.say("\(PrintableText.of(item.path)): \(line)")
         }
@@ -379,7 +404,19 @@ struct ScanBatch: Sendable {
         guard !injections.isEmpty else { return .done }
         return try await InjectionTest(
             coordinator: coordinator, interrupts: interrupts, display: display, format: format,
-            isVerbose: isVerbose, draws: draws
+            detail: detail, draws: draws
         ).run(item, injections, plain: catalogue)
+    }
+}
+
+extension ScanTotals {
+    fileprivate mutating func count(_ outcome: ScanBatch.Outcome) {
+        if outcome.isLeftOut {
+            leaveOut()
+        } else if outcome.isWritten {
+            add(sources: outcome.sources)
+        } else if outcome.status != .cancelled {
+            fail(outcome.name)
+        }
     }
 }

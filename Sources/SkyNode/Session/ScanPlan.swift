@@ -133,24 +133,24 @@ struct ScanPlan: Sendable {
         if output.isStandardOutput { try command.checkStandardOutput(output) }
         let list = try ImageList(command.images)
         if list.images.count >= ScanPlan.many { say("looking at \(list.images.count) files") }
-        if command.truth != nil, list.images.count > 1 {
+        if command.files.truth != nil, list.images.count > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
         }
-        if command.reference != nil, command.detach {
+        if command.comparison.reference != nil, command.job.detach {
             throw CommandFailure(.usage, "--reference compares when the scans are done; it does not go with --detach")
         }
-        coordinateError = command.coordinateError
+        coordinateError = command.comparison.coordinateError
         if let error = coordinateError {
-            guard command.reference != nil else {
+            guard command.comparison.reference != nil else {
                 throw CommandFailure(.usage, "--coordinate-error goes with --reference")
             }
             guard (0.001...36_000).contains(error) else {
                 throw CommandFailure(.usage, "--coordinate-error \(error): it must be 0.001 to 36000 seconds of arc")
             }
         }
-        injectedChanges = command.injectChanges ?? InjectedChange.usualCount
-        if let count = command.injectChanges {
-            guard command.reference != nil else {
+        injectedChanges = command.comparison.injectChanges ?? InjectedChange.usualCount
+        if let count = command.comparison.injectChanges {
+            guard command.comparison.reference != nil else {
                 throw CommandFailure(.usage, "--inject-changes goes with --reference")
             }
             guard (0...InjectedChange.countLimit).contains(count) else {
@@ -158,23 +158,23 @@ struct ScanPlan: Sendable {
                     .usage, "--inject-changes \(count): the number of stars must be 0 to \(InjectedChange.countLimit)")
             }
         }
-        writesDifference = command.difference
-        if writesDifference, command.reference == nil {
+        writesDifference = command.comparison.difference
+        if writesDifference, command.comparison.reference == nil {
             throw CommandFailure(.usage, "--difference goes with --reference")
         }
-        if let sector = command.failSector, sector < 1 {
+        if let sector = command.job.failSector, sector < 1 {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
         }
-        truth = try command.truth.map { try TruthCatalogue.read($0) }
+        truth = try command.files.truth.map { try TruthCatalogue.read($0) }
         injection = try command.injection.wish(zeroPoint: configuration.zeroPoint)
-        if injection != nil, command.detach {
+        if injection != nil, command.job.detach {
             throw CommandFailure(.usage, "--inject and --detach contradict each other: somebody must wait to compare")
         }
         let layers = try command.layers.layers()
         if injection != nil, layers.count > 1 {
             throw CommandFailure(.usage, "--inject does not go with --bayer: its report is in a colour's own pixels")
         }
-        if command.reference != nil, output.isFile {
+        if command.comparison.reference != nil, output.isFile {
             throw CommandFailure(.usage, "--reference writes files of its own: let --output name a folder")
         }
         if injection != nil, output.isFile {
@@ -188,18 +188,18 @@ struct ScanPlan: Sendable {
             guard !output.isStandardOutput else {
                 throw CommandFailure(.usage, "--check-image writes files: let --output name a file or a folder")
             }
-            guard !command.detach else {
+            guard !command.job.detach else {
                 throw CommandFailure(
                     .usage, "--check-image and --detach contradict each other: somebody must wait to write")
             }
         }
         let (scan, place) = (configuration, output)
-        if command.reference != nil, layers.count > 1 {
+        if command.comparison.reference != nil, layers.count > 1 {
             throw CommandFailure(
                 .usage, "--reference compares one image with one: it does not go with --bayer, which makes four of each"
             )
         }
-        reference = try command.reference.map { file in
+        reference = try command.comparison.reference.map { file in
             var image = ImageReference(path: try ScanPlan.resolved(file), hdu: scan.hdu, layer: layers[0])
             image.companions = try command.companions.companions(of: file)
             var purpose = ScanPurpose()
@@ -209,7 +209,9 @@ struct ScanPlan: Sendable {
         }
         let detection = try command.dual.detection()
         var purpose = ScanPurpose()
-        (purpose.isCompared, purpose.coordinateError) = (command.reference != nil, command.coordinateError)
+        (purpose.isCompared, purpose.coordinateError) = (
+            command.comparison.reference != nil, command.comparison.coordinateError
+        )
         purpose.injection = injection
         var items: [Item] = []
         var stems: Set<String> = []
@@ -253,8 +255,8 @@ struct ScanPlan: Sendable {
         self.items = items
         self.stems = Set(items.map(\.stem))
         self.refusals = refusals.map(\.message)
-        merges = output.isFile || (items.count > 1 && !command.noMerge)
-        mergesImagesOfOne = !command.noMerge
+        merges = output.isFile || (items.count > 1 && !command.files.noMerge)
+        mergesImagesOfOne = !command.files.noMerge
         outputExisted = access(output.folder, F_OK) == 0
         try output.prepare(stems: self.stems)
     }
@@ -264,10 +266,10 @@ struct ScanPlan: Sendable {
         withPicture: Bool, isReference: Bool = false
     ) throws -> JobRequest {
         var request = SkyRequest(image: image, configuration: configuration)
-        request.usesCache = !command.noCache
-        request.pictureSide = command.noPicture || !withPicture ? nil : ScanPlan.pictureSide
+        request.usesCache = !command.job.noCache
+        request.pictureSide = command.files.noPicture || !withPicture ? nil : ScanPlan.pictureSide
         request.purpose = purpose == ScanPurpose() ? nil : purpose
-        request.failSector = command.failSector.map { $0 - 1 }
+        request.failSector = command.job.failSector.map { $0 - 1 }
         request.checkImages = isReference ? nil : command.output.checkImages?.images
         var job = JobRequest(.sky(request))
         command.flags.apply(to: &job)

@@ -17,7 +17,8 @@ struct CommandPath {
         var (command, path) = (SkyNodeCommand.self as any ParsableCommand.Type, ["skynode"])
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
             guard let next = CommandPath.subcommand(word, of: command) else {
-                return CommandPath.unknown(word, of: command, path)
+                // `skynode jobs 7f3a` shows that one.
+                return CommandPath.isName(word, of: command) ? nil : CommandPath.unknown(word, of: command, path)
             }
             (command, path) = (next, path + [next._commandName])
             rest = rest.dropFirst()
@@ -36,6 +37,12 @@ struct CommandPath {
         command.configuration.subcommands.first {
             $0._commandName == word || $0.configuration.aliases.contains(word)
         }
+    }
+
+    /// Whether a word behind a command that lists things may be the name of one of them.
+    private static func isName(_ word: String, of command: any ParsableCommand.Type) -> Bool {
+        if command == JobsCommand.self { return JobReference.isPossible(word) }
+        return command == NodesCommand.self && nearest(word, visible(command)) == nil
     }
 
     private static func unknown(_ word: String, of command: any ParsableCommand.Type, _ path: [String]) -> String {

@@ -37,6 +37,7 @@ struct UsageWords {
     /// By the names that options have for their values.
     private static let forms = [
         "time": "such as 90s, 10m or 2h", "duration": "such as 90s, 10m or 2h", "size": "such as 500M or 20G",
+        "age": "such as 7d, 12h or 30m",
         "n": "a number without a unit", "seconds": "a number without a unit", "days": "a number without a unit",
         "format,...": "some of \(FormatsArgument.names), with commas in between",
         "pixels,...": "numbers with commas in between, such as 6,10",

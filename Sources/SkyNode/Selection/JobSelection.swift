@@ -1,0 +1,34 @@
+import SkyCore
+import Transport
+
+/// Several jobs: those that are listed, or those that are deleted.
+struct JobSelection {
+    /// In which states; empty for all.
+    var states: Set<JobState> = []
+    /// Only those that ended, and were submitted so long ago.
+    var age: Duration?
+    /// Only so many, the newest.
+    var limit: Int?
+
+    /// - Parameter now: milliseconds since 1970.
+    func select(_ jobs: [JobListing], now: UInt64) -> [JobListing] {
+        let found = jobs.filter { job in
+            guard states.isEmpty || states.contains(JobState(job)) else { return false }
+            guard let age else { return true }
+            return job.state != nil && Double(job.submitted) / 1000 + age.inSeconds <= Double(now) / 1000
+        }
+        return Array(found.suffix(limit ?? found.count))
+    }
+
+    /// Each job that is named, once.
+    ///
+    /// - Throws: `CommandFailure` where one is not there: then none is meant.
+    static func named(_ references: [String], in jobs: [JobListing]) throws -> [JobListing] {
+        var found: [JobListing] = []
+        for reference in references {
+            let job = try JobReference.find(reference, in: jobs)
+            if !found.contains(where: { $0.id == job.id }) { found.append(job) }
+        }
+        return found
+    }
+}

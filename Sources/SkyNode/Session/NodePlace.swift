@@ -1,0 +1,25 @@
+import Foundation
+import Transport
+
+/// The node that a command asks, and who said so.
+struct NodePlace: Equatable {
+    /// The environment variable that stands for `--node`.
+    static let variable = "SKYNODE_NODE"
+
+    var text: String
+    /// The option or the variable.
+    var name: String
+
+    /// `nil` where nothing is said: then the node of this machine is asked, or one that is found.
+    static func find(
+        option: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> NodePlace? {
+        if let option { return NodePlace(text: option, name: "--node") }
+        guard let text = environment[variable], !text.isEmpty else { return nil }
+        return NodePlace(text: text, name: variable)
+    }
+
+    func address() throws -> NodeAddress {
+        try AddressArgument.parse(text, option: name, allowsPortZero: false)
+    }
+}

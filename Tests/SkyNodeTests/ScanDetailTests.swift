@@ -1,0 +1,145 @@
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// What people are told of a night's scan.
+struct ScanDetailTests {
+    @Test func `one image is told in full, of many each in a line, and options say otherwise`() {
+        #expect(ScanDetail(isQuiet: false, isVerbose: false, images: 1) == .summary)
+        #expect(ScanDetail(isQuiet: false, isVerbose: false, images: 2) == .line)
+        #expect(ScanDetail(isQuiet: false, isVerbose: true, images: 200) == .everything)
+        #expect(ScanDetail(isQuiet: true, isVerbose: false, images: 1) == .errors)
+        #expect(ScanDetail.summary.ofOneInFile == .line && ScanDetail.everything.ofOneInFile == .everything)
+    }
+
+    private func totals(_ sources: [Int], failed: [String] = [], leftOut: Int = 0, refused: Int = 0) -> ScanTotals {
+        var totals = ScanTotals()
+        sources.forEach { totals.add(sources: $0) }
+        failed.forEach { totals.fail($0) }
+        for _ in 0..<leftOut { totals.leaveOut() }
+        totals.refused = refused
+        return totals
+    }
+
+    @Test func `a night closes with one line`() {
+        let folder = OutputPlace.folder("out", [.csv, .fits])
+        let line = totals([300, 530, 200], failed: ["a.fits", "b\u{1}.fits"], leftOut: 1, refused: 2)
+            .line(.milliseconds(2100), folder, merged: ["out/merged.csv", "out/merged.cat.fits"])
+        #expect(
+            line == "3 images: 1030 sources in 2.10 s; 2 failed: a.fits, b?.fits; 2 could not be read; "
+                + "1 without a picture of the sky; results in out; all sources in out/merged.csv, out/merged.cat.fits")
+        #expect(
+            totals([1]).line(.seconds(1), .file("night.csv", .csv), merged: ["night.csv"])
+                == "1 image: 1 source in 1.00 s; all sources in night.csv")
+        let none = totals([], failed: (1...7).map { "\($0).fits" }).line(.seconds(1), folder, merged: [])
+        #expect(none.hasSuffix("7 failed: 1.fits, 2.fits, 3.fits, 4.fits, 5.fits and 2 more"), "nowhere is anything")
+    }
+
+    @Test func `a single image needs no closing line`() {
+        #expect(!totals([7]).isMany && !totals([], failed: ["a"]).isMany)
+        #expect(totals([7, 8]).isMany && totals([7], refused: 1).isMany && totals([7], leftOut: 1).isMany)
+    }
+
+    @Test func `an image's line has what is out of the ordinary`() {
+        func line(_ state: JobReport.State, retries: Int, failed: Int, hasCoordinates: Bool = true) -> String {
+            let report = JobReport(
+                state: state, scheduled: 5, completed: 5 - failed, failed: failed, retries: retries,
+                duration: .seconds(1), nodes: [])
+            return ScanSummary.line(
+                ScanSummary.result("a.fits", 7, report.duration), report, hasCoordinates: hasCoordinates)
+        }
+        #expect(line(.done, retries: 0, failed: 0) == "a.fits: 7 sources in 1.00 s")
+        #expect(
+            line(.done, retries: 2, failed: 1, hasCoordinates: false)
+                == "a.fits: 7 sources in 1.00 s, 2 retried, 1 failed, the catalogue has gaps, no coordinates")
+        #expect(line(.cancelled, retries: 0, failed: 0).hasSuffix("the catalogue has gaps"))
+    }
+
+    @Test func `what has changed is told in full of one image, and of many in a line`() {
+        var changes = ChangeLines(
+            image: "b.fits", reference: "a.fits", counts: ["4 appeared", "1 moved"], verdict: "stars 3 pixels wide",
+            blindness: nil, doubts: ["few stars", "no times"], files: ["b.changes.csv"])
+        #expect(
+            changes.lines(.summary) == [
+                "b.fits against a.fits: 4 appeared, 1 moved", "stars 3 pixels wide", "caution: b.fits: few stars",
+                "caution: b.fits: no times", "wrote b.changes.csv",
+            ])
+        let line = "b.fits against a.fits: 4 appeared, 1 moved"
+        #expect(changes.lines(.line) == [line + "; 2 cautions (-v prints them)"])
+        (changes.doubts, changes.blindness) = ([], "of 9 bright stars 1 was found")
+        #expect(changes.lines(.line) == [line, "blind: b.fits: of 9 bright stars 1 was found"])
+        #expect(changes.lines(.errors).isEmpty)
+        changes.tracks = 2
+        #expect(
+            changes.lines(.everything).suffix(2) == ["2 tracks through three or more images", "wrote b.changes.csv"])
+    }
+
+    @Test func `only failures are told of one image of many`() {
+        let told = NIOLockedValueBox<[String]>([])
+        var terminal = ProgressDisplay.Terminal(isLive: false)
+        terminal.say = { line in told.withLockedValue { $0.append(line) } }
+        let display = ProgressDisplay(.problems, terminal: terminal)
+        let status = JobStatus(
+            scheduled: 2, running: 0, completed: 1, failed: 1, retries: 1, nodes: [], elapsed: .seconds(1))
+        let kinds: [JobEvent.Kind] = [
+            .retrying(task: "sector 1", node: "anna", reason: "lost", delay: .zero),
+            .failed(task: "sector 1", reason: "lost"),
+        ]
+        let events = kinds.enumerated().map { JobEvent(number: $0, time: .zero, kind: $1) }
+        for tellsFailuresOnly in [true, false] {
+            EventPrinter(
+                format: .text, isVerbose: false, display: display, subject: "a.fits",
+                tellsFailuresOnly: tellsFailuresOnly
+            ).tell(EventBatch(events: events, next: 2, status: status))
+        }
+        #expect(
+            told.withLockedValue { $0 } == [
+                "Failed: sector 1 of a.fits: lost",
+                "Retrying: sector 1 of a.fits failed on anna (lost), trying again",
+                "Failed: sector 1 of a.fits: lost",
+            ])
+    }
+
+    // MARK: - The live picture
+
+    /// What a terminal got.
+    private func terminal(_ log: NIOLockedValueBox<[String]>) -> ProgressDisplay.Terminal {
+        ProgressDisplay.Terminal(
+            isLive: true, size: { (80, 24) },
+            draw: { text in log.withLockedValue { $0.append(text.hasPrefix("\r") ? "erase" : "draw") } },
+            say: { line in log.withLockedValue { $0.append(line) } },
+            output: { line in log.withLockedValue { $0.append(line) } })
+    }
+
+    @Test func `the picture of a job is gone before anything is printed, whatever job it was`() {
+        let log = NIOLockedValueBox<[String]>([])
+        let display = ProgressDisplay(.progress, terminal: terminal(log))
+        var status = JobStatus(
+            scheduled: 2, running: 0, completed: 1, failed: 0, retries: 0, nodes: [], elapsed: .seconds(1))
+        display.show(status, of: "a.fits (changes)")
+        display.output(["a.fits against b.fits: 1 appeared", "wrote a.changes.csv"])
+        status.paused = "no room"
+        display.show(status, of: "a.fits")
+        display.finish()
+        display.show(status, of: "a.fits")
+        #expect(
+            log.withLockedValue { $0 } == [
+                "draw", "erase", "a.fits against b.fits: 1 appeared", "wrote a.changes.csv", "paused: no room", "draw",
+                "erase",
+            ])
+    }
+
+    @Test func `where only problems are told there is no picture`() {
+        let log = NIOLockedValueBox<[String]>([])
+        let display = ProgressDisplay(.problems, terminal: terminal(log))
+        var status = JobStatus(
+            scheduled: 2, running: 0, completed: 1, failed: 0, retries: 0, nodes: [], elapsed: .seconds(1))
+        display.show(status)
+        status.paused = "no room"
+        display.show(status)
+        #expect(log.withLockedValue { $0 } == ["paused: no room"])
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// Which jobs and nodes a person means.
+struct SelectionTests {
+    private func job(
+        _ id: UInt64, _ title: String = "m31.fits", state: JobReport.State? = .done, submitted: UInt64 = 0
+    ) -> JobListing {
+        let status = JobStatus(scheduled: 1, running: 0, completed: 1, failed: 0, retries: 0, nodes: [], elapsed: .zero)
+        return JobListing(
+            id: JobID(rawValue: id), title: title, state: state, priority: 0, reason: nil, status: status,
+            submitted: submitted)
+    }
+
+    private func complaint(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return ""
+        } catch {
+            return (error as? CommandFailure)?.message ?? "\(error)"
+        }
+    }
+
+    private var jobs: [JobListing] {
+        [
+            job(0x7f3a_0000_0000_0001, "a.fits", submitted: 1), job(0x7f3b_0000_0000_0002, "b.fits", submitted: 5),
+            job(0x1234_0000_0000_0003, "c.fits", state: nil, submitted: 3),
+        ]
+    }
+
+    @Test func `a job is found by its first digits, or as the newest`() throws {
+        #expect(try JobReference.find("7F3A", in: jobs).title == "a.fits")
+        #expect(try JobReference.find("12", in: jobs).title == "c.fits")
+        #expect(try JobReference.find("@last", in: jobs).title == "b.fits", "the last that was submitted")
+    }
+
+    @Test func `a job that there is not is told with those that there are`() {
+        #expect(
+            complaint { _ = try JobReference.find("99", in: jobs) }
+                == "there is no job 99; the newest are 7f3b000000000002 (b.fits), 1234000000000003 (c.fits), "
+                + "7f3a000000000001 (a.fits)")
+        #expect(
+            complaint { _ = try JobReference.find("99", in: [jobs[0]]) }
+                == "there is no job 99; the only one is 7f3a000000000001 (a.fits)")
+        #expect(complaint { _ = try JobReference.find("99", in: []) } == "there is no job 99; this node has none")
+        #expect(complaint { _ = try JobReference.find("@last", in: []) } == "this node has no jobs")
+        #expect(complaint { _ = try JobReference.find("", in: jobs) }.hasPrefix("there is no job"))
+        #expect(complaint { _ = try JobReference.find("7f", in: jobs) }.hasPrefix("2 jobs begin with 7f: 7f3b"))
+        let many = jobs + [job(1)]
+        #expect(complaint { _ = try JobReference.find("99", in: many) }.hasSuffix("skynode jobs lists them all"))
+    }
+
+    @Test func `jobs are chosen by state, age and number`() {
+        #expect(JobSelection(states: [.done]).select(jobs, now: 0).map(\.title) == ["a.fits", "b.fits"])
+        #expect(
+            JobSelection(limit: 2).select(jobs, now: 0).map(\.title) == ["b.fits", "c.fits"], "the last of the list")
+        let old = JobSelection(age: .milliseconds(4))
+        #expect(old.select(jobs, now: 7).map(\.title) == ["a.fits"], "one that goes on is not old")
+        #expect(old.select(jobs, now: 0).isEmpty && JobSelection().select(jobs, now: 0).count == 3)
+        #expect(JobState(job(1, state: .badInput)).words == "bad input")
+    }
+
+    @Test func `of jobs that are named each is taken once, and all or none`() throws {
+        #expect(try JobSelection.named(["7f3a", "12", "7f3a0"], in: jobs).map(\.title) == ["a.fits", "c.fits"])
+        #expect(complaint { _ = try JobSelection.named(["7f3a", "99"], in: jobs) }.hasPrefix("there is no job 99"))
+    }
+
+    @Test func `who hands jobs over is told how to go on, with the options that lead there`() {
+        let id = JobID(rawValue: 0x7f3a_0000_0000_0001)
+        #expect(
+            DetachHint([id], connection: ["--node", "dome-1:7420"], output: "my results").lines == [
+                "follow it: skynode jobs watch 7f3a000000000001 --node dome-1:7420",
+                "then fetch the results: skynode jobs results 7f3a000000000001 -o 'my results' --node dome-1:7420",
+            ])
+        #expect(DetachHint([id, id], connection: [], output: nil).lines == ["see them: skynode jobs"])
+        #expect(DetachHint([], connection: [], output: "out").lines.isEmpty)
+    }
+
+    @Test(arguments: [("7d", 604_800.0), ("12h", 43_200), ("1.5d", 129_600), ("30m", 1800)])
+    func `ages have days`(text: String, seconds: Double) {
+        #expect(AgeArgument(argument: text)?.duration.inSeconds == seconds)
+    }
+
+    @Test(arguments: ["7", "d", "-1d", "nan", "1e9d", "infd"]) func `what is no age is refused`(text: String) {
+        #expect(AgeArgument(argument: text) == nil)
+    }
+
+    private func node(_ name: String, _ id: UInt64) -> NodeReport {
+        NodeReport(
+            member: Member(node: NodeID(rawValue: id), name: name, address: nil, since: .zero), status: nil,
+            isAnswering: false, age: .zero, roundTrip: nil, clockOffset: nil, speed: nil)
+    }
+
+    @Test func `a node is found by name or id, and one that there is not is told with those that there are`() throws {
+        let nodes = [node("dome-2", 0x4f09_0000_0000_0000), node("dome-1", 1), node("twin", 2), node("twin", 3)]
+        #expect(try NodeReference.find("dome-1", in: nodes).member.node.rawValue == 1)
+        #expect(try NodeReference.find("4f09", in: nodes).member.name == "dome-2")
+        #expect(try NodeReference.find("0000000000000001", in: nodes).member.name == "dome-1")
+        #expect(
+            complaint { _ = try NodeReference.find("dome-4", in: nodes) }
+                == "there is no node dome-4; there are dome-1, dome-2, twin")
+        #expect(
+            complaint { _ = try NodeReference.find("x", in: [nodes[0]]) } == "there is no node x; there is dome-2")
+        #expect(complaint { _ = try NodeReference.find("twin", in: nodes) }.hasPrefix("2 nodes are called twin: 0000"))
+        #expect(complaint { _ = try NodeReference.find("", in: nodes) }.hasPrefix("there is no node"))
+    }
+}
