@@ -1,3 +1,4 @@
+import Base
 import Transport
 
 /// What has changed in an image since another one, in lines for people.

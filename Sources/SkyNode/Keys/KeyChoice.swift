@@ -1,4 +1,5 @@
 import Glibc
+import Sky
 
 /// Which key file a command uses, and who said so.
 struct KeyChoice: Equatable {

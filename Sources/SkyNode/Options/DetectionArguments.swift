@@ -1,4 +1,6 @@
 import ArgumentParser
+import Base
+import Sky
 import SkyCore
 import Transport
 

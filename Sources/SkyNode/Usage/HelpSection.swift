@@ -1,3 +1,5 @@
+import Sky
+
 /// The titles of the groups of options in the long help; options of one title are listed together.
 enum HelpSection {
     static let input = "Input"

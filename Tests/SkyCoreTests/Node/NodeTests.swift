@@ -9,58 +9,12 @@ import Transport
 
 /// Whole nodes in one process, over real sockets.
 @Suite(.timeLimit(.minutes(2))) struct NodeTests {
-    private func settings(_ name: String, slots: Int, join: [NodeAddress] = []) -> NodeSettings {
-        var cluster = ClusterSettings(name: name)
-        cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
-        cluster.join = join
-        cluster.silenceLimit = .seconds(30)
-        cluster.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
-        return NodeSettings(cluster: cluster, slots: slots, executable: "/nonexistent/skynode")
-    }
-
-    /// Runs nodes that know each other, then `body`, then takes them down.
     private func with(_ slots: [Int], _ body: @escaping @Sendable ([Node]) async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            var nodes: [Node] = []
-            for (number, slots) in slots.enumerated() {
-                let seeds = nodes.first?.system.listeningAddress.map { [$0] } ?? []
-                let node = Node(
-                    settings("node\(number + 1)", slots: slots, join: seeds), journal: try Journal.inMemory())
-                try await node.start()
-                nodes.append(node)
-                group.addTask { await node.run() }
-            }
-            for node in nodes {
-                let others = nodes.count - 1
-                var met = 0
-                if others > 0 {
-                    for await event in node.system.membershipEvents() {
-                        if case .joined = event { met += 1 }
-                        if met == others { break }
-                    }
-                }
-            }
-            let all = nodes
-            group.addTask { try await body(all) }
-            do {
-                // The nodes run until cancelled, so the first to end is the body.
-                try await group.next()
-            } catch {
-                group.cancelAll()
-                throw error
-            }
-            group.cancelAll()
-        }
+        try await NodesInProcess.run(slots, body)
     }
 
-    /// Follows a job to its end.
     private func report(of job: JobID, at coordinator: Coordinator) async throws -> (JobReport, [JobEvent]) {
-        var events: [JobEvent] = []
-        while true {
-            let batch = try await coordinator.events(EventsRequest(job: job, from: events.count))
-            events += batch.events
-            if case .ended(let report) = events.last?.kind { return (report, events) }
-        }
+        try await NodesInProcess.report(of: job, at: coordinator)
     }
 
     @Test func `a job submitted to one node is done by both`() async throws {

@@ -1,0 +1,8 @@
+@testable import SkyCore
+
+/// The SHA-256 of files.
+enum ChecksumKind: JobKind {
+    static var request: any KindRequest.Type { ChecksumRequest.self }
+    static var work: [any KindWork.Type] { [ChecksumWork.self] }
+    static var results: [any KindResult.Type] { [ChecksumResult.self] }
+}

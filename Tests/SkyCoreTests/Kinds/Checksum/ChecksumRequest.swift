@@ -1,0 +1,22 @@
+import Base
+import Glibc
+
+@testable import SkyCore
+
+/// Files whose SHA-256 is wanted.
+struct ChecksumRequest: KindRequest {
+    var paths: [String]
+
+    static var name: String { "checksum" }
+
+    var title: String { paths.count == 1 ? paths[0] : "\(paths.count) files" }
+
+    func validate() throws(SkyError) {
+        try SkyError.unless((1...100_000).contains(paths.count), "a job has 1 to 100000 files")
+        try SkyError.unless(
+            paths.allSatisfy { $0.hasPrefix("/") && $0.utf8.count <= 4096 && !$0.utf8.contains(0) },
+            "a file is named by its absolute path")
+    }
+
+    func plan() -> any JobPlan { ChecksumPlan(request: self) }
+}
