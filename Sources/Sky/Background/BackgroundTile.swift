@@ -126,6 +126,14 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
 
     /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them
     /// by SEP's own rule: fewer than half of the pixels usable (SExtractor's `BACK_MINGOODFRAC`).
+    /// How many of some pixels are numbers.
+    private static func numbers(_ pixels: UnsafePointer<Float>, count: Int) -> Int {
+        // As many bits as a pixel has, so that four are looked at a time.
+        var numbers: Int32 = 0
+        for index in 0..<count { numbers &+= pixels[index] == pixels[index] ? 1 : 0 }
+        return Int(numbers)
+    }
+
     private static func usableMeshes(_ pixels: [Float], width: Int, height: Int, mesh: Int) -> [Bool] {
         var usable: [Bool] = []
         for top in stride(from: 0, to: height, by: mesh) {
@@ -135,9 +143,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
                 var good = 0
                 pixels.withUnsafeBufferPointer { pixels in
                     for y in top..<bottom {
-                        for index in (y * width + left)..<(y * width + right) {
-                            good &+= pixels[index].isNaN ? 0 : 1
-                        }
+                        good += (pixels.baseAddress.map { numbers($0 + y * width + left, count: right - left) }) ?? 0
                     }
                 }
                 usable.append(2 * good >= (right - left) * (bottom - top))

@@ -3,10 +3,12 @@ import Base
 /// The filtered image, at the pixels of footprints only: what detection compared with the threshold.
 ///
 /// SEP keeps its own copy to itself; deblending and CLEAN need it again.
-struct FilteredPixels {
+final class FilteredPixels {
     private let width: Int
     private let height: Int
     private let memory: ZeroedMemory<Float>
+    /// The pixels that are written.
+    private let footprints: [Int32]
 
     /// Row by row, 0 outside of footprints. As long as this value lives.
     var values: UnsafePointer<Float> { UnsafePointer(memory.start) }
@@ -19,6 +21,7 @@ struct FilteredPixels {
     ) throws(SkyError) {
         self.width = width
         self.height = height
+        self.footprints = footprints
         memory = try ZeroedMemory(count: width * height)
         let filter = PixelFilter(pixels, width: width, height: height, kernel: kernel)
         var next = 0
@@ -35,18 +38,34 @@ struct FilteredPixels {
         }
     }
 
+    deinit {
+        for pixel in footprints { memory.start[Int(pixel)] = 0 }
+        memory.isCleared()
+    }
+
     /// Whether a footprint has more than one summit. With one, no threshold cuts it in two: nothing to deblend.
     func hasSeveralSummits(_ footprint: ArraySlice<Int32>) -> Bool {
         var summits = 0
         let values = memory.start
+        let (width, height) = (width, height)
         for pixel in footprint {
             let value = values[Int(pixel)]
-            let (x, y) = (Int(pixel) % width, Int(pixel) / width)
+            let (row, column) = pixel.quotientAndRemainder(dividingBy: Int32(width))
+            let (x, y) = (Int(column), Int(row))
             var isSummit = true
-            neighbours: for line in max(0, y - 1)...min(height - 1, y + 1) {
-                for column in max(0, x - 1)...min(width - 1, x + 1) where values[line * width + column] > value {
-                    isSummit = false
-                    break neighbours
+            if x > 0, x < width - 1, y > 0, y < height - 1 {
+                let (here, above, below) = (
+                    values + Int(pixel), values + Int(pixel) - width, values + Int(pixel) + width
+                )
+                isSummit =
+                    !(here[-1] > value || here[1] > value || above[0] > value || below[0] > value
+                    || above[-1] > value || above[1] > value || below[-1] > value || below[1] > value)
+            } else {
+                neighbours: for line in max(0, y - 1)...min(height - 1, y + 1) {
+                    for column in max(0, x - 1)...min(width - 1, x + 1) where values[line * width + column] > value {
+                        isSummit = false
+                        break neighbours
+                    }
                 }
             }
             if isSummit { summits += 1 }

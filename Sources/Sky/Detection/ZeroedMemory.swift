@@ -1,21 +1,60 @@
 import Base
 import Glibc
+import NIOConcurrencyHelpers
 
 /// Memory for a large rectangle of which little is written: pages that nobody writes to take no room.
 ///
-/// A trail across a frame of a hundred million pixels is a few hundred thousand of them.
+/// A trail across a frame of a hundred million pixels is a few hundred thousand of them. Of a sector's size the last few are kept
+/// for the next: whoever lets go of one has cleared what it wrote, which is faster than to have the kernel make and clear
+/// all pages again.
 final class ZeroedMemory<Element: BitwiseCopyable> {
     /// All bits 0. As long as this object lives.
     let start: UnsafeMutablePointer<Element>
+    private let block: ZeroedBlock
+    private var isClear = false
 
     /// - Throws: `.failed` where this worker has too little memory: another may have more.
     init(count: Int) throws(SkyError) {
-        guard let memory = calloc(max(count, 1), MemoryLayout<Element>.stride) else {
+        guard let block = ZeroedBlock.take(bytes: max(count, 1) * MemoryLayout<Element>.stride) else {
             throw SkyError(
                 .failed, "not enough memory for \(count) pixels at a time; a larger worker-memory would have it")
         }
-        start = memory.bindMemory(to: Element.self, capacity: max(count, 1))
+        self.block = block
+        start = block.start.bindMemory(to: Element.self, capacity: max(count, 1))
     }
 
-    deinit { free(start) }
+    /// To be called at the end, when all that was written is 0 again.
+    func isCleared() { isClear = true }
+
+    deinit { block.giveBack(isClear: isClear) }
+}
+
+/// Bytes that are all 0.
+private struct ZeroedBlock: @unchecked Sendable {
+    let start: UnsafeMutableRawPointer
+    let size: Int
+
+    /// Those that nobody uses. Each belongs to the one who takes it from here, which is why they may change threads.
+    private static let kept = NIOLockedValueBox<[ZeroedBlock]>([])
+    /// A sector scan has two at a time; larger ones than a sector of 2048 with its margin are rare.
+    private static let limit = (blocks: 2, bytes: 20 << 20)
+
+    static func take(bytes: Int) -> ZeroedBlock? {
+        let known = kept.withLockedValue { kept in
+            kept.lastIndex { $0.size >= bytes && $0.size / 4 <= bytes }.map { kept.remove(at: $0) }
+        }
+        if let known { return known }
+        return calloc(bytes, 1).map { ZeroedBlock(start: $0, size: bytes) }
+    }
+
+    func giveBack(isClear: Bool) {
+        let isKept =
+            isClear && size <= ZeroedBlock.limit.bytes
+            && ZeroedBlock.kept.withLockedValue { kept in
+                if kept.count >= ZeroedBlock.limit.blocks { free(kept.removeFirst().start) }
+                kept.append(self)
+                return true
+            }
+        if !isKept { free(start) }
+    }
 }

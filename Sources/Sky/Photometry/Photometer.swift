@@ -163,7 +163,7 @@ struct Photometer {
         var (all, foreign) = ((inner: 0, outer: 0), (inner: 0, outer: 0))
         for y in lines {
             let dy = Double(y) - object.y
-            for x in columns {
+            for x in Photometer.columns(of: ellipse, radius: outer, dy: dy, around: object.x, within: columns) {
                 let dx = Double(x) - object.x
                 let distance = ellipse.cxx * dx * dx + ellipse.cyy * dy * dy + ellipse.cxy * dx * dy
                 guard distance <= outer * outer else { continue }
@@ -178,6 +178,20 @@ struct Photometer {
         }
         return Double(foreign.inner) > SourceFlags.biasedShare * Double(all.inner)
             || Double(foreign.outer) > SourceFlags.biasedShare * Double(all.outer)
+    }
+
+    /// Where an ellipse lies in a line, and a pixel more on each side: corners of its box need not be looked at.
+    private static func columns(
+        of ellipse: Ellipse, radius: Double, dy: Double, around x: Double, within columns: ClosedRange<Int>
+    ) -> Range<Int> {
+        let slant = ellipse.cxy * dy / (2 * ellipse.cxx)
+        let square = (radius * radius - ellipse.cyy * dy * dy) / ellipse.cxx + slant * slant
+        guard square.isFinite, slant.isFinite else { return Range(columns) }
+        guard square > -1 else { return columns.lowerBound..<columns.lowerBound }
+        let (half, middle) = (max(square, 0).squareRoot() + 1, x - slant)
+        let first = max(Double(columns.lowerBound), middle - half)
+        let last = min(Double(columns.upperBound), middle + half)
+        return first <= last ? Int(first)..<Int(last) + 1 : columns.lowerBound..<columns.lowerBound
     }
 
     /// Calls `body` with the source's surroundings as SEP's image, and the source's place in it.

@@ -15,12 +15,13 @@ final class SegmentMap {
     private let memory: ZeroedMemory<Int32>
     private let labels: UnsafeMutablePointer<Int32>
     /// Which sources take out which.
-    private var claims: [Square: [Claim]] = [:]
+    private let claims: [Square: [Claim]]
 
     private let filter: PixelFilter
     private let threshold: Float
     /// Which tiles have been searched for specks, row by row: most sources need few of them.
-    private var isSearched: [Bool]
+    private let isSearched: UnsafeMutablePointer<Bool>
+    private let tiles: Int
     private let columnsOfTiles: Int
 
     /// A source that takes out another one.
@@ -48,7 +49,7 @@ final class SegmentMap {
     /// Pixels of a square's side.
     private static let square = 64
     /// Pixels of a tile's side: larger ones are searched where no aperture is, smaller ones have too much around their lines.
-    private static let tile = 32
+    private static let tile = 16
     /// Above the threshold, and no source's. SEP passes over what is above zero only.
     private static let nobody = Int32.max
 
@@ -67,10 +68,13 @@ final class SegmentMap {
         memory = try ZeroedMemory(count: rect.area)
         labels = memory.start
         columnsOfTiles = (rect.width - 1) / Self.tile + 1
-        isSearched = [Bool](repeating: false, count: columnsOfTiles * ((rect.height - 1) / Self.tile + 1))
+        tiles = columnsOfTiles * ((rect.height - 1) / Self.tile + 1)
+        isSearched = .allocate(capacity: tiles)
+        isSearched.initialize(repeating: false, count: tiles)
         for (index, object) in objects.objects.enumerated() {
             for pixel in objects.pixels[object.pixels] { labels[Int(pixel)] = Int32(index) + 1 }
         }
+        var claims: [Square: [Claim]] = [:]
         if let profiles, let exponent = configuration.cleanParameter {
             let positions = objects.objects.map { (x: $0.x, y: $0.y) }
             Cleaner(profiles: profiles, positions: positions, exponent: exponent).forEachPair { strong, weak in
@@ -79,6 +83,20 @@ final class SegmentMap {
                     Claim(strong, weak, objects: objects, filterRadius: kernel.radius))
             }
         }
+        self.claims = claims
+    }
+
+    deinit {
+        for pixel in objects.pixels { labels[Int(pixel)] = 0 }
+        for index in 0..<tiles where isSearched[index] {
+            let (left, top) = (index % columnsOfTiles * Self.tile, index / columnsOfTiles * Self.tile)
+            let count = min(width, left + Self.tile) - left
+            for y in top..<min(height, top + Self.tile) {
+                (labels + y * width + left).update(repeating: 0, count: count)
+            }
+        }
+        isSearched.deallocate()
+        memory.isCleared()
     }
 
     /// The labels, row by row. Specks are known where ``search(columns:lines:)`` has been.
@@ -147,9 +165,17 @@ final class SegmentMap {
             guard let sums = sums.baseAddress else { return }
             for y in top..<min(height, top + Self.tile) {
                 filter.run(y, left..<right, into: sums)
-                let row = labels + y * width + left
-                for x in 0..<right - left where sums[x] > threshold && row[x] == 0 { row[x] = Self.nobody }
+                mark(labels + y * width + left, sums, count: right - left)
             }
         }
+    }
+
+    /// Marks what is above the threshold and nobody's.
+    private func mark(_ row: UnsafeMutablePointer<Int32>, _ sums: UnsafePointer<Float>, count: Int) {
+        // Most lines have none: without a branch for each pixel, four are compared at a time.
+        var isAny: Int32 = 0
+        for x in 0..<count { isAny |= sums[x] > threshold ? 1 : 0 }
+        guard isAny != 0 else { return }
+        for x in 0..<count where sums[x] > threshold && row[x] == 0 { row[x] = Self.nobody }
     }
 }

@@ -13,8 +13,6 @@ import Glibc
 struct Sharpness {
     /// The pixels around the source.
     let view: SectorPixels.View
-    /// Pixels at the level of saturation or above; empty for none.
-    let saturated: [Bool]
     let (width, height): (Int, Int)
     /// Of every pixel (1 sigma), where the view does not say each one's.
     let noise: Double
@@ -35,13 +33,14 @@ struct Sharpness {
     /// Photons' variance per unit of light in units of the noise, where the gain is not known: as if that were of seven electrons.
     private static let usualPhotons = 0.15
 
-    /// - Parameter footprint: The source's pixels.
+    /// - Parameters:
+    ///   - footprint: The source's pixels.
+    ///   - isSaturated: Whether any of them is saturated.
     /// - Returns: r, from ``none`` to ``largest``.
-    func measure(_ footprint: ArraySlice<Int32>) -> Double {
+    func measure(_ footprint: ArraySlice<Int32>, isSaturated: Bool) -> Double {
         guard noise > 0, noise.isFinite else { return Self.none }
         // What stands so little above the noise can be no sharper than the sky.
         let least = Float(Self.significance * (view.sigmas == nil ? noise : 0))
-        let isSaturated = !saturated.isEmpty && footprint.contains { saturated[Int($0)] }
         var sharpest = Self.none
         for pixel in footprint {
             let index = Int(pixel)

@@ -41,7 +41,25 @@ struct SectorPixels {
         // The least number of 32 bits that is not below the level.
         let rounded = Float(level)
         let limit = Double(rounded) < level ? rounded.nextUp : rounded
-        return pixels.contains { $0 >= limit } ? pixels.map { $0 >= limit } : []
+        return pixels.withUnsafeBufferPointer { pixels in
+            guard let start = pixels.baseAddress, isAny(start, count: pixels.count, from: limit) else { return [] }
+            return [Bool](unsafeUninitializedCapacity: pixels.count) { saturated, count in
+                for index in pixels.indices { saturated[index] = pixels[index] >= limit }
+                count = pixels.count
+            }
+        }
+    }
+
+    /// Whether any of some pixels reaches a level.
+    private static func isAny(_ pixels: UnsafePointer<Float>, count: Int, from limit: Float) -> Bool {
+        // Several at a time, and without a branch for each.
+        let bytes = UnsafeRawPointer(pixels)
+        var found = SIMDMask<SIMD8<Int32>>(repeating: false)
+        let whole = count / 8
+        for index in 0..<whole {
+            found .|= bytes.loadUnaligned(fromByteOffset: 32 * index, as: SIMD8<Float>.self) .>= limit
+        }
+        return any(found) || (whole * 8..<count).contains { pixels[$0] >= limit }
     }
 
     /// Pointers to the pixels, as long as a closure runs.

@@ -160,7 +160,7 @@ struct SectorScan {
         var measured: [MeasuredSource] = []
         let measures = configuration.measures
         let sharpness = Sharpness(
-            view: view, saturated: saturated, width: frame.rect.width, height: frame.rect.height,
+            view: view, width: frame.rect.width, height: frame.rect.height,
             noise: Double(background.globalRMS), gain: configuration.gain ?? 0)
         let tellsFootprints = configuration.checkParts?.contains(.footprints) ?? false
         let levels = background.levels(at: owned.map { found.objects[$0.index].pixel }, in: frame.rect)
@@ -196,16 +196,15 @@ struct SectorScan {
                 of: floor.map { object.above($0) } ?? object, footprint: footprint, pixels: view.values,
                 width: frame.rect.width,
                 saturation: configuration.saturation.map { $0 - Double(level) } ?? .infinity)
-            source.sharpness = sharpness.measure(footprint)
+            let isSaturated = !saturated.isEmpty && footprint.contains { saturated[Int($0)] }
+            source.sharpness = sharpness.measure(footprint, isSaturated: isSaturated)
             if !measures.isEmpty {
                 source.further = further(
                     measures, object, source.fluxIsophotal, photometry, footprint, index, view, filtered.values, map,
                     width: frame.rect.width,
                     height: frame.rect.height)
             }
-            if !saturated.isEmpty, footprint.contains(where: { saturated[Int($0)] }) {
-                source.flags |= SourceFlags.saturated.rawValue
-            }
+            if isSaturated { source.flags |= SourceFlags.saturated.rawValue }
             measured.append(
                 MeasuredSource(
                     source: source, profile: profiles?[index],
