@@ -222,12 +222,12 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
                     .product(name: "DequeModule", package: "swift-collections"),
                 ],
                 sources: [
-                    "Codec", "Handshake", "Wire", "Discovery/Beacon.swift", "Discovery/BeaconFault.swift",
-                    "Discovery/BeaconFilter.swift", "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
+                    "Codec", "Handshake", "Wire", "Discovery/Beacons/Beacon.swift", "Discovery/Beacons/BeaconFault.swift",
+                    "Discovery/Beacons/BeaconFilter.swift", "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
                     "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
-                    "Calls/CallEncoder.swift", "Calls/CallFailure.swift", "Calls/CallRequest.swift",
-                    "Calls/CallTarget.swift", "Calls/DeclaredError.swift", "Calls/RemoteError.swift",
-                    "Calls/TargetIndex.swift", "Calls/TransportError.swift", "Calls/ValidatedMessage.swift",
+                    "Calls/CallEncoder.swift", "Calls/Errors/CallFailure.swift", "Calls/CallRequest.swift",
+                    "Calls/CallTarget.swift", "Calls/Errors/DeclaredError.swift", "Calls/Errors/RemoteError.swift",
+                    "Calls/TargetIndex.swift", "Calls/Errors/TransportError.swift", "Calls/ValidatedMessage.swift",
                     "Concurrency/BriefLock.swift",
                 ],
                 swiftSettings: counted

@@ -15,7 +15,9 @@ struct ChecksumPlan: JobPlan {
 
     func task(_ number: Int) -> ScanTask? {
         guard request.paths.indices.contains(number), let label = label(number) else { return nil }
-        return ScanTask(ScanTask.Work(ChecksumWork.checksum(path: request.paths[number])), label: label)
+        var task = ScanTask(ScanTask.Work(ChecksumWork.checksum(path: request.paths[number])), label: label)
+        task.rehearsal.failsFirstAttempt = number == request.failFile
+        return task
     }
 
     func label(_ number: Int) -> String? { "file \(number + 1)" }

@@ -6,6 +6,8 @@ import Glibc
 /// Files whose SHA-256 is wanted.
 struct ChecksumRequest: KindRequest {
     var paths: [String]
+    /// The file whose first attempt fails, as a rehearsal; `nil` for none.
+    var failFile: Int?
 
     static var name: String { "checksum" }
 

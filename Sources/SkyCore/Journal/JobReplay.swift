@@ -13,7 +13,7 @@ struct JobReplay: Sendable {
     private(set) var strayTask: TaskID?
     /// What happened to the job, as far as it can be told from that.
     private(set) var events: [JobEvent.Kind] = []
-    private(set) var told = CoordinatedJob.Tally()
+    private(set) var told = JobTally()
     /// Tasks that ran on the coordinator's own node when that died.
     var risks: [TaskRisk] = []
     /// Whether that may happen again, so that it is to be noted which tasks run there.

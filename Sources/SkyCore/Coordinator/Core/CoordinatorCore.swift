@@ -535,7 +535,7 @@ extension CoordinatorCore {
     }
 
     /// In the order of names.
-    private static func shares(_ tally: CoordinatedJob.Tally, running: [String: Int] = [:]) -> [NodeShare] {
+    private static func shares(_ tally: JobTally, running: [String: Int] = [:]) -> [NodeShare] {
         Set(tally.nodes.keys).union(running.keys).sorted().map {
             NodeShare(name: $0, completed: tally.nodes[$0] ?? 0, running: running[$0] ?? 0)
         }

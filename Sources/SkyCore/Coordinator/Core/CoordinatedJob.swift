@@ -9,13 +9,13 @@ struct CoordinatedJob {
     var plan: any JobPlan
     /// What has been told: nothing that is not stored.
     var log = EventLog()
-    var told = Tally()
+    var told = JobTally()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
     var uncommitted: [AttemptID: Uncommitted] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
     /// What has been decided, and is told when it is stored.
-    var decided = Tally()
+    var decided = JobTally()
     /// Tasks that its plan has issued.
     var issued = 0
     /// Tasks that are looked for among earlier results before the scheduler gets them.
@@ -47,24 +47,6 @@ struct CoordinatedJob {
 
         /// Whether these are the next of them.
         func contains(_ tasks: Range<Int>) -> Bool { tasks.lowerBound == next && tasks.upperBound <= end }
-    }
-
-    /// How far the job is.
-    struct Tally {
-        var completed = 0
-        var failed = 0
-        var retries = 0
-        /// Tasks completed by each node, by name: names outlive their nodes.
-        var nodes: [String: Int] = [:]
-        /// Those answered by earlier results.
-        var cached = 0
-        var report: JobReport?
-
-        /// One more task is done, by a node or, with an empty name, by an earlier result.
-        mutating func complete(by node: String) {
-            completed += 1
-            if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }
-        }
     }
 
     var id: JobID { stored.id }

@@ -1,0 +1,17 @@
+/// How far a job is.
+struct JobTally {
+    var completed = 0
+    var failed = 0
+    var retries = 0
+    /// Tasks completed by each node, by name: names outlive their nodes.
+    var nodes: [String: Int] = [:]
+    /// Those answered by earlier results.
+    var cached = 0
+    var report: JobReport?
+
+    /// One more task is done, by a node or, with an empty name, by an earlier result.
+    mutating func complete(by node: String) {
+        completed += 1
+        if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }
+    }
+}
