@@ -67,7 +67,7 @@ enum HonestRequests {
         if choice & 24 == 8 { request.failSector = 0 }
         if choice & 32 == 32 {
             var purpose = ScanPurpose()
-            purpose.injection = InjectionWish(count: 3)
+            purpose.injection = InjectionDemand(count: 3)
             request.purpose = purpose
         }
         return request

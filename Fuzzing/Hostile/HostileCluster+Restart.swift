@@ -7,14 +7,15 @@ extension HostileCluster {
         if input.bool() { store(.max) }
         let choice = input.byte()
         if choice & 1 == 1 { journal.damage(&input) }
-        let generation = choice & 2 == 2 ? UInt64(Int64.max) : core.life.generation &+ 1
+        let generation = choice & 2 == 2 ? UInt64(Int64.max) : core.incarnation.generation &+ 1
         let ran = choice & 4 == 4 ? Duration.milliseconds(1000 * 366 * 86_400_000) : core.ran
-        let life = CoordinatorLife(HostileCluster.coordinator, generation: min(generation, UInt64(Int64.max)))
+        let incarnation = CoordinatorIncarnation(
+            HostileCluster.coordinator, generation: min(generation, UInt64(Int64.max)))
         (unstored, searches) = ([], [])
         if choice & 8 == 8 { sequences = [:] }
         core = CoordinatorCore(
-            life: life, secret: [1, 2, 3], node: HostileCluster.own, name: "anna", ranBefore: ran)
-        calls = NodeCalls(life: life)
+            incarnation: incarnation, secret: [1, 2, 3], node: HostileCluster.own, name: "anna", ranBefore: ran)
+        calls = NodeCalls(incarnation: incarnation)
         now = .zero
         for job in journal.jobs {
             var known = job.report == nil ? journal.replay(job) : JobReplay(job.request)
@@ -52,8 +53,8 @@ extension HostileCluster {
     mutating func fetchResults() {
         for job in journal.jobs.suffix(2) where core.jobs[job.id] != nil {
             let replay = journal.replay(job)
-            guard let report = job.report, replay.damage == nil, replay.told.completed == report.completed,
-                replay.told.failed == report.failed
+            guard let report = job.report, replay.damage == nil, replay.published.completed == report.completed,
+                replay.published.failed == report.failed
             else { continue }
             if let plan = replay.plan as? SkyPlan, let catalogue = plan.phases.catalogue {
                 _ = plan.background?.globalRMS

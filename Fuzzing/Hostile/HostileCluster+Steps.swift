@@ -133,7 +133,7 @@ extension HostileCluster {
     private mutating func deliverStranger() {
         let attempt = AttemptID(
             job: job(), task: TaskID(Int(input.hostileInteger())), number: Int(input.hostileInteger()),
-            generation: input.bool() ? core.life.generation : input.hostileUnsigned())
+            generation: input.bool() ? core.incarnation.generation : input.hostileUnsigned())
         let payload = honest { try WireCoder.encode(TaskResult.simulated) }
         let result = AttemptResult(
             sequence: input.hostileUnsigned(), attempt: attempt, outcome: .done(payload),
@@ -168,7 +168,7 @@ extension HostileCluster {
         }
         let asked =
             calls.nextCollection(from: node, core)
-            ?? CollectRequest(life: core.life, received: 0, acknowledged: 0, epoch: 0, isFirst: isFirst)
+            ?? CollectRequest(incarnation: core.incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: isFirst)
         require((try? asked.validate()) != nil, "what a node is asked may be asked")
         let isLeaseLost = calls.collected(reply, asked, from: node)
         change { core in

@@ -26,9 +26,9 @@ struct HostileCluster {
 
     init(_ input: FuzzInput) {
         self.input = input
-        let life = CoordinatorLife(HostileCluster.coordinator, generation: 2)
-        core = CoordinatorCore(life: life, secret: [1, 2, 3], node: HostileCluster.own, name: "anna")
-        calls = NodeCalls(life: life)
+        let incarnation = CoordinatorIncarnation(HostileCluster.coordinator, generation: 2)
+        core = CoordinatorCore(incarnation: incarnation, secret: [1, 2, 3], node: HostileCluster.own, name: "anna")
+        calls = NodeCalls(incarnation: incarnation)
         join()
     }
 
@@ -68,7 +68,7 @@ struct HostileCluster {
             while let assignment = calls.nextAssignment(for: node, core) { send(assignment, to: node) }
         case .store(let entry): unstored.append(entry)
         case .lookUp(let job, let tasks, let plan): searches.append((job, tasks, plan))
-        case .told: break
+        case .published: break
         }
     }
 

@@ -150,7 +150,7 @@ enum JournalTarget: FuzzTarget {
     /// As `Coordinator.restore`, and what is asked for of each job then.
     private static func start(wall: UInt64) async {
         var core = CoordinatorCore(
-            life: CoordinatorLife(HostileCluster.coordinator, generation: 3), secret: [1, 2, 3],
+            incarnation: CoordinatorIncarnation(HostileCluster.coordinator, generation: 3), secret: [1, 2, 3],
             node: HostileCluster.own, name: "anna", ranBefore: .seconds(9))
         guard let (jobs, damaged) = try? await journal.jobs() else {
             fatalError("does not hold: one row does not keep a node from starting")

@@ -66,33 +66,35 @@ struct HostileClients {
         require(book.nextExpiry == nil, "nothing is left to expire")
     }
 
-    private mutating func life() -> CoordinatorLife {
+    private mutating func incarnation() -> CoordinatorIncarnation {
         let choice = input.byte()
-        return CoordinatorLife(
+        return CoordinatorIncarnation(
             CoordinatorID(rawValue: UInt64(choice & 3)),
             generation: choice < 200 ? UInt64(choice >> 2 & 1) + 1 : input.hostileUnsigned())
     }
 
-    private mutating func peer(_ life: CoordinatorLife) -> NodeID {
+    private mutating func peer(_ incarnation: CoordinatorIncarnation) -> NodeID {
         let choice = input.byte()
         // Mostly each from its own node.
         return choice < 200
-            ? HostileClients.peers[Int(life.coordinator.rawValue & 3)] : HostileClients.peers[Int(choice & 3)]
+            ? HostileClients.peers[Int(incarnation.coordinator.rawValue & 3)] : HostileClients.peers[Int(choice & 3)]
     }
 
-    private mutating func attempt(_ life: CoordinatorLife) -> AttemptID {
+    private mutating func attempt(_ incarnation: CoordinatorIncarnation) -> AttemptID {
         let choice = input.byte()
         return AttemptID(
             job: JobID(rawValue: UInt64(choice >> 6)), task: TaskID(Int(choice & 7)), number: Int(choice >> 3 & 3) + 1,
-            generation: life.generation)
+            generation: incarnation.generation)
     }
 
     private mutating func reserve() {
-        let life = life()
-        guard let request = input.hostile(ReserveRequest(life: life, wanted: Int(input.byte() & 15))),
+        let incarnation = incarnation()
+        guard let request = input.hostile(ReserveRequest(incarnation: incarnation, wanted: Int(input.byte() & 15))),
             (try? request.validate()) != nil
         else { return }
-        guard let (lease, update) = try? book.reserve(request.wanted, by: request.life, from: peer(life), now: now)
+        guard
+            let (lease, update) = try? book.reserve(
+                request.wanted, by: request.incarnation, from: peer(incarnation), now: now)
         else {
             return
         }
@@ -101,31 +103,33 @@ struct HostileClients {
     }
 
     private mutating func assign() {
-        let life = life()
-        var assignment = Assignment(life: life)
+        let incarnation = incarnation()
+        var assignment = Assignment(incarnation: incarnation)
         let count = input.byte()
         for _ in 0..<count & 7 {
             let task = ScanTask(.simulate(Simulation(duration: .seconds(1))), label: "task")
-            var request = RunRequest(attempt: attempt(life), task: task, timeLimit: .seconds(600))
+            var request = RunRequest(attempt: attempt(incarnation), task: task, timeLimit: .seconds(600))
             request.receipt = UInt64(count)
             if count & 32 == 32, let other = input.hostile(request) { request = other }
             assignment.attempts.append(request)
         }
-        for _ in 0..<count >> 6 { assignment.stop.append(attempt(life)) }
+        for _ in 0..<count >> 6 { assignment.stop.append(attempt(incarnation)) }
         assignment.acknowledged = count & 16 == 16 ? input.hostileUnsigned() : UInt64(input.byte())
-        guard (try? assignment.validate()) != nil, let update = try? book.assign(assignment, from: peer(life), now: now)
+        guard (try? assignment.validate()) != nil,
+            let update = try? book.assign(assignment, from: peer(incarnation), now: now)
         else { return }
         follow(update)
     }
 
     private mutating func collect() {
-        let life = life()
+        let incarnation = incarnation()
         let sample = CollectRequest(
-            life: life, received: UInt64(input.byte() & 15), acknowledged: UInt64(input.byte() & 15), epoch: 1,
+            incarnation: incarnation, received: UInt64(input.byte() & 15), acknowledged: UInt64(input.byte() & 15),
+            epoch: 1,
             isFirst: input.bool())
         guard let request = input.hostile(sample), (try? request.validate()) != nil,
             let (reply, update) = try? book.collect(
-                request, from: peer(life), limit: input.bool() ? 0 : ScanActor.collectionLimit, now: now)
+                request, from: peer(incarnation), limit: input.bool() ? 0 : ScanActor.collectionLimit, now: now)
         else { return }
         do {
             try reply.validate()

@@ -73,22 +73,22 @@ import Testing
                     "--format-catalogue", "csv",
                 ] + options)
         }
-        let told = try await scan()
-        #expect(told.status == 2 && told.output.count == 3, "\(told.output)")
-        let line = try #require(told.output.last)
+        let published = try await scan()
+        #expect(published.status == 2 && published.output.count == 3, "\(published.output)")
+        let line = try #require(published.output.last)
         #expect(line.hasPrefix("2 images: ") && line.contains("1 could not be read"), "\(line)")
         #expect(line.hasSuffix("results in \(folder.file("out")); all sources in \(folder.file("out"))/merged.csv"))
-        for (file, line) in zip(files, told.output.dropLast().sorted()) {
+        for (file, line) in zip(files, published.output.dropLast().sorted()) {
             #expect(line.hasPrefix(file + ": ") && line.contains(/: \d+ sources? in [0-9.]+ s$/), "\(line)")
         }
-        #expect(told.errors.filter { $0.hasPrefix("skynode: ") }.count == 1)
+        #expect(published.errors.filter { $0.hasPrefix("skynode: ") }.count == 1)
         let verbose = try await scan("-v")
         #expect(verbose.output.count { $0.hasPrefix("wrote ") } == 3, "\(verbose.output)")
         #expect(verbose.errors.contains { $0.hasPrefix("Completed: ") })
         let quiet = try await scan("-q")
         #expect(
             quiet.status == 2 && quiet.output.isEmpty
-                && quiet.errors == told.errors.filter { $0.hasPrefix("skynode: ") })
+                && quiet.errors == published.errors.filter { $0.hasPrefix("skynode: ") })
         #expect(try await scan("-q", "-v").errors == ["skynode: --quiet and --verbose contradict each other"])
     }
 

@@ -52,10 +52,10 @@ import Testing
             var lines: [JobLines] = []
             let restarts = try await cluster.supervising(2...4, slots: 2, options: ["--allow-crash"]) {
                 try await RunningCluster.untilKnown(4, at: node)
-                let (status, told) = try await simulate(
+                let (status, published) = try await simulate(
                     node, "--tasks", "60", "--duration", "100ms", "--poison", "7:node", "--avoid-node", "node1")
                 #expect(status == 1)
-                lines = told
+                lines = published
             }
             #expect(lines.last?.completed == 59 && lines.last?.failed == 1)
             let failed = try #require(lines.first { $0.event == "failed" })

@@ -25,9 +25,9 @@ import Testing
         var lines = node.lines.makeAsyncIterator()
         do {
             let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
-            let told = try #require(await lines.next())
-            #expect(told.hasPrefix("skynode door answers HTTP on 127.0.0.1:"))
-            try await body("http://" + (try #require(told.split(separator: " ").last)), address)
+            let published = try #require(await lines.next())
+            #expect(published.hasPrefix("skynode door answers HTTP on 127.0.0.1:"))
+            try await body("http://" + (try #require(published.split(separator: " ").last)), address)
         } catch {
             node.send(SIGKILL)
             _ = await node.end()

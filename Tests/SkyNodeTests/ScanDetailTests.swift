@@ -78,9 +78,9 @@ struct ScanDetailTests {
     }
 
     @Test func `only failures are told of one image of many`() {
-        let told = NIOLockedValueBox<[String]>([])
+        let published = NIOLockedValueBox<[String]>([])
         var terminal = ProgressDisplay.Terminal(isLive: false)
-        terminal.say = { line in told.withLockedValue { $0.append(line) } }
+        terminal.say = { line in published.withLockedValue { $0.append(line) } }
         let display = ProgressDisplay(.problems, terminal: terminal)
         let status = JobStatus(
             scheduled: 2, running: 0, completed: 1, failed: 1, retries: 1, nodes: [], elapsed: .seconds(1))
@@ -96,7 +96,7 @@ struct ScanDetailTests {
             ).tell(EventBatch(events: events, next: 2, status: status))
         }
         #expect(
-            told.withLockedValue { $0 } == [
+            published.withLockedValue { $0 } == [
                 "Failed: sector 1 of a.fits: lost",
                 "Retrying: sector 1 of a.fits failed on anna (lost), trying again",
                 "Failed: sector 1 of a.fits: lost",

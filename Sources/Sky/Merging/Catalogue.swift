@@ -43,14 +43,14 @@ public struct Catalogue: Codable, Sendable {
     /// The footprints that sectors and unions told of, each with the number of its source in the catalogue; those that
     /// CLEAN gives to a brighter source have that one's.
     package static func footprints(merging results: [SectorResult], joined: [JoinedObjects]) -> [LabelledFootprint] {
-        let told = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
+        let published = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
         let sources = cleaned(merged(results, joined)).sorted { comesBefore($0.source, $1.source) }
         var numbers: [Footprint.Key: Int] = [:]
         for (index, source) in sources.enumerated() {
             for key in source.keys { numbers[key] = index + 1 }
         }
         // What a union took the place of is nobody's.
-        return told.compactMap { footprint in
+        return published.compactMap { footprint in
             numbers[footprint.source].map { LabelledFootprint(number: $0, footprint: footprint) }
         }.sorted {
             ($0.number, $0.footprint.source.y, $0.footprint.source.x) < (

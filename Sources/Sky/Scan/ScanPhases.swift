@@ -149,7 +149,7 @@ package struct ScanPhases: Sendable {
     }
 
     /// Whoever measured the background of a sector has its pixels; a sample may lie on several.
-    package func kin(_ number: Int) -> Int? {
+    package func affinity(_ number: Int) -> Int? {
         switch role(number) {
         case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
         case .sector(let index): 1 + index
@@ -349,10 +349,10 @@ package struct ScanPhases: Sendable {
             return Step(
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
         }
-        var told = info
-        (told.header, told.images, told.auxiliaries, told.holder) = (nil, nil, nil, nil)
-        (told.ownCompanions, told.place) = (nil, nil)
-        return Step(newWork: sectors.count + detectionSectors, planned: (told, sectors.count))
+        var published = info
+        (published.header, published.images, published.auxiliaries, published.holder) = (nil, nil, nil, nil)
+        (published.ownCompanions, published.place) = (nil, nil)
+        return Step(newWork: sectors.count + detectionSectors, planned: (published, sectors.count))
     }
 
     private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {

@@ -12,7 +12,7 @@ package struct ScanPurpose: Hashable, Codable, Sendable {
     /// Whether it is compared with anything.
     package var isCompared = false
     /// Artificial stars that are put into it; `nil` for none.
-    package var injection: InjectionWish?
+    package var injection: InjectionDemand?
 
     package init() {}
 
@@ -51,20 +51,20 @@ package struct ScanPurpose: Hashable, Codable, Sendable {
     }
 }
 
-extension InjectionWish {
+extension InjectionDemand {
     /// - Throws: `.badInput` for stars that the image cannot have, whatever is found in it.
     fileprivate func check(_ info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
         if magnitudes != nil { try validate(zeroPoint: configuration.zeroPoint ?? 0) }
         // Of the narrowest stars most have room.
         let star = Injection(count: 1, faintest: 1, brightest: 1, fwhm: fwhm ?? Injection.widths.lowerBound)
         let capacity = star.capacity(width: info.width, height: info.height)
-        let (most, _) = capacity.multipliedReportingOverflow(by: InjectionWish.mostRounds)
+        let (most, _) = capacity.multipliedReportingOverflow(by: InjectionDemand.mostRounds)
         guard count <= most else {
             throw SkyError(
                 .badInput,
                 "--inject \(count): the image has room for \(capacity) stars of a width of "
                     + "\(DecimalText.fixed(star.fwhm, 2)) pixels at a time, for "
-                    + "\(most) in \(InjectionWish.mostRounds) scans")
+                    + "\(most) in \(InjectionDemand.mostRounds) scans")
         }
     }
 }

@@ -425,8 +425,10 @@ package final class SkyEngine {
     ) throws(SkyError) -> any PixelSource {
         let open = { [self] (layer: ImageLayer?) throws(SkyError) -> any PixelSource in
             if let hdu = companion.hdu { return try self.image(companion.path, hdu, layer, at: place) }
-            if let twin = try? self.image(companion.path, image.info.hdu, layer, at: place), twin.hasSize(of: image) {
-                return twin
+            if let speculative = try? self.image(companion.path, image.info.hdu, layer, at: place),
+                speculative.hasSize(of: image)
+            {
+                return speculative
             }
             return try self.image(companion.path, nil, layer, at: place)
         }

@@ -7,7 +7,7 @@ extension Coordinator {
     /// - Throws: `RemoteError` for a job that is not known here, or goes on.
     func results(of job: JobID) async throws -> FetchedResults.Entry {
         guard let record = core.jobs[job] else { throw unknown(job) }
-        guard record.told.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
+        guard record.published.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
         fetches += 1
         change { $0.use(job) }
         if let found = fetched[job] { return found }

@@ -95,9 +95,9 @@ package distributed actor Coordinator: ClusterActor {
         self.logger = logger
         self.journal = journal
         core = CoordinatorCore(
-            life: journal.life, secret: journal.secret, node: actorSystem.node, name: actorSystem.name,
+            incarnation: journal.incarnation, secret: journal.secret, node: actorSystem.node, name: actorSystem.name,
             retention: retention, ranBefore: journal.ranBefore)
-        calls = NodeCalls(life: journal.life)
+        calls = NodeCalls(incarnation: journal.incarnation)
         (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
@@ -153,7 +153,7 @@ package distributed actor Coordinator: ClusterActor {
 
     private func restart(_ job: inout StoredJob, _ reason: String) async throws(JournalError) {
         try await journal.restart(job.id)
-        job.resultsSince = journal.life.generation
+        job.resultsSince = journal.incarnation.generation
         logger.notice(
             "job begins anew", metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(reason))"])
     }
@@ -196,7 +196,7 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
         let job = try await submit(submission)
         let end = ContinuousClock.now + Coordinator.startPatience
-        while core.jobs[job]?.told.report == nil, ContinuousClock.now < end {
+        while core.jobs[job]?.published.report == nil, ContinuousClock.now < end {
             await somethingHappens(job, atMost: end - .now)
         }
         return StartedJob(job: job, batch: try batch(EventsRequest(job: job, from: 0)))
@@ -230,7 +230,7 @@ package distributed actor Coordinator: ClusterActor {
     /// All jobs, the oldest first.
     package distributed func list() -> [JobListing] {
         core.order.compactMap { core.jobs[$0] }.map { job in
-            let report = job.told.report
+            let report = job.published.report
             return JobListing(
                 id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
                 reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
@@ -242,12 +242,13 @@ package distributed actor Coordinator: ClusterActor {
     func work() -> (counts: TaskCounts, isPaused: Bool) { (core.taskCounts, core.pauseReason != nil) }
 
     /// The newest job that has not ended.
-    func newestJob() -> NodePulse.Job? {
-        guard let job = core.order.last(where: { core.jobs[$0]?.told.report == nil }).flatMap({ core.jobs[$0] }) else {
+    func newestJob() -> NodeHealth.Job? {
+        guard let job = core.order.last(where: { core.jobs[$0]?.published.report == nil }).flatMap({ core.jobs[$0] })
+        else {
             return nil
         }
         let status = status(of: job)
-        return NodePulse.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
+        return NodeHealth.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
     }
 
     /// Forgets what is in the journal too.
@@ -279,7 +280,7 @@ package distributed actor Coordinator: ClusterActor {
             JobDetails.Failure(
                 task: record.plan.label($0.task.index) ?? "task \($0.task.index + 1)", reason: $0.reason)
         }
-        let count = record.told.report?.failed ?? record.told.failed
+        let count = record.published.report?.failed ?? record.published.failed
         return JobDetails(request: record.request, failures: shown, hiddenFailures: max(0, count - shown.count))
     }
 
@@ -325,7 +326,7 @@ package distributed actor Coordinator: ClusterActor {
     /// meanwhile has its history copied when something is added.
     private func isQuiet(_ request: EventsRequest) throws -> Bool {
         guard let record = core.jobs[request.job] else { throw unknown(request.job) }
-        return record.log.nextNumber <= request.from && record.told.report == nil
+        return record.log.nextNumber <= request.from && record.published.report == nil
     }
 
     private func batch(_ request: EventsRequest) throws -> EventBatch {
@@ -387,9 +388,9 @@ package distributed actor Coordinator: ClusterActor {
             guard !isWriting else { return }
             isWriting = true
             perform.yield(.write)
-        case .told(let job):
+        case .published(let job):
             watchers.removeValue(forKey: job)?.open()
-            if let report = core.jobs[job]?.told.report { tellEnd(of: job, report) }
+            if let report = core.jobs[job]?.published.report { tellEnd(of: job, report) }
         }
     }
 
@@ -536,12 +537,13 @@ package distributed actor Coordinator: ClusterActor {
         let progress = core.scheduler.progress(of: record.id)
         return JobStatus(
             scheduled: progress?.scheduled ?? record.report?.scheduled ?? 0,
-            running: progress?.running ?? 0, completed: record.told.report?.completed ?? record.told.completed,
-            failed: record.told.report?.failed ?? record.told.failed,
-            retries: record.told.report?.retries ?? record.told.retries,
-            nodes: record.told.report?.nodes ?? core.shares(of: record.id),
+            running: progress?.running ?? 0,
+            completed: record.published.report?.completed ?? record.published.completed,
+            failed: record.published.report?.failed ?? record.published.failed,
+            retries: record.published.report?.retries ?? record.published.retries,
+            nodes: record.published.report?.nodes ?? core.shares(of: record.id),
             elapsed: record.report?.duration ?? (now - record.submittedAt),
-            cached: record.told.report?.cached ?? record.told.cached,
-            paused: record.told.report == nil ? core.pauseReason : nil)
+            cached: record.published.report?.cached ?? record.published.cached,
+            paused: record.published.report == nil ? core.pauseReason : nil)
     }
 }

@@ -24,13 +24,13 @@ struct FetchedResults {
         } catch {
             throw RemoteError(.failed, error.message)
         }
-        if let report = record.told.report,
-            replay.told.completed != report.completed || replay.told.failed != report.failed
+        if let report = record.published.report,
+            replay.published.completed != report.completed || replay.published.failed != report.failed
         {
             throw RemoteError(
                 .failed,
                 "what is stored of job \(record.id) is damaged: \(report.completed) tasks were completed, and the results of "
-                    + "\(replay.told.completed) are left; submit it once more")
+                    + "\(replay.published.completed) are left; submit it once more")
         }
         if let damage = replay.damage { throw RemoteError(.failed, "job \(record.id): \(damage); submit it once more") }
         return try await NIOThreadPool.singleton.runIfActive { replay.plan.results }

@@ -2,7 +2,7 @@ import Transport
 
 /// Which calls to nodes are due, as a value: the owner makes them, one of a kind to a node at a time, and reports how they went.
 ///
-/// - `reserve` carries the newest wish (`WishBook`).
+/// - `reserve` carries the newest wish (`DemandBook`).
 /// - `assign` carries all attempts and stops that have gathered, so that a stop never overtakes its attempt.
 /// - `collect` goes on as long as anything is to be expected from a node: it brings results and the lease, and renews that.
 struct NodeCalls {
@@ -10,8 +10,8 @@ struct NodeCalls {
         case reserve, assign, collect
     }
 
-    private(set) var wishes = WishBook()
-    private let life: CoordinatorLife
+    private(set) var demands = DemandBook()
+    private let incarnation: CoordinatorIncarnation
     /// What is to be sent to each node next.
     private var outgoing: [NodeID: Assignment] = [:]
     private var assigning: Set<NodeID> = []
@@ -24,25 +24,25 @@ struct NodeCalls {
     /// Attempts in one message: many small ones, or a few that carry a background with them.
     private static let assignmentLimit = (small: 256, large: 8)
 
-    init(life: CoordinatorLife) {
-        self.life = life
+    init(incarnation: CoordinatorIncarnation) {
+        self.incarnation = incarnation
     }
 
     /// Takes what the core wants of a node, and says which calls are to be begun.
     mutating func follow(_ output: CoordinatorCore.Output) -> [(Kind, NodeID)] {
         switch output {
         case .reserve(let node, let wanted):
-            return (wishes.wish(wanted, on: node) ? [(.reserve, node)] : []) + collect(from: node)
+            return (demands.demand(wanted, on: node) ? [(.reserve, node)] : []) + collect(from: node)
         case .assign(let request, let node):
-            outgoing[node, default: Assignment(life: life)].attempts.append(request)
+            outgoing[node, default: Assignment(incarnation: incarnation)].attempts.append(request)
             return assign(to: node)
         case .stop(let attempt, let node):
-            outgoing[node, default: Assignment(life: life)].stop.append(attempt)
+            outgoing[node, default: Assignment(incarnation: incarnation)].stop.append(attempt)
             return assign(to: node)
         case .acknowledge(let node):
-            if outgoing[node] == nil { outgoing[node] = Assignment(life: life) }
+            if outgoing[node] == nil { outgoing[node] = Assignment(incarnation: incarnation) }
             return assign(to: node)
-        case .store, .lookUp, .told:
+        case .store, .lookUp, .published:
             return []
         }
     }
@@ -54,7 +54,7 @@ struct NodeCalls {
     }
 
     mutating func lost(_ node: NodeID) {
-        wishes.nodeLost(node)
+        demands.nodeLost(node)
         outgoing[node] = nil
         epochs[node] = nil
         unasked.remove(node)
@@ -72,11 +72,11 @@ struct NodeCalls {
 
     /// What a node is to be told now; `nil` where it knows, which ends the telling.
     mutating func nextReservation(for node: NodeID) -> ReserveRequest? {
-        wishes.next(for: node).map { ReserveRequest(life: life, wanted: $0) }
+        demands.next(for: node).map { ReserveRequest(incarnation: incarnation, wanted: $0) }
     }
 
     /// The call may not have arrived.
-    mutating func reservationFailed(for node: NodeID) { wishes.failed(on: node) }
+    mutating func reservationFailed(for node: NodeID) { demands.failed(on: node) }
 
     // MARK: - Assigning
 
@@ -89,7 +89,7 @@ struct NodeCalls {
         let isSmall = next.attempts.first?.task.work.value.isSmall ?? true
         let limit = isSmall ? NodeCalls.assignmentLimit.small : NodeCalls.assignmentLimit.large
         if next.attempts.count > limit {
-            var rest = Assignment(life: life)
+            var rest = Assignment(incarnation: incarnation)
             // Stops go with the last attempts: none may overtake its own.
             (rest.attempts, rest.stop) = (Array(next.attempts[limit...]), next.stop)
             next.attempts.removeSubrange(limit...)
@@ -110,13 +110,13 @@ struct NodeCalls {
         let delivery = core.nodes.deliveries[node] ?? Delivery()
         let isFirst = unasked.contains(node)
         guard core.isPresent(node),
-            isFirst || wishes.wanted(on: node) > 0 || core.scheduler.running(on: node) > 0 || !delivery.isSettled
+            isFirst || demands.wanted(on: node) > 0 || core.scheduler.running(on: node) > 0 || !delivery.isSettled
         else {
             collecting.remove(node)
             return nil
         }
         return CollectRequest(
-            life: life, received: delivery.received, acknowledged: delivery.acknowledged,
+            incarnation: incarnation, received: delivery.received, acknowledged: delivery.acknowledged,
             epoch: epochs[node] ?? 0, isFirst: isFirst)
     }
 
@@ -127,7 +127,7 @@ struct NodeCalls {
         if request.isFirst { unasked.remove(node) }
         guard reply.lease == nil, epochs[node] != nil else { return false }
         epochs[node] = nil
-        wishes.leaseLost(on: node)
+        demands.leaseLost(on: node)
         return true
     }
 
@@ -135,7 +135,7 @@ struct NodeCalls {
     /// was wished for.
     mutating func reserved(_ lease: Lease, on node: NodeID) -> Bool {
         let isNew = leased(lease, on: node)
-        return isNew || wishes.isTold(node)
+        return isNew || demands.isTold(node)
     }
 
     /// Whether a lease says something new.

@@ -28,7 +28,7 @@ package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStr
 
 /// One life of a coordinator. What an earlier one asks for is refused once a later one has been heard: of two processes with
 /// copies of one journal, only the younger is obeyed.
-package struct CoordinatorLife: Hashable, Codable, Sendable {
+package struct CoordinatorIncarnation: Hashable, Codable, Sendable {
     package var coordinator: CoordinatorID
     /// Starts of this coordinator so far, this one included.
     package var generation: UInt64

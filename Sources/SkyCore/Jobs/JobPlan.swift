@@ -23,7 +23,7 @@ package protocol JobPlan: Sendable {
     /// Whether its next tasks may have such keys.
     var usesCache: Bool { get }
     /// An earlier task whose node has at hand what this one needs.
-    func kin(_ number: Int) -> Int?
+    func affinity(_ number: Int) -> Int?
     /// The node that has its input and gives it to others.
     var holder: NodeID? { get }
     /// Who did a task, and how long it took: told when results are put together, before `completed`.
@@ -45,7 +45,7 @@ extension JobPlan {
 
     package func loss(_ number: Int) -> String? { nil }
 
-    package func kin(_ number: Int) -> Int? { nil }
+    package func affinity(_ number: Int) -> Int? { nil }
 
     package mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration) {}
 

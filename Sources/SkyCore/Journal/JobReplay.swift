@@ -13,7 +13,7 @@ struct JobReplay: Sendable {
     private(set) var strayTask: TaskID?
     /// What happened to the job, as far as it can be told from that.
     private(set) var events: [JobEvent.Kind] = []
-    private(set) var told = JobTally()
+    private(set) var published = JobTally()
     /// Tasks that ran on the coordinator's own node when that died.
     var risks: [TaskRisk] = []
     /// Whether that may happen again, so that it is to be noted which tasks run there.
@@ -33,7 +33,7 @@ struct JobReplay: Sendable {
     mutating func take(_ result: StoredResult) {
         guard result.task.index < tasks else { return strayTask = result.task }
         completedTasks.append(result.task.index)
-        told.complete(by: result.node)
+        published.complete(by: result.node)
         guard plan.needsResults else { return }
         guard let value = try? WireCoder.decode(TaskResult.self, from: result.payload) else {
             abort = SkyError(.failed, "a stored result of it cannot be read")
@@ -47,7 +47,7 @@ struct JobReplay: Sendable {
     mutating func take(_ failure: StoredFailure) {
         guard failure.task.index < tasks else { return strayTask = failure.task }
         failedTasks.append(failure.task.index)
-        told.failed += 1
+        published.failed += 1
         follow(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
     }
 

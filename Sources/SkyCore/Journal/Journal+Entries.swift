@@ -111,7 +111,7 @@ extension Journal {
 
     /// Forgets what is stored of a job's tasks: its results will be of this version of the program, and of this life or later.
     package func restart(_ job: JobID) async throws(JournalError) {
-        let life = life
+        let incarnation = incarnation
         try await write { database in
             for table in ["result", "failure", "risk"] {
                 try database.run(
@@ -122,7 +122,7 @@ extension Journal {
             }
             try database.run(
                 "UPDATE job SET program = ?, since = ? WHERE id = ?",
-                [SkyNetVersion.current, Int64(clamping: life.generation), Journal.key(job)])
+                [SkyNetVersion.current, Int64(clamping: incarnation.generation), Journal.key(job)])
         }
     }
 

@@ -107,7 +107,7 @@ extension Journal {
 
     /// What a journal says of its coordinator at a start.
     struct Beginning {
-        var life: CoordinatorLife
+        var incarnation: CoordinatorIncarnation
         /// Whether the life before ended in order.
         var wasClosed: Bool
         var secret: [UInt8]
@@ -116,7 +116,7 @@ extension Journal {
     }
 
     /// Notes one more start of the coordinator.
-    static func beginLife(_ database: Database) throws -> Beginning {
+    static func beginIncarnation(_ database: Database) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
             let id = Int64(bitPattern: CoordinatorID.random().rawValue)
             try database.execute(
@@ -138,7 +138,8 @@ extension Journal {
         // A clock that runs for a thousand years is a damaged one.
         let ran = max(0, min(Int64.fromDatabaseValue(row["ran"]) ?? 0, 1000 * 366 * 86_400_000))
         return Beginning(
-            life: CoordinatorLife(coordinator, generation: UInt64(generation + 1)), wasClosed: closed, secret: secret,
+            incarnation: CoordinatorIncarnation(coordinator, generation: UInt64(generation + 1)), wasClosed: closed,
+            secret: secret,
             ran: .milliseconds(ran))
     }
 }

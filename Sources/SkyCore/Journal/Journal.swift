@@ -18,7 +18,7 @@ struct CacheCounts {
 /// process at any point. Where the machine itself loses power, the last moments may be gone; their tasks are done again then.
 package final class Journal: Sendable {
     /// Of this opening; every one is a new life.
-    package let life: CoordinatorLife
+    package let incarnation: CoordinatorIncarnation
     /// Whether the life before it ended in order.
     package let wasClosed: Bool
     /// By which results of earlier lives are known.
@@ -65,7 +65,7 @@ package final class Journal: Sendable {
             configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
             let ballast = folder.map { JournalBallast(folder: $0.path) }
             let (queue, beginning) = try Journal.begin(path, configuration, ballast)
-            (life, wasClosed) = (beginning.life, beginning.wasClosed)
+            (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             file = path.flatMap(FileInode.init)
             self.ballast = ballast
@@ -90,7 +90,7 @@ package final class Journal: Sendable {
                 try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)
             try migrate(queue)
-            let beginning = try queue.write(beginLife)
+            let beginning = try queue.write(beginIncarnation)
             try queue.writeWithoutTransaction { try relax($0, disk: path.flatMap(DiskSpace.init(of:))) }
             return (queue, beginning)
         }

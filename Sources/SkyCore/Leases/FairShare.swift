@@ -11,22 +11,22 @@ struct FairShare {
     /// - Parameters:
     ///   - slots: what there is to give.
     ///   - wishes: what each wants, the first in line first; negative counts as nothing.
-    init(of slots: Int, among wishes: [Int]) {
-        shares = [Int](repeating: 0, count: wishes.count)
+    init(of slots: Int, among demands: [Int]) {
+        shares = [Int](repeating: 0, count: demands.count)
         var left = max(0, slots)
         // The modest first: what they leave raises the equal part of those who want more.
-        let modestFirst = wishes.indices.sorted { (wishes[$0], $0) < (wishes[$1], $1) }
+        let modestFirst = demands.indices.sorted { (demands[$0], $0) < (demands[$1], $1) }
         for (served, index) in modestFirst.enumerated() {
-            let others = wishes.count - served
+            let others = demands.count - served
             let equalPart = left / others
-            if wishes[index] > equalPart {
+            if demands[index] > equalPart {
                 // Nobody from here on can have all it wants.
                 let unsatisfied = modestFirst[served...].sorted()
                 favoured = Set(unsatisfied.prefix(left % others))
                 for index in unsatisfied { shares[index] = equalPart + (favoured.contains(index) ? 1 : 0) }
                 return
             }
-            shares[index] = max(0, wishes[index])
+            shares[index] = max(0, demands[index])
             left -= shares[index]
         }
     }

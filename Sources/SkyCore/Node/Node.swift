@@ -74,12 +74,12 @@ package final class Node: Sendable {
 
     /// Where it stands, which it tells only if all of its parts answer: the event loops, the scan actor, the coordinator. That
     /// takes as long as the slowest takes.
-    package func pulse() async -> NodePulse {
+    package func health() async -> NodeHealth {
         await system.visitEventLoops()
         let scanned = await scan.whenLocal { ($0.status(), $0.attemptCounts) }
         let work = await coordinator.whenLocal { $0.work() }
         let job = await coordinator.whenLocal { $0.newestJob() } ?? nil
-        return NodePulse(
+        return NodeHealth(
             slots: scanned?.0.slots ?? 0, running: scanned?.0.running ?? 0, attempts: scanned?.1 ?? AttemptCounts(),
             tasks: work?.counts ?? TaskCounts(), isPaused: work?.isPaused ?? false,
             isReady: !system.ownMember.isDraining, nodes: system.members.count + 1,

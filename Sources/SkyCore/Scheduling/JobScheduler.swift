@@ -11,7 +11,7 @@ package import Transport
 /// - Jobs take turns; a job's retries go before its fresh tasks.
 /// - A task has two budgets, for its own faults and for nodes that died under it (`SchedulerResults`, `TaskRecord`).
 /// - A retry prefers a node where the task has not failed, and spares the local node (`RetryPlacement`).
-/// - What is wished for on each node follows what waits (`SchedulerWishes`).
+/// - What is wished for on each node follows what waits (`SchedulerDemand`).
 package struct JobScheduler {
     let policy: Policy
     let generation: UInt64
@@ -19,15 +19,15 @@ package struct JobScheduler {
     var jobs: JobTable
     var roster: Roster
     var timers = TimerQueue()
-    var wishes = Wishes()
+    var demands = Demands()
     var isolation = Isolation()
     /// Nothing is sent out.
     var isSuspended = false
     /// When to look for attempts that take long.
-    var nextTwinSearch: Duration?
-    var twinSearchAllowed: Duration = .zero
+    var nextSpeculation: Duration?
+    var speculationAllowed: Duration = .zero
     /// Attempts that take long and have found no slot for a second.
-    var twinsWanted = 0
+    var speculationsWanted = 0
     /// When to look again because a search stopped at its limit.
     var nextSearch: Duration?
     /// The latest time we were told: time never goes back.
@@ -55,9 +55,9 @@ package struct JobScheduler {
         if !isSuspended {
             dispatch()
             isolate()
-            addTwins()
+            addSpeculativeAttempts()
         }
-        updateWishes()
+        updateDemand()
         dropStaleTimers()
         defer { outbox = [] }
         return outbox
@@ -65,7 +65,7 @@ package struct JobScheduler {
 
     /// When a `tick` is due; nil while there is nothing to wait for but events.
     package var nextWake: Duration? {
-        [timers.next, wishes.releaseDue, nextSearch, nextTwinSearch].compactMap(\.self).min()
+        [timers.next, demands.releaseDue, nextSearch, nextSpeculation].compactMap(\.self).min()
     }
 
     /// How far a job is; nil once it has ended.
@@ -116,8 +116,8 @@ package struct JobScheduler {
                 blame(task.index, of: job, risks)
             }
             finishIfDone(job)
-        case .tasksAdded(let job, let count, let answered, let kin):
-            jobs.update(job) { $0.add(count, kin: kin) }
+        case .tasksAdded(let job, let count, let answered, let affinity):
+            jobs.update(job) { $0.add(count, affinity: affinity) }
             for task in answered { answer(task, of: job) }
         case .inputFound(let job, let node):
             jobs.update(job) { $0.locality.holder = node }
@@ -146,7 +146,7 @@ package struct JobScheduler {
         case .suspended(let isSuspended):
             self.isSuspended = isSuspended
             nextSearch = nil
-            nextTwinSearch = nil
+            nextSpeculation = nil
         case .cancelled(let job):
             cancelled(job)
         case .tick:

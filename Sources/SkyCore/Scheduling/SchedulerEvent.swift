@@ -12,7 +12,7 @@ extension JobScheduler {
             JobOptions)
         /// A job in phases: more tasks, numbered on from the last; of these, some are answered by earlier results, and some need
         /// what the node has at hand that did an earlier task, their kin.
-        case tasksAdded(JobID, count: Int, answered: [TaskID] = [], kin: [TaskID: TaskID] = [:])
+        case tasksAdded(JobID, count: Int, answered: [TaskID] = [], affinity: [TaskID: TaskID] = [:])
         /// A node has a job's input, and gives it to those that do not.
         case inputFound(JobID, on: NodeID)
         /// The job is sealed: it ends when the tasks it has are done.

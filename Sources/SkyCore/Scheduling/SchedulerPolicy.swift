@@ -37,14 +37,14 @@ extension JobScheduler {
         package var searchLimit = 64
         /// An attempt that takes this many times the mean of its job is tried on an idle slot too, once nothing else waits: the
         /// last few tasks must not wait for a slow or frozen node.
-        package var twinFactor = 2.0
+        package var speculationFactor = 2.0
         /// No twin before this time: what is over soon is not worth one.
-        package var twinDelay: Duration = .milliseconds(100)
+        package var speculationDelay: Duration = .milliseconds(100)
         /// No twin before this time where none of a job's tasks has ended, so that nobody knows what they take: a node that takes
         /// all of them and never says anything must not hold the job for ever. Longer than what most tasks take.
-        package var firstTwinDelay: Duration = .seconds(60)
+        package var firstSpeculationDelay: Duration = .seconds(60)
         /// How often to look for attempts that take long.
-        package var twinInterval: Duration = .milliseconds(50)
+        package var speculationInterval: Duration = .milliseconds(50)
         /// When a node's measured slowness counts only half. A node once slow gets probed again within a few of these.
         package var slownessHalfLife: Duration = .seconds(30)
 

@@ -21,7 +21,7 @@ extension AttemptID {
     }
 }
 
-extension CoordinatorLife: ValidatedMessage {
+extension CoordinatorIncarnation: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try InvalidMessage.unless(
             (1...AttemptID.generationLimit).contains(generation), "a generation must be 1 or more")
@@ -37,7 +37,7 @@ extension Lease: ValidatedMessage {
 
 extension ReserveRequest: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
-        try life.validate()
+        try incarnation.validate()
         try InvalidMessage.unless(wanted >= 0, "a coordinator wants 0 slots or more, not \(wanted)")
     }
 }
@@ -53,7 +53,7 @@ extension RunRequest: ValidatedMessage {
 
 extension Assignment: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
-        try life.validate()
+        try incarnation.validate()
         try InvalidMessage.unless(
             attempts.count <= WorkBook.waitingLimit, "\(attempts.count) attempts in one message")
         try InvalidMessage.unless(stop.count <= WorkBook.stopLimit, "\(stop.count) stops in one message")
@@ -63,7 +63,7 @@ extension Assignment: ValidatedMessage {
 }
 
 extension CollectRequest: ValidatedMessage {
-    package func validate() throws(InvalidMessage) { try life.validate() }
+    package func validate() throws(InvalidMessage) { try incarnation.validate() }
 }
 
 extension AttemptResult: ValidatedMessage {

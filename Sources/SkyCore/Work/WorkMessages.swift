@@ -18,23 +18,33 @@ package struct RunRequest: Codable, Sendable {
 
 /// Tells a node how many slots a coordinator could use there, in total.
 package struct ReserveRequest: Codable, Sendable {
-    package var life: CoordinatorLife
+    package var incarnation: CoordinatorIncarnation
     package var wanted: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case incarnation = "life"
+        case wanted
+    }
 }
 
 /// What to run, and what to run no longer. Results come by `collect`.
 package struct Assignment: Codable, Sendable {
-    package var life: CoordinatorLife
+    package var incarnation: CoordinatorIncarnation
     package var attempts: [RunRequest] = []
     /// Attempts assigned before.
     package var stop: [AttemptID] = []
     /// As in `CollectRequest`.
     package var acknowledged: UInt64 = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case incarnation = "life"
+        case attempts, stop, acknowledged
+    }
 }
 
 /// Asks for results and the lease, and waits a while where there is nothing new. Asking renews the lease.
 package struct CollectRequest: Codable, Sendable {
-    package var life: CoordinatorLife
+    package var incarnation: CoordinatorIncarnation
     /// The sequence number up to which results have arrived; 0 for none.
     package var received: UInt64
     /// The sequence number up to which all results are stored, so that the node may forget them; 0 for none.
@@ -43,6 +53,11 @@ package struct CollectRequest: Codable, Sendable {
     package var epoch: UInt64
     /// Whether the coordinator wants to know what runs and waits for it there, as it does after a new link.
     package var isFirst: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case incarnation = "life"
+        case received, acknowledged, epoch, isFirst
+    }
 }
 
 /// What a node has for a coordinator.

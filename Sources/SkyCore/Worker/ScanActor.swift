@@ -83,7 +83,7 @@ package distributed actor ScanActor: ClusterActor {
     /// - Throws: `WorkBook.Rejection` where the coordinator is not listened to.
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
-            let (lease, update) = try book.reserve(request.wanted, by: request.life, from: caller, now: now)
+            let (lease, update) = try book.reserve(request.wanted, by: request.incarnation, from: caller, now: now)
             follow(update)
             return lease
         }
@@ -109,7 +109,7 @@ package distributed actor ScanActor: ClusterActor {
         let found = try collected(request, by: caller)
         if request.isFirst || !found.results.isEmpty || found.lease?.epoch != request.epoch { return found }
         // A second collection of the same coordinator takes the place of the first.
-        let coordinator = request.life.coordinator
+        let coordinator = request.incarnation.coordinator
         collectors.removeValue(forKey: coordinator)?.open()
         let latch = Latch()
         collectors[coordinator] = latch

@@ -8,7 +8,7 @@ package import Transport
 /// - Slots are `LeaseBook`'s business. An attempt that finds no idle slot in its coordinator's lease waits here; coordinators
 ///   send a few more than they have slots, so that a slot does not stand idle for a journey there and back.
 /// - Every attempt that was assigned has exactly one result, a refusal too, and every result is kept until it is acknowledged:
-///   through a broken link, and through a restart of the coordinator (`CoordinatorLife`).
+///   through a broken link, and through a restart of the coordinator (`CoordinatorIncarnation`).
 /// - When the link to a coordinator is lost, what waits is dropped, what runs goes on until the lease ends. A coordinator that
 ///   is restarted finds the results.
 /// - One that asks with an older generation than was heard before is refused.
@@ -132,10 +132,10 @@ package struct WorkBook {
 
     /// As `LeaseBook.reserve`.
     package mutating func reserve(
-        _ wanted: Int, by life: CoordinatorLife, from peer: NodeID, now: Duration
+        _ wanted: Int, by incarnation: CoordinatorIncarnation, from peer: NodeID, now: Duration
     ) throws(Rejection) -> (lease: Lease, update: Update) {
-        try greet(life, from: peer, now: now)
-        let (lease, changed) = leases.reserve(wanted, for: life.coordinator, now: now)
+        try greet(incarnation, from: peer, now: now)
+        let (lease, changed) = leases.reserve(wanted, for: incarnation.coordinator, now: now)
         return (lease, settle(changed, now: now))
     }
 
@@ -143,8 +143,8 @@ package struct WorkBook {
     package mutating func assign(
         _ assignment: Assignment, from peer: NodeID, now: Duration
     ) throws(Rejection) -> Update {
-        try greet(assignment.life, from: peer, now: now)
-        let owner = assignment.life.coordinator
+        try greet(assignment.incarnation, from: peer, now: now)
+        let owner = assignment.incarnation.coordinator
         var update = Update()
         clients[owner]?.acknowledge(assignment.acknowledged)
         for attempt in assignment.stop { stop(attempt, of: owner, "stopped", &update) }
@@ -169,8 +169,8 @@ package struct WorkBook {
     package mutating func collect(
         _ request: CollectRequest, from peer: NodeID, limit: Int, now: Duration
     ) throws(Rejection) -> (collection: CollectReply, update: Update) {
-        try greet(request.life, from: peer, now: now)
-        let owner = request.life.coordinator
+        try greet(request.incarnation, from: peer, now: now)
+        let owner = request.incarnation.coordinator
         var update = Update()
         clients[owner]?.acknowledge(request.acknowledged)
         startWaiting(of: owner, now: now, &update)
@@ -264,20 +264,22 @@ package struct WorkBook {
 }
 
 extension WorkBook {
-    private mutating func greet(_ life: CoordinatorLife, from peer: NodeID, now: Duration) throws(Rejection) {
-        guard let known = clients[life.coordinator] else {
+    private mutating func greet(_ incarnation: CoordinatorIncarnation, from peer: NodeID, now: Duration)
+        throws(Rejection)
+    {
+        guard let known = clients[incarnation.coordinator] else {
             guard clients.count < WorkBook.coordinatorLimit else { throw .tooMany }
-            clients[life.coordinator] = Client(
-                generation: life.generation, peer: peer, lastSequence: forgottenSequence, heardAt: now)
+            clients[incarnation.coordinator] = Client(
+                generation: incarnation.generation, peer: peer, lastSequence: forgottenSequence, heardAt: now)
             return
         }
-        guard life.generation >= known.generation else { throw .superseded }
+        guard incarnation.generation >= known.generation else { throw .superseded }
         // Each start is a new generation, and a new node. Once the link to one is gone the other may be a later start of which
         // the disk has lost the note.
-        if life.generation == known.generation, let speaker = known.peer, speaker != peer { throw .duplicate }
-        clients[life.coordinator]?.generation = life.generation
-        clients[life.coordinator]?.peer = peer
-        clients[life.coordinator]?.heardAt = now
+        if incarnation.generation == known.generation, let speaker = known.peer, speaker != peer { throw .duplicate }
+        clients[incarnation.coordinator]?.generation = incarnation.generation
+        clients[incarnation.coordinator]?.peer = peer
+        clients[incarnation.coordinator]?.heardAt = now
     }
 
     private mutating func forget(_ owner: CoordinatorID) {

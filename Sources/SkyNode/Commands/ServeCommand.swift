@@ -191,8 +191,8 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         // Several of them stop at the same thing.
-        var told: Set<String> = []
-        return problems.filter { told.insert($0).inserted }
+        var published: Set<String> = []
+        return problems.filter { published.insert($0).inserted }
     }
 
     /// `nil` for none.

@@ -57,8 +57,8 @@ struct ConfigurationSource {
         if let command = try? ServeCommand.parse(sound) {
             problems += command.problems().map(configured.attributed)
         }
-        var told: Set<String> = []
-        return problems.filter { told.insert($0).inserted }
+        var published: Set<String> = []
+        return problems.filter { published.insert($0).inserted }
     }
 
     /// Says everything that is wrong with the configuration, a line each, and how many things that are.

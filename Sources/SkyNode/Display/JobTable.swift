@@ -57,11 +57,11 @@ struct JobTable {
 
     /// Why jobs cannot go on, once for each node.
     static func pauses(_ jobs: [(node: String?, job: JobListing)]) -> [String] {
-        var told: Set<String> = []
+        var published: Set<String> = []
         return jobs.compactMap { node, job in
             guard job.state == nil, let reason = job.reason else { return nil }
             let line = "\(node.map { "jobs of \($0) are" } ?? "jobs are") paused: \(PrintableText.of(reason))"
-            return told.insert(line).inserted ? line : nil
+            return published.insert(line).inserted ? line : nil
         }
     }
 

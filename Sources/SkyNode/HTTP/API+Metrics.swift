@@ -11,23 +11,23 @@ extension API {
         text.add(
             "skynode_build_info", "The program and the node, as labels of 1.", "gauge",
             [(["version": SkyNetVersion.current, "node": parts.system.name], 1)])
-        async let askedPulse = parts.pulse.value()
+        async let askedHealth = parts.health.value()
         async let askedJobs = parts.jobs.value()
         async let askedStorage = parts.storage.value()
-        let (pulse, jobs, storage) = await (askedPulse, askedJobs ?? nil, askedStorage ?? nil)
+        let (health, jobs, storage) = await (askedHealth, askedJobs ?? nil, askedStorage ?? nil)
         text.add(
             "skynode_part_missing", "Whether a part of the node did not answer in time, and its metrics are missing.",
             "gauge",
             series(
                 "part",
-                [("node", pulse == nil), ("jobs", jobs == nil), ("journal", storage == nil)].map { ($0, $1 ? 1 : 0) }))
-        if let pulse {
+                [("node", health == nil), ("jobs", jobs == nil), ("journal", storage == nil)].map { ($0, $1 ? 1 : 0) }))
+        if let health {
             let gauges: [(String, String, Int)] = [
-                ("skynode_slots", "Tasks that may run at once.", pulse.slots),
-                ("skynode_tasks_running", "Tasks that run.", pulse.running),
-                ("skynode_nodes", "Nodes in the cluster, this one among them.", pulse.nodes),
-                ("skynode_draining", "Whether it takes no new work.", pulse.isReady ? 0 : 1),
-                ("skynode_paused", "Whether its jobs wait because nothing can be stored.", pulse.isPaused ? 1 : 0),
+                ("skynode_slots", "Tasks that may run at once.", health.slots),
+                ("skynode_tasks_running", "Tasks that run.", health.running),
+                ("skynode_nodes", "Nodes in the cluster, this one among them.", health.nodes),
+                ("skynode_draining", "Whether it takes no new work.", health.isReady ? 0 : 1),
+                ("skynode_paused", "Whether its jobs wait because nothing can be stored.", health.isPaused ? 1 : 0),
             ]
             for (name, help, value) in gauges { text.add(name, help, "gauge", [([:], Double(value))]) }
             text.add(
@@ -35,9 +35,9 @@ extension API {
                 series(
                     "result",
                     [
-                        ("completed", pulse.attempts.completed), ("fault", pulse.attempts.faults),
-                        ("crash", pulse.attempts.crashes), ("bad_input", pulse.attempts.badInputs),
-                        ("unavailable", pulse.attempts.unavailable),
+                        ("completed", health.attempts.completed), ("fault", health.attempts.faults),
+                        ("crash", health.attempts.crashes), ("bad_input", health.attempts.badInputs),
+                        ("unavailable", health.attempts.unavailable),
                     ]))
             text.add(
                 "skynode_tasks_total", "Tasks of the jobs that this node coordinates, by what became of them.",
@@ -45,12 +45,12 @@ extension API {
                 series(
                     "result",
                     [
-                        ("completed", pulse.tasks.completed), ("cached", pulse.tasks.cached),
-                        ("failed", pulse.tasks.failed),
+                        ("completed", health.tasks.completed), ("cached", health.tasks.cached),
+                        ("failed", health.tasks.failed),
                     ]))
             text.add(
                 "skynode_task_retries_total", "Further tries of tasks of those jobs.", "counter",
-                [([:], Double(pulse.tasks.retries))])
+                [([:], Double(health.tasks.retries))])
         }
         text.add(
             "skynode_clock_offset_seconds", "How far another node's clock is ahead of this one's.", "gauge",

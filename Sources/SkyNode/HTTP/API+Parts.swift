@@ -7,7 +7,7 @@ extension API {
         let system: ClusterSystem
         let coordinator: Coordinator
         /// How the node is; `/healthz` is asked by anybody, and must not make the node do more than it does.
-        var pulse: SharedAnswer<NodePulse>
+        var health: SharedAnswer<NodeHealth>
         /// The jobs as metrics count them, and what the journal holds; `nil` where the coordinator refuses.
         let jobs: SharedAnswer<[JobListing]?>
         var storage: SharedAnswer<JournalUsage?>
@@ -15,11 +15,11 @@ extension API {
         /// How long a part that is well takes to answer at most. Prometheus waits for ten seconds.
         static let limit = Duration.seconds(5)
         /// How long a pulse is taken for the present: less than any probe's interval.
-        private static let pulseAge = Duration.milliseconds(200)
+        private static let healthAge = Duration.milliseconds(200)
 
         init(_ node: Node) {
             (system, coordinator) = (node.system, node.coordinator)
-            pulse = SharedAnswer(maximumAge: Parts.pulseAge, limit: Parts.limit) { await node.pulse() }
+            health = SharedAnswer(maximumAge: Parts.healthAge, limit: Parts.limit) { await node.health() }
             let coordinator = node.coordinator
             jobs = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await coordinator.list() }
             storage = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await coordinator.storage() }

@@ -161,14 +161,14 @@ struct API: Sendable {
     }
 
     private func health() async throws -> Response {
-        guard await parts.pulse.value() != nil else {
+        guard await parts.health.value() != nil else {
             throw APIFailure(.serviceUnavailable, "a part of this node has not answered for \(Parts.limit)")
         }
         return .text("ok\n")
     }
 
     private func readiness() async throws -> Response {
-        guard let pulse = await parts.pulse.value(), pulse.isReady else {
+        guard let health = await parts.health.value(), health.isReady else {
             throw APIFailure(.serviceUnavailable, "this node takes no new work")
         }
         return .text("ready\n")

@@ -96,16 +96,16 @@ struct NodeService: Service {
     /// its parts have answered.
     private func watch() async {
         guard let manager else { return }
-        var last = await node.pulse()
+        var last = await node.health()
         manager.tell(.ready, .status(last.description))
         while true {
             let pause = last.isBusy ? NodeService.statusInterval : NodeService.idleStatusInterval
             do { try await Task.sleep(for: min(pause, manager.watchdog.map { $0 / 2 } ?? pause)) } catch { return }
-            let pulse = await node.pulse()
+            let health = await node.health()
             guard !Task.isCancelled else { return }
             if manager.watchdog != nil { manager.tell(.alive) }
-            if pulse.description != last.description { manager.tell(.status(pulse.description)) }
-            last = pulse
+            if health.description != last.description { manager.tell(.status(health.description)) }
+            last = health
         }
     }
 

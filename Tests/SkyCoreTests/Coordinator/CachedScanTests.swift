@@ -13,7 +13,8 @@ import Transport
     @Test(arguments: [31, 32])
     func `a scan of which everything but the picture was done before draws the picture`(columns: Int) throws {
         var core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: NodeID(rawValue: 1), name: "one")
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: NodeID(rawValue: 1),
+            name: "one")
         let node = NodeID(rawValue: 1)
         var configuration = ScanConfiguration()
         configuration.sectorSize = 64

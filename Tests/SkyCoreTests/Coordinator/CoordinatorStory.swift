@@ -18,7 +18,8 @@ struct CoordinatorStory {
 
     init(generation: UInt64 = 2, retention: JobRetention = JobRetention()) {
         core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: generation), secret: [1, 2, 3], node: own,
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: generation), secret: [1, 2, 3],
+            node: own,
             name: "own", retention: retention)
         change { core in
             core.joined(NodeID(rawValue: 1), name: "own", isDraining: false)

@@ -194,7 +194,8 @@ import Transport
         var stored = StoredJob(id: JobID(rawValue: 1), token: nil, request: request, submitted: 0)
         stored.submittedRun = .seconds(40)
         var core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 2), node: NodeID(rawValue: 1), name: "one",
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 2), node: NodeID(rawValue: 1),
+            name: "one",
             ranBefore: .seconds(90))
         // Ten years later, by the clock.
         _ = core.at(.zero, wall: 315_360_000_000) { $0.restore(stored, JobReplay(request)) }

@@ -8,7 +8,7 @@ import Transport
 
 /// What no peer of good faith says is refused where it arrives.
 @Suite struct MessageLimitTests {
-    private let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+    private let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
     private let attempt = AttemptID(job: JobID(rawValue: 1), task: 0, number: 1)
     private let endless = Duration(secondsComponent: 1 << 40, attosecondsComponent: 0)
 
@@ -39,7 +39,7 @@ import Transport
 
     @Test func `lists that are out of order, too long, or of other lengths`() {
         let two = [result { $0.sequence = 2 }, result { $0.sequence = 2 }]
-        var lease = Lease(coordinator: life.coordinator, epoch: 1, slots: -1)
+        var lease = Lease(coordinator: incarnation.coordinator, epoch: 1, slots: -1)
         let replies = [
             CollectReply(results: two, lease: nil, attempts: nil),
             CollectReply(results: [], lease: lease, attempts: nil),
@@ -69,7 +69,7 @@ import Transport
         ]
         for work in works {
             let request = RunRequest(attempt: attempt, task: ScanTask(work, label: ""), timeLimit: .seconds(1))
-            let assignment = Assignment(life: life, attempts: [request])
+            let assignment = Assignment(incarnation: incarnation, attempts: [request])
             #expect(throws: InvalidMessage.self, "\(work)") { try assignment.validate() }
         }
         var endlessly = RunRequest(
@@ -77,10 +77,11 @@ import Transport
         #expect(throws: InvalidMessage.self) { try endlessly.validate() }
         endlessly.timeLimit = .seconds(1)
         #expect(throws: Never.self) { try endlessly.validate() }
-        #expect(throws: InvalidMessage.self) { try ReserveRequest(life: life, wanted: -1).validate() }
+        #expect(throws: InvalidMessage.self) { try ReserveRequest(incarnation: incarnation, wanted: -1).validate() }
         #expect(throws: InvalidMessage.self) {
             try CollectRequest(
-                life: CoordinatorLife(life.coordinator, generation: .max), received: 0, acknowledged: 0, epoch: 0,
+                incarnation: CoordinatorIncarnation(incarnation.coordinator, generation: .max), received: 0,
+                acknowledged: 0, epoch: 0,
                 isFirst: true
             ).validate()
         }

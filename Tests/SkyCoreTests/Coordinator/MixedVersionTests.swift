@@ -14,7 +14,7 @@ import Transport
 
     private func core(otherVersion: String) -> CoordinatorCore {
         var core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 2), node: own, name: "own")
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 2), node: own, name: "own")
         _ = core.at(.zero, wall: 0) { core in
             core.joined(own, name: "own", isDraining: false)
             core.joined(other, name: "other", version: otherVersion, isDraining: false)

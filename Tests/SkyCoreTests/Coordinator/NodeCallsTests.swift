@@ -5,10 +5,10 @@ import Transport
 
 @Suite struct NodeCallsTests {
     private let node = NodeID(rawValue: 2)
-    private let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+    private let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
 
     private func lease(_ slots: Int, epoch: UInt64) -> Lease {
-        Lease(coordinator: life.coordinator, epoch: epoch, slots: slots)
+        Lease(coordinator: incarnation.coordinator, epoch: epoch, slots: slots)
     }
 
     private func reserved(_ calls: inout NodeCalls, _ lease: Lease) -> Bool { calls.reserved(lease, on: node) }
@@ -19,7 +19,7 @@ import Transport
     @Test(arguments: [2, 3]) func `slots given up and wished for again before the node heard of it count again`(
         again: Int
     ) {
-        var calls = NodeCalls(life: life)
+        var calls = NodeCalls(incarnation: incarnation)
         _ = calls.follow(.reserve(node, wanted: 2))
         #expect(next(&calls)?.wanted == 2)
         #expect(reserved(&calls, lease(2, epoch: 7)))
@@ -32,7 +32,7 @@ import Transport
     }
 
     @Test func `an answer to a wish that has changed since is not news unless its epoch is`() {
-        var calls = NodeCalls(life: life)
+        var calls = NodeCalls(incarnation: incarnation)
         _ = calls.follow(.reserve(node, wanted: 2))
         _ = calls.nextReservation(for: node)
         #expect(reserved(&calls, lease(2, epoch: 7)))

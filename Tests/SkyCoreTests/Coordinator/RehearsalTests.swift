@@ -31,7 +31,7 @@ import Transport
 
     @Test func `the failure is rehearsed by a twin, and by what follows a refusal, but not after a failure`() throws {
         var core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: one, name: "one")
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: one, name: "one")
         var simulation = SimulateRequest(tasks: 2, duration: .seconds(1))
         simulation.failEvery = 2
         let job = JobID(rawValue: 1)
@@ -46,14 +46,14 @@ import Transport
         let (other, first) = (sent[0], sent[1])
         #expect(!other.request.task.rehearsal.failsFirstAttempt && first.request.task.rehearsal.failsFirstAttempt)
         sent = assigned(end(other.request, 1, .done(ByteBuffer()), on: other.node, at: .seconds(1), in: &core))
-        let twin = try #require(sent.first, "one that takes so long has a twin")
-        #expect(twin.node != first.node && twin.request.task.rehearsal.failsFirstAttempt)
+        let speculative = try #require(sent.first, "one that takes so long has a twin")
+        #expect(speculative.node != first.node && speculative.request.task.rehearsal.failsFirstAttempt)
 
         // The first is stopped before it ran and gets a successor; both that are left fail as they were told to.
         sent = assigned(end(first.request, 1, .refused("stopped"), on: first.node, at: .seconds(2), in: &core))
         let successor = try #require(sent.first)
         #expect(successor.request.task.rehearsal.failsFirstAttempt)
-        var outputs = end(twin.request, 2, .fault("rehearsed"), on: twin.node, at: .seconds(3), in: &core)
+        var outputs = end(speculative.request, 2, .fault("rehearsed"), on: speculative.node, at: .seconds(3), in: &core)
         outputs += end(successor.request, 2, .fault("rehearsed"), on: successor.node, at: .seconds(4), in: &core)
         outputs += core.at(.seconds(120), wall: 0) { core in
             core.tick()

@@ -10,7 +10,7 @@ import Transport
 
     private func core() -> CoordinatorCore {
         CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one")
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one")
     }
 
     private func submit(_ number: UInt64, to core: inout CoordinatorCore) -> [CoordinatorCore.Output] {
@@ -101,7 +101,7 @@ import Transport
         var retention = JobRetention()
         (retention.count, retention.age) = (2, .seconds(100))
         var core = CoordinatorCore(
-            life: CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one",
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one",
             retention: retention)
         for number in 1...4 as ClosedRange<UInt64> {
             _ = submit(number, to: &core)

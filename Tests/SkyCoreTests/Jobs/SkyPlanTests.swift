@@ -47,11 +47,11 @@ import Testing
         for (index, sector) in try SectorGrid(info: info, configuration: configuration).sectors.enumerated() {
             _ = asking.completed(1 + index, .sky(.background(try tile(sector))))
         }
-        guard case .extract(_, let sector, _, let told)? = try #require(asking.task(3)).work.sky else {
+        guard case .extract(_, let sector, _, let published)? = try #require(asking.task(3)).work.sky else {
             Issue.record("no sector")
             return
         }
-        #expect(told.columns == ["MU_MAX"] && told.checkParts == .footprints)
+        #expect(published.columns == ["MU_MAX"] && published.checkParts == .footprints)
         // A node of an earlier version.
         var result = SectorResult(sector: sector.index, sources: [source(5, sector: sector.index)])
         #expect(!asking.accepts(3, .sky(.extracted(result))))
@@ -125,7 +125,8 @@ import Testing
         let third = plan.completed(9, .sky(.background(try tile(sectors[8]))))
         #expect(third.newTasks == 2 && !third.isLast)
         #expect([10, 11].map { plan.task($0)?.label } == ["seeing 1", "seeing 2"])
-        #expect([10, 11].map(plan.kin) == [1, 5], "who has the background of the first sector there has its pixels")
+        #expect(
+            [10, 11].map(plan.affinity) == [1, 5], "who has the background of the first sector there has its pixels")
         #expect(plan.task(12) == nil, "the filter is not known yet")
         var widths = StarWidths([])
         widths.values = [2.5, .nan, 2.5, 2.5, 2.5]

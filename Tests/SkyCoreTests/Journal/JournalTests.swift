@@ -63,7 +63,7 @@ import Transport
         let (first, second) = (job(.max, token: "one"), job(7))
         do {
             let journal = try open(folder)
-            #expect(journal.life.generation == 1 && journal.wasClosed)
+            #expect(journal.incarnation.generation == 1 && journal.wasClosed)
             try await journal.append([.submitted(first), .submitted(second)])
             try await journal.append([result(first, 3, "c"), result(first, 0, "a"), result(second, 0, "z")])
             try await journal.append([
@@ -74,7 +74,7 @@ import Transport
             ])
         }
         let journal = try open(folder)
-        #expect(journal.life.generation == 2 && !journal.wasClosed)
+        #expect(journal.incarnation.generation == 2 && !journal.wasClosed)
         let jobs = try await journal.jobs().jobs
         #expect(jobs.map(\.id) == [first.id, second.id] && jobs.map(\.token) == ["one", nil])
         #expect(jobs[0].report == nil && jobs[1].report?.completed == 1 && jobs[1].ended == 5000)
@@ -91,7 +91,7 @@ import Transport
 
         let replay = try await journal.replay(first)
         #expect(replay.completed.ranges == [0..<1, 3..<4] && replay.failed.ranges == [4..<5] && replay.isSealed)
-        #expect(replay.tasks == 10 && replay.told.nodes == ["east": 2] && replay.isRisky)
+        #expect(replay.tasks == 10 && replay.published.nodes == ["east": 2] && replay.isRisky)
 
         try await journal.append([.deleted(first.id)])
         #expect(try await journal.jobs().jobs.map(\.id) == [second.id])
@@ -101,9 +101,9 @@ import Transport
 
     @Test func `the same coordinator opens it each time, and says whether it ended in order`() async throws {
         let folder = ScratchFolder()
-        let first = try open(folder).life.coordinator
+        let first = try open(folder).incarnation.coordinator
         let second = try open(folder)
-        #expect(second.life.coordinator == first && !second.wasClosed)
+        #expect(second.incarnation.coordinator == first && !second.wasClosed)
         try await second.close()
     }
 
@@ -148,7 +148,7 @@ import Transport
         #expect(throws: JournalError(.inUse, "\(folder.path) is in use by another node; --data names another folder")) {
             _ = try open(folder)
         }
-        _ = first.life
+        _ = first.incarnation
         let beside = try JournalFolder.firstFree(folder.path)
         #expect(beside.path == folder.path + "-2")
         try FileManager.default.removeItem(atPath: beside.path)

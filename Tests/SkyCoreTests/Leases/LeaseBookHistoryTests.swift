@@ -32,7 +32,7 @@ private struct LeaseHistory {
     var random: SplitMix64
     var now: Duration = .zero
     var slots: Int
-    var told: [CoordinatorID: Lease] = [:]
+    var published: [CoordinatorID: Lease] = [:]
     var running: [AttemptID: CoordinatorID] = [:]
     var ending: Set<AttemptID> = []
     var tasks = 0
@@ -84,7 +84,7 @@ private struct LeaseHistory {
             finishOne()
             check()
         }
-        let shares = coordinators.map { told[$0]?.slots ?? 0 }
+        let shares = coordinators.map { published[$0]?.slots ?? 0 }
         if shares.reduce(0, +) != slots { violations.append("\(slots) slots were shared as \(shares)") }
         if (shares.max() ?? 0) - (shares.min() ?? 0) > 1 { violations.append("shares are not fair: \(shares)") }
     }
@@ -100,7 +100,7 @@ private struct LeaseHistory {
         if book.start(attempt, for: who, now: now) == nil {
             running[attempt] = who
             let mine = running.count { $0.value == who && !ending.contains($0.key) }
-            let leased = told[who]?.slots ?? 0
+            let leased = published[who]?.slots ?? 0
             if mine > leased { violations.append("\(who) runs \(mine), was told \(leased)") }
         }
     }
@@ -114,27 +114,27 @@ private struct LeaseHistory {
 
     private mutating func stop(_ result: (stop: [AttemptID], changed: [Lease]), forgetting lost: CoordinatorID?) {
         ending.formUnion(result.stop)
-        if let lost { told[lost] = nil }
+        if let lost { published[lost] = nil }
         hear(result.changed)
     }
 
     private mutating func hear(_ leases: [Lease]) {
         for lease in leases {
-            if let known = told[lease.coordinator] {
+            if let known = published[lease.coordinator] {
                 if lease.epoch < known.epoch { violations.append("an epoch went back") }
                 if lease.epoch == known.epoch, lease != known { violations.append("a change without a new epoch") }
             }
-            told[lease.coordinator] = lease
+            published[lease.coordinator] = lease
         }
     }
 
     private mutating func check() {
         if book.running != running.count { violations.append("books \(book.running), runs \(running.count)") }
         if running.count > slots { violations.append("\(running.count) run on \(slots) slots") }
-        for (who, lease) in told where (book.lease(of: who)?.slots ?? 0) != lease.slots {
+        for (who, lease) in published where (book.lease(of: who)?.slots ?? 0) != lease.slots {
             violations.append("\(who) believes in \(lease.slots) and has \(book.lease(of: who)?.slots ?? 0)")
         }
-        let held = told.values.reduce(0) { $0 + $1.slots }
+        let held = published.values.reduce(0) { $0 + $1.slots }
         if book.free > 0, held + book.free > slots { violations.append("\(held) leased, \(book.free) free") }
     }
 }

@@ -101,7 +101,7 @@ distributed actor FalseScanActor: ClusterActor {
 
     private func reserve(_ request: ReserveRequest) throws -> Lease {
         if let rejection = lie.rejection { throw rejection }
-        var lease = try book.reserve(request.wanted, by: request.life, from: caller, now: .zero).lease
+        var lease = try book.reserve(request.wanted, by: request.incarnation, from: caller, now: .zero).lease
         if lie == .hugeLease { lease.slots = .max }
         return lease
     }

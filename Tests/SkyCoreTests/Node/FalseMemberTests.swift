@@ -96,17 +96,20 @@ import Transport
                 (request.taskTimeLimit, request.deadline, request.allowedFailures) = (endless, endless, number)
                 (request.options.priority, request.options.retries) = (number, number)
                 _ = try? await coordinator.start(Submission(request))
-                let life = CoordinatorLife(CoordinatorID(rawValue: .max), generation: UInt64(bitPattern: Int64(number)))
-                _ = try? await scan.reserve(ReserveRequest(life: life, wanted: number))
+                let incarnation = CoordinatorIncarnation(
+                    CoordinatorID(rawValue: .max), generation: UInt64(bitPattern: Int64(number)))
+                _ = try? await scan.reserve(ReserveRequest(incarnation: incarnation, wanted: number))
                 let attempt = AttemptID(job: job, task: TaskID(number), number: number, generation: .max)
                 let task = ScanTask(
                     .simulate(Simulation(duration: endless)), label: String(repeating: "x", count: 1 << 16))
                 _ = try? await scan.assign(
                     Assignment(
-                        life: life, attempts: [RunRequest(attempt: attempt, task: task, timeLimit: endless)],
+                        incarnation: incarnation,
+                        attempts: [RunRequest(attempt: attempt, task: task, timeLimit: endless)],
                         stop: [attempt], acknowledged: .max))
                 _ = try? await scan.collect(
-                    CollectRequest(life: life, received: .max, acknowledged: .max, epoch: .max, isFirst: true))
+                    CollectRequest(
+                        incarnation: incarnation, received: .max, acknowledged: .max, epoch: .max, isFirst: true))
                 let file = PixelFile(
                     path: "/dev/zero", content: FileContent(digest: [1], size: number, modified: number), hdu: number)
                 _ = try? await pixels.part(

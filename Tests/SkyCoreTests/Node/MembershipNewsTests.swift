@@ -87,9 +87,9 @@ import Transport
         }
         let first = lines(from: .zero, rounds: 1000)
         #expect(first.first == .joined("north") && first.last == .restless("north"))
-        #expect(first.count == 2 * MembershipNews.told)
+        #expect(first.count == 2 * MembershipNews.published)
         let later = lines(from: .seconds(3600), rounds: 100)
-        #expect(later.filter { $0 == .lost("north") }.count == MembershipNews.told - 1, "an hour later anew")
-        #expect(later.last == .restless("north") && later.count < 2 * MembershipNews.told)
+        #expect(later.filter { $0 == .lost("north") }.count == MembershipNews.published - 1, "an hour later anew")
+        #expect(later.last == .restless("north") && later.count < 2 * MembershipNews.published)
     }
 }

@@ -68,53 +68,56 @@ import Transport
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: peer.node, name: ScanActor.wellKnownName), using: own)
             #expect(try await remote.status().slots == 3)
-            let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
-            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 2)).slots == 2)
-            let first = try await remote.collect(collection(life, isFirst: true))
+            let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
+            #expect(try await remote.reserve(ReserveRequest(incarnation: incarnation, wanted: 2)).slots == 2)
+            let first = try await remote.collect(collection(incarnation, isFirst: true))
             #expect(first.results.isEmpty && first.lease?.slots == 2 && first.attempts == [])
 
             let task = ScanTask(.simulate(Simulation(duration: .seconds(60))), label: "long")
             let attempt = AttemptID(job: JobID(rawValue: 7), task: 0, number: 1)
             let request = RunRequest(attempt: attempt, task: task, timeLimit: .seconds(100))
-            try await remote.assign(Assignment(life: life, attempts: [request]))
+            try await remote.assign(Assignment(incarnation: incarnation, attempts: [request]))
             #expect(try await remote.status().running == 1)
-            #expect(try await remote.collect(collection(life, isFirst: true)).attempts == [attempt])
-            try await remote.assign(Assignment(life: life, stop: [attempt]))
+            #expect(try await remote.collect(collection(incarnation, isFirst: true)).attempts == [attempt])
+            try await remote.assign(Assignment(incarnation: incarnation, stop: [attempt]))
             let epoch = first.lease?.epoch ?? 0
-            let stopped = try await remote.collect(collection(life, epoch: epoch))
+            let stopped = try await remote.collect(collection(incarnation, epoch: epoch))
             #expect(stopped.results.map(\.attempt) == [attempt] && stopped.results[0].outcome == .refused("stopped"))
             #expect(
-                try await remote.collect(collection(life)).results == stopped.results, "nobody has acknowledged them")
-            let last = try await remote.collect(collection(life, received: 1, acknowledged: 1))
+                try await remote.collect(collection(incarnation)).results == stopped.results,
+                "nobody has acknowledged them")
+            let last = try await remote.collect(collection(incarnation, received: 1, acknowledged: 1))
             #expect(last.results.isEmpty)
-            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 0)).slots == 0)
+            #expect(try await remote.reserve(ReserveRequest(incarnation: incarnation, wanted: 0)).slots == 0)
             try await remote.drain(true)
-            #expect(try await remote.reserve(ReserveRequest(life: life, wanted: 1)).slots == 0)
+            #expect(try await remote.reserve(ReserveRequest(incarnation: incarnation, wanted: 1)).slots == 0)
             #expect(try await remote.status().running == 0)
         }
     }
 
     private func collection(
-        _ life: CoordinatorLife, received: UInt64 = 0, acknowledged: UInt64 = 0, epoch: UInt64 = 0,
+        _ incarnation: CoordinatorIncarnation, received: UInt64 = 0, acknowledged: UInt64 = 0, epoch: UInt64 = 0,
         isFirst: Bool = false
     ) -> CollectRequest {
-        CollectRequest(life: life, received: received, acknowledged: acknowledged, epoch: epoch, isFirst: isFirst)
+        CollectRequest(
+            incarnation: incarnation, received: received, acknowledged: acknowledged, epoch: epoch, isFirst: isFirst)
     }
 
     @Test func `work without a lease is refused, and times beyond reason`() async throws {
         try await with([1, 1]) { nodes in
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
-            let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 1)
+            let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
             func outcome(_ number: Int, _ duration: Duration, _ limit: Duration) async throws -> AttemptOutcome? {
                 let request = RunRequest(
                     attempt: AttemptID(job: JobID(rawValue: 1), task: 0, number: number),
                     task: ScanTask(.simulate(Simulation(duration: duration)), label: "x"), timeLimit: limit)
-                try await remote.assign(Assignment(life: life, attempts: [request]))
-                return try await remote.collect(collection(life, received: UInt64(number - 1))).results.first?.outcome
+                try await remote.assign(Assignment(incarnation: incarnation, attempts: [request]))
+                return try await remote.collect(collection(incarnation, received: UInt64(number - 1))).results.first?
+                    .outcome
             }
             #expect(try await outcome(1, .zero, .seconds(1)) == .refused("the coordinator holds no lease on this node"))
-            _ = try await remote.reserve(ReserveRequest(life: life, wanted: Int.max))
+            _ = try await remote.reserve(ReserveRequest(incarnation: incarnation, wanted: Int.max))
             let endless = Duration(secondsComponent: Int64.max, attosecondsComponent: 0)
             for (duration, limit) in [(endless, .seconds(1)), (.zero, endless), (.seconds(-1), .seconds(1))] {
                 let error = await #expect(throws: RemoteError.self) { _ = try await outcome(2, duration, limit) }
@@ -128,9 +131,11 @@ import Transport
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
             let id = CoordinatorID(rawValue: 5)
-            _ = try await remote.reserve(ReserveRequest(life: CoordinatorLife(id, generation: 2), wanted: 1))
+            _ = try await remote.reserve(
+                ReserveRequest(incarnation: CoordinatorIncarnation(id, generation: 2), wanted: 1))
             await #expect(throws: WorkBook.Rejection.superseded) {
-                _ = try await remote.reserve(ReserveRequest(life: CoordinatorLife(id, generation: 1), wanted: 1))
+                _ = try await remote.reserve(
+                    ReserveRequest(incarnation: CoordinatorIncarnation(id, generation: 1), wanted: 1))
             }
         }
     }

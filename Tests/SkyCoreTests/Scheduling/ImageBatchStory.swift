@@ -115,9 +115,9 @@ struct ImageBatchStory {
                         if let holder { follow(story.tell(.inputFound(job, on: holder))) }
                         follow(story.tell(.tasksAdded(job, count: sectors)))
                     } else if done[job] == 1 + sectors {
-                        let kin = Dictionary(
+                        let affinity = Dictionary(
                             uniqueKeysWithValues: (1...sectors).map { (TaskID($0 + sectors), TaskID($0)) })
-                        follow(story.tell(.tasksAdded(job, count: sectors, kin: kin)))
+                        follow(story.tell(.tasksAdded(job, count: sectors, affinity: affinity)))
                         follow(story.tell(.noMoreTasks(job)))
                     }
                 case .jobFinished: submit()

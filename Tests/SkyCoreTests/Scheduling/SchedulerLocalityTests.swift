@@ -80,8 +80,8 @@ import Transport
         story.tell(.succeeded(attempt(1), on: SchedulerStory.local, took: .milliseconds(10)))
         story.tell(.succeeded(attempt(2), on: SchedulerStory.east, took: .milliseconds(10)))
         story.tell(.nodeLost(SchedulerStory.east))
-        let kin = [TaskID(3): TaskID(2), TaskID(4): TaskID(1)]
-        let runs = story.tell(.tasksAdded(job, count: 2, kin: kin)).runs
+        let affinity = [TaskID(3): TaskID(2), TaskID(4): TaskID(1)]
+        let runs = story.tell(.tasksAdded(job, count: 2, affinity: affinity)).runs
         #expect(runs.map(\.attempt.task) == [TaskID(4)], "its own first")
         #expect(story.tell(.succeeded(attempt(4), on: SchedulerStory.local)).runs.map(\.attempt.task) == [TaskID(3)])
     }

@@ -39,7 +39,7 @@ struct SchedulerSpecialsTests {
         story.tell(.nodeJoined(east, name: "east"))
         story.lease(east, 2)
         let used = story.tell(.submitted(SchedulerStory.job, tasks: 4, options { $0.use = ["west"] }))
-        #expect(used.runs.isEmpty && used.wishes.isEmpty)
+        #expect(used.runs.isEmpty && used.demands.isEmpty)
         story.tell(.nodeJoined(west, name: "west"))
         #expect(story.lease(west, 1).runs.map(\.node) == [west])
         // A retry does not go elsewhere either, nor does it fail while nobody is there.
@@ -72,7 +72,7 @@ struct SchedulerSpecialsTests {
         story.now = .seconds(2)
         #expect(story.tell(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1))).runs.isEmpty)
         // Its slots have been given back by then, and are wished for again.
-        #expect(story.wait(.milliseconds(100)).wishes[east] == 1)
+        #expect(story.wait(.milliseconds(100)).demands[east] == 1)
         let twins = (story.lease(east, 1) + story.wait(.milliseconds(50))).runs
         #expect(twins.map(\.attempt) == [attempt(SchedulerStory.job, 1, 2)] && twins.map(\.node) == [east])
         let end = story.tell(.succeeded(attempt(SchedulerStory.job, 1, 2), on: east, took: .seconds(1)))

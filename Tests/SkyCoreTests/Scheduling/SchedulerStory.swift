@@ -59,10 +59,10 @@ extension [JobScheduler.Action] {
         compactMap { if case .run(let attempt, let node) = $0 { (attempt, node) } else { nil } }
     }
 
-    var wishes: [NodeID: Int] {
-        var wishes: [NodeID: Int] = [:]
-        for case .reserve(let node, let wanted) in self { wishes[node] = wanted }
-        return wishes
+    var demands: [NodeID: Int] {
+        var demands: [NodeID: Int] = [:]
+        for case .reserve(let node, let wanted) in self { demands[node] = wanted }
+        return demands
     }
 
     var delays: [Duration] {

@@ -22,10 +22,11 @@ extension SimulatedCluster {
             else { return }
             hear(answer, at: caller.host, from: target)
         case .collectionTimedOut(let host, let node, let request, let caller):
-            guard isAlive(host, node), hosts[host].process?.collectors[request.life.coordinator] == caller.number else {
+            guard isAlive(host, node), hosts[host].process?.collectors[request.incarnation.coordinator] == caller.number
+            else {
                 return
             }
-            hosts[host].process?.collectors[request.life.coordinator] = nil
+            hosts[host].process?.collectors[request.incarnation.coordinator] = nil
             collect(request, at: host, for: caller, mayWait: false)
         case .ended(let attempt, let host, let node, let outcome, let duration):
             guard isAlive(host, node), hosts[host].process?.running.remove(attempt) != nil else { return }
@@ -76,13 +77,13 @@ extension SimulatedCluster {
     mutating func start(_ host: Int) {
         guard hosts[host].process == nil else { return }
         let node = NodeID(rawValue: random.next())
-        let life = hosts[host].journal.beginLife()
+        let incarnation = hosts[host].journal.beginIncarnation()
         hosts[host].node = node
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration),
             core: CoordinatorCore(
-                life: life, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name),
-            calls: NodeCalls(life: life))
+                incarnation: incarnation, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name),
+            calls: NodeCalls(incarnation: incarnation))
         for id in hosts[host].journal.order {
             guard let job = hosts[host].journal.jobs[id] else { continue }
             if job.report == nil { seen.insert(.jobResumed) }
@@ -236,7 +237,7 @@ extension SimulatedCluster {
             case .reserve(let request):
                 guard
                     let (lease, update) = try hosts[peer].process?.book.reserve(
-                        request.wanted, by: request.life, from: caller.node, now: now)
+                        request.wanted, by: request.incarnation, from: caller.node, now: now)
                 else { return }
                 follow(update, at: peer)
                 answer(.lease(lease), to: caller, from: target)
@@ -275,12 +276,12 @@ extension SimulatedCluster {
                     let lost = Answer.failed(.collect(request), mayHaveRun: true)
                     return answer(lost, to: caller, from: target, after: delay(1...1500))
                 }
-                if let first = reply.results.first, first.attempt.generation < request.life.generation {
+                if let first = reply.results.first, first.attempt.generation < request.incarnation.generation {
                     seen.insert(.resultHandedOver)
                 }
                 return answer(.collected(reply, request), to: caller, from: target)
             }
-            let coordinator = request.life.coordinator
+            let coordinator = request.incarnation.coordinator
             wake(coordinator, at: peer)
             hosts[peer].process?.collectors[coordinator] = caller.number
             waitingCollections[[UInt64(peer), coordinator.rawValue]] = (request, caller)
@@ -408,7 +409,7 @@ extension SimulatedCluster {
             if request.attempt.number > 1 { seen.insert(.retried) }
             let single = hosts[host].process?.core.scheduler.runningByNode(request.attempt.job).values.reduce(0, +) ?? 0
             let tasks = hosts[host].process?.core.scheduler.progress(of: request.attempt.job)?.running ?? 0
-            if single > tasks { seen.insert(.twin) }
+            if single > tasks { seen.insert(.speculative) }
         case .store(.failed(_, _, let reason, _)):
             if reason.hasPrefix("poison") { seen.insert(.poison) }
             if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }

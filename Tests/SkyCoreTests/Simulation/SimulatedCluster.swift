@@ -55,7 +55,7 @@ struct SimulatedCluster {
     /// What a set of histories must contain, or it proves nothing.
     enum Sight: CaseIterable {
         case retried, inputOutOfReach, poison, faultsUsedUp, leaseLost, hostCrashed, jobResumed, resultHandedOver
-        case adopted, twin, cancelled, journalFailed, superseded, drained, callLost
+        case adopted, speculative, cancelled, journalFailed, superseded, drained, callLost
     }
 
     private struct Event: Comparable {
@@ -127,8 +127,10 @@ struct SimulatedCluster {
         }
         for (id, job) in process.core.jobs {
             let stored = host.journal.results[id]?.count ?? 0
-            if job.told.completed > stored { violations.append("\(id): told \(job.told.completed), stored \(stored)") }
-            if job.told.report != nil, host.journal.jobs[id]?.report == nil {
+            if job.published.completed > stored {
+                violations.append("\(id): told \(job.published.completed), stored \(stored)")
+            }
+            if job.published.report != nil, host.journal.jobs[id]?.report == nil {
                 violations.append("\(id) was said to have ended before that was stored")
             }
         }
@@ -151,9 +153,9 @@ struct SimulatedCluster {
             if report.state == .done, report.completed + report.failed != request.tasks {
                 violations.append("\(id): \(report.completed) and \(report.failed) of \(request.tasks)")
             }
-            let told = hosts[host].process?.core.jobs[id]?.told
-            if let told, told.report == nil || told.completed != report.completed {
-                violations.append("\(id): stored \(report.completed), told \(told.completed)")
+            let published = hosts[host].process?.core.jobs[id]?.published
+            if let published, published.report == nil || published.completed != report.completed {
+                violations.append("\(id): stored \(report.completed), told \(published.completed)")
             }
         }
         for host in hosts {

@@ -18,9 +18,9 @@ struct SimulatedJournal {
         self.coordinator = coordinator
     }
 
-    mutating func beginLife() -> CoordinatorLife {
+    mutating func beginIncarnation() -> CoordinatorIncarnation {
         generation += 1
-        return CoordinatorLife(coordinator, generation: generation)
+        return CoordinatorIncarnation(coordinator, generation: generation)
     }
 
     mutating func append(_ entries: [JournalEntry]) {

@@ -21,13 +21,14 @@ import Transport
             // Sleeps already when the lease is given, as far as a test can tell.
             group.addTask { await actor.whenLocal { await $0.expireLeases() } }
             await Task.yield()
-            let life = CoordinatorLife(CoordinatorID(rawValue: 1), generation: 1)
-            #expect(try await actor.reserve(ReserveRequest(life: life, wanted: 1)).slots == 1)
+            let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 1), generation: 1)
+            #expect(try await actor.reserve(ReserveRequest(incarnation: incarnation, wanted: 1)).slots == 1)
             let endless = ScanTask(.simulate(Simulation(duration: .seconds(600))), label: "")
             let attempt = AttemptID(job: JobID(rawValue: 1), task: TaskID(0), number: 1)
             try await actor.assign(
                 Assignment(
-                    life: life, attempts: [RunRequest(attempt: attempt, task: endless, timeLimit: .seconds(600))]))
+                    incarnation: incarnation,
+                    attempts: [RunRequest(attempt: attempt, task: endless, timeLimit: .seconds(600))]))
             #expect(await actor.whenLocal { $0.running } == 1)
             let idle = try #require(await actor.whenLocal { $0.finish().idle })
             await idle.wait()

@@ -8,11 +8,11 @@ import Transport
 
 @Suite struct WorkBookTests {
     private let peer = NodeID(rawValue: 7)
-    private let life = CoordinatorLife(CoordinatorID(rawValue: 5), generation: 2)
+    private let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 2)
 
     private func book(slots: Int = 2, wanted: Int = 2) throws -> WorkBook {
         var book = WorkBook(slots: slots, leaseDuration: .seconds(10))
-        _ = try book.reserve(wanted, by: life, from: peer, now: .zero)
+        _ = try book.reserve(wanted, by: incarnation, from: peer, now: .zero)
         return book
     }
 
@@ -21,7 +21,7 @@ import Transport
     private func assignment(_ tasks: Range<Int>, stop: [Int] = []) -> Assignment {
         let task = ScanTask(.simulate(Simulation(duration: .zero)), label: "")
         return Assignment(
-            life: life,
+            incarnation: incarnation,
             attempts: tasks.map { RunRequest(attempt: attempt($0), task: task, timeLimit: .seconds(1)) },
             stop: stop.map(attempt))
     }
@@ -31,7 +31,7 @@ import Transport
         isFirst: Bool = false, limit: Int = 1 << 20, now: Duration = .zero
     ) throws -> CollectReply {
         let request = CollectRequest(
-            life: CoordinatorLife(life.coordinator, generation: generation), received: received,
+            incarnation: CoordinatorIncarnation(incarnation.coordinator, generation: generation), received: received,
             acknowledged: acknowledged, epoch: 0, isFirst: isFirst)
         return try book.collect(request, from: peer, limit: limit, now: now).collection
     }
@@ -44,7 +44,7 @@ import Transport
         #expect(book.running == 2 && book.waiting == 2)
         #expect(try book.assign(assignment(0..<4), from: peer, now: .zero).start.isEmpty, "the same again is no more")
         let update = book.ended(attempt(1), done(), .zero, now: .zero)
-        #expect(update.start.map(\.attempt.task.index) == [2] && update.wake == [life.coordinator])
+        #expect(update.start.map(\.attempt.task.index) == [2] && update.wake == [incarnation.coordinator])
         #expect(book.running == 2 && book.waiting == 1)
     }
 
@@ -120,7 +120,7 @@ import Transport
         for round in 1...3 as ClosedRange<UInt64> {
             now += WorkBook.retention
             _ = book.expire(now: now)
-            _ = try book.reserve(2, by: life, from: peer, now: now)
+            _ = try book.reserve(2, by: incarnation, from: peer, now: now)
             var next = assignment(10..<11)
             next.acknowledged = round + 1
             _ = try book.assign(next, from: peer, now: now)
@@ -136,12 +136,14 @@ import Transport
     ) throws {
         var book = WorkBook(slots: 1, leaseDuration: .seconds(10))
         // They are gone through in any order.
-        let lives = (0..<3).map { CoordinatorLife(CoordinatorID(rawValue: UInt64(seed * 3 + $0)), generation: 1) }
-        for (number, life) in lives.enumerated() {
-            _ = try book.reserve(1, by: life, from: peer, now: .zero)
+        let lives = (0..<3).map {
+            CoordinatorIncarnation(CoordinatorID(rawValue: UInt64(seed * 3 + $0)), generation: 1)
+        }
+        for (number, incarnation) in lives.enumerated() {
+            _ = try book.reserve(1, by: incarnation, from: peer, now: .zero)
             let task = ScanTask(.simulate(Simulation(duration: .zero)), label: "")
             let request = RunRequest(attempt: attempt(number), task: task, timeLimit: .seconds(1))
-            _ = try book.assign(Assignment(life: life, attempts: [request]), from: peer, now: .zero)
+            _ = try book.assign(Assignment(incarnation: incarnation, attempts: [request]), from: peer, now: .zero)
         }
         try #require(book.running == 1 && book.waiting == 2)
         let update = book.left(peer, now: .seconds(1))
@@ -152,19 +154,21 @@ import Transport
     @Test func `two nodes cannot speak for one coordinator, until the link to the first is gone`() throws {
         var book = try book()
         let other = NodeID(rawValue: 8)
-        #expect(throws: WorkBook.Rejection.duplicate) { _ = try book.reserve(2, by: life, from: other, now: .zero) }
+        #expect(throws: WorkBook.Rejection.duplicate) {
+            _ = try book.reserve(2, by: incarnation, from: other, now: .zero)
+        }
         #expect(throws: WorkBook.Rejection.duplicate) {
             _ = try book.assign(assignment(0..<1), from: other, now: .zero)
         }
-        let request = CollectRequest(life: life, received: 9, acknowledged: 9, epoch: 0, isFirst: true)
+        let request = CollectRequest(incarnation: incarnation, received: 9, acknowledged: 9, epoch: 0, isFirst: true)
         #expect(throws: WorkBook.Rejection.duplicate) {
             _ = try book.collect(request, from: other, limit: 100, now: .zero)
         }
         #expect(try book.assign(assignment(0..<1), from: peer, now: .zero).start.count == 1, "the first goes on")
         _ = book.linkLost(peer, now: .seconds(1))
-        _ = try book.reserve(2, by: life, from: other, now: .seconds(2))
+        _ = try book.reserve(2, by: incarnation, from: other, now: .seconds(2))
         #expect(throws: WorkBook.Rejection.duplicate) {
-            _ = try book.reserve(2, by: life, from: peer, now: .seconds(3))
+            _ = try book.reserve(2, by: incarnation, from: peer, now: .seconds(3))
         }
     }
 
@@ -180,7 +184,7 @@ import Transport
         try #require((2...1000).contains(fitting))
         func assign(_ tasks: Range<Int>) throws -> WorkBook.Update {
             let attempts = tasks.map { RunRequest(attempt: attempt($0), task: task, timeLimit: .seconds(1)) }
-            return try book.assign(Assignment(life: life, attempts: attempts), from: peer, now: .zero)
+            return try book.assign(Assignment(incarnation: incarnation, attempts: attempts), from: peer, now: .zero)
         }
         #expect(try assign(0..<1).start.count == 1)
         _ = try assign(1..<fitting + 3)

@@ -117,12 +117,12 @@ import Transport
         try await HTTPDoor.with { limits in
             (limits.requestRate, limits.requestBurst) = (0, 3)
         } parts: { parts in
-            let pulse = parts.pulse
-            parts.pulse = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(60)) {
+            let health = parts.health
+            parts.health = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(60)) {
                 asked.withLockedValue { $0 += 1 }
                 // Of the node itself: there is one.
                 while true {
-                    if let pulse = await pulse.value() { return pulse }
+                    if let health = await health.value() { return health }
                 }
             }
         } _: { door in

@@ -61,8 +61,8 @@ import Testing
     @Test func `the segmentation numbers the catalogue's sources, and CLEAN's are part of the brighter one`() throws {
         let (plan, catalogue) = try scanned([.segmentation], sector: 64)
         let footprints = try #require(plan.planes).footprints
-        let told = Set(footprints.map(\.number))
-        #expect(told == Set(1...catalogue.sources.count))
+        let published = Set(footprints.map(\.number))
+        #expect(published == Set(1...catalogue.sources.count))
         #expect(footprints.count > catalogue.sources.count, "some are cleaned away")
         var seen: Set<Int> = []
         for labelled in footprints {

@@ -203,7 +203,7 @@ import Transport
         for isCompared in [true, false] {
             let words = words { request in
                 var purpose = ScanPurpose()
-                if isCompared { purpose.isCompared = true } else { purpose.injection = InjectionWish(count: 3) }
+                if isCompared { purpose.isCompared = true } else { purpose.injection = InjectionDemand(count: 3) }
                 request.purpose = purpose
             }
             #expect(words?.contains(isCompared ? "--reference" : "--inject") == true)

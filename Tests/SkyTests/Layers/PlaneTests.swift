@@ -192,9 +192,9 @@ import Testing
 
     @Test func `more stars than an image has room for, or fainter than can be, are not injected`() throws {
         var purpose = ScanPurpose()
-        purpose.injection = InjectionWish(count: 20_000)
+        purpose.injection = InjectionDemand(count: 20_000)
         #expect(try objection(purpose, info())?.contains("--inject 20000: the image has room for") == true)
-        purpose.injection = InjectionWish(count: 3)
+        purpose.injection = InjectionDemand(count: 3)
         #expect(try objection(purpose, info()) == nil)
         purpose.injection?.magnitudes = 10...200
         #expect(try objection(purpose, info())?.contains("200") == true)

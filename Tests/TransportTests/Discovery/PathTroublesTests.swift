@@ -19,8 +19,8 @@ import Testing
     @Test func `where it lasts it is told, once`() throws {
         var troubles = PathTroubles()
         let path = try path("fe80::1")
-        let told = (0..<100).filter { troubles.failed(path, isAbsent: true, now: .seconds($0)) }
-        #expect(told == [5])
+        let published = (0..<100).filter { troubles.failed(path, isAbsent: true, now: .seconds($0)) }
+        #expect(published == [5])
     }
 
     @Test func `anything else is told at once, and once`() throws {

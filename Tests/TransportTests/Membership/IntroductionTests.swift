@@ -11,20 +11,20 @@ import Testing
 
     @Test func `without multicast a newcomer is told of everybody but itself`() {
         let newcomer = NodeID(rawValue: 7)
-        let told = Introduction.choose(members, heard: [], for: newcomer).map(\.node)
-        #expect(Set(told) == Set(members.map(\.node)).subtracting([newcomer]))
+        let published = Introduction.choose(members, heard: [], for: newcomer).map(\.node)
+        #expect(Set(published) == Set(members.map(\.node)).subtracting([newcomer]))
     }
 
     @Test func `of those who beacon only a few are told of, by each node others`() {
         let heard = Set(members.dropFirst(3).map(\.node))
-        var told: Set<NodeID> = []
+        var published: Set<NodeID> = []
         for _ in 0..<100 {
             let some = Introduction.choose(members, heard: heard, for: NodeID(rawValue: 1)).map(\.node)
             #expect(some.count == 2 + Introduction.beaconLimit)
-            told.formUnion(some)
+            published.formUnion(some)
         }
         // Each of 97 is missed by all hundred with a chance of (89/97)^100, or 2e-4.
-        #expect(told.count >= 95)
+        #expect(published.count >= 95)
     }
 
     @Test func `an address that means nothing elsewhere is not passed on`() {

@@ -9,7 +9,7 @@ struct CoordinatedJob {
     var plan: any JobPlan
     /// What has been told: nothing that is not stored.
     var log = EventLog()
-    var told = JobTally()
+    var published = JobTally()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
     var uncommitted: [AttemptID: Uncommitted] = [:]
     /// Tasks that failed because the input is bad.

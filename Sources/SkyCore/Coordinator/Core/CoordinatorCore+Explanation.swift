@@ -9,7 +9,7 @@ extension CoordinatorCore {
     /// - Parameter drained: the node of this coordinator, where it is drained: membership tells of the others only.
     func explain(_ job: JobID, now: Duration, drained: NodeID? = nil) -> JobExplanation? {
         guard let record = jobs[job] else { return nil }
-        if let report = record.told.report {
+        if let report = record.published.report {
             let reason = report.reason.map { ": \($0)" } ?? ""
             return JobExplanation(
                 reasons: ["it waits for nothing, it has ended: \(report.state.rawValue)\(reason)"], requirements: [],

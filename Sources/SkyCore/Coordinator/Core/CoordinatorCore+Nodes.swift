@@ -36,7 +36,7 @@ extension CoordinatorCore {
 
     /// Whether an attempt was sent to that node in this life or an earlier one.
     func isProven(_ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?) -> Bool {
-        guard let receipt, attempt.generation <= life.generation else { return false }
+        guard let receipt, attempt.generation <= incarnation.generation else { return false }
         if let since = jobs[attempt.job]?.stored.resultsSince, attempt.generation < since { return false }
         return receipts.receipt(for: attempt, on: node) == receipt
     }

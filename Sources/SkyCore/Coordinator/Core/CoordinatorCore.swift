@@ -21,7 +21,7 @@ struct CoordinatorCore {
         /// The plan says what they are looked for by: to find out takes a while where there are many.
         case lookUp(JobID, Range<Int>, any JobPlan)
         /// There is something new for those who watch the job.
-        case told(JobID)
+        case published(JobID)
         /// A node should hear soon what it may forget.
         case acknowledge(NodeID)
     }
@@ -40,7 +40,7 @@ struct CoordinatorCore {
         var matter: Matter
     }
 
-    let life: CoordinatorLife
+    let incarnation: CoordinatorIncarnation
     var scheduler: JobScheduler
     private(set) var jobs: [JobID: CoordinatedJob] = [:]
     private(set) var order: [JobID] = []
@@ -94,16 +94,16 @@ struct CoordinatorCore {
     ///   - secret: by which results of earlier lives are known; see `AttemptReceipts`.
     ///   - ranBefore: how long all earlier lives ran together.
     init(
-        life: CoordinatorLife, secret: [UInt8] = [], node: NodeID, name: String,
+        incarnation: CoordinatorIncarnation, secret: [UInt8] = [], node: NodeID, name: String,
         retention: JobRetention = JobRetention(), ranBefore: Duration = .zero
     ) {
-        self.life = life
+        self.incarnation = incarnation
         self.node = node
         self.retention = retention
         self.ranBefore = ranBefore
         receipts = AttemptReceipts(secret: secret)
         nodes = KnownNodes(own: node, name: name)
-        scheduler = JobScheduler(localNode: node, generation: life.generation, seed: node.rawValue)
+        scheduler = JobScheduler(localNode: node, generation: incarnation.generation, seed: node.rawValue)
     }
 
     /// Why nothing is sent out at present.
@@ -163,13 +163,13 @@ extension CoordinatorCore {
             Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0)),
             CoordinatorCore.longestAge)
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
-        (job.told, job.decided) = (replay.told, replay.told)
+        (job.published, job.decided) = (replay.published, replay.published)
         job.issued = replay.tasks
         job.isRisky = replay.isRisky
         for event in replay.events { job.log.append(event, time: age) }
         if let report = stored.report {
             job.report = report
-            job.told.report = report
+            job.published.report = report
             // Earlier versions did not note it: those jobs are kept as if they had ended now.
             endedJobs.insert(stored.id, endedAt: stored.endedRun.map { $0 - ranBefore } ?? now)
             job.log.append(.ended(report), time: report.duration)
@@ -202,7 +202,7 @@ extension CoordinatorCore {
         endedJobs.remove(job)
         if let token = record.stored.token { byToken[token] = nil }
         store(.deleted(job))
-        outbox.append(.told(job))
+        outbox.append(.published(job))
     }
 
     private mutating func insert(_ job: CoordinatedJob) {
@@ -259,12 +259,12 @@ extension CoordinatorCore {
             guard let result = try? WireCoder.decode(TaskResult.self, from: payload),
                 record.plan.accepts(task.index, result)
             else { continue }
-            let attempt = AttemptID(job: job, task: task, number: 0, generation: life.generation)
+            let attempt = AttemptID(job: job, task: task, number: 0, generation: incarnation.generation)
             jobs[job]?.uncommitted[attempt] = CoordinatedJob.Uncommitted(
                 payload: payload, duration: .zero, value: result)
             answered.append(task)
         }
-        handle(.tasksAdded(job, count: tasks.count, answered: answered, kin: kin(of: tasks, in: job)))
+        handle(.tasksAdded(job, count: tasks.count, answered: answered, affinity: affinity(of: tasks, in: job)))
         if isDone, search.isLast { handle(.noMoreTasks(job)) }
     }
 
@@ -281,7 +281,7 @@ extension CoordinatorCore {
             case .step(let tasks, let isLast): issue(tasks, of: first.job, isLast: isLast)
             }
         }
-        for job in changed { outbox.append(.told(job)) }
+        for job in changed { outbox.append(.published(job)) }
         while let first = held.first, first.entry <= lastStored {
             held.removeFirst()
             outbox.append(.assign(first.request, to: node))
@@ -462,13 +462,15 @@ extension CoordinatorCore {
             outbox.append(.lookUp(job, tasks, record.plan))
             return
         }
-        if !tasks.isEmpty { handle(.tasksAdded(job, count: tasks.count, kin: kin(of: tasks, in: job))) }
+        if !tasks.isEmpty { handle(.tasksAdded(job, count: tasks.count, affinity: affinity(of: tasks, in: job))) }
         if isLast { handle(.noMoreTasks(job)) }
     }
 
-    private func kin(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
+    private func affinity(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
         guard let plan = jobs[job]?.plan, plan.needsResults else { return [:] }
-        return tasks.reduce(into: [:]) { kin, task in kin[TaskID(task)] = plan.kin(task).map { TaskID($0) } }
+        return tasks.reduce(into: [:]) { affinity, task in
+            affinity[TaskID(task)] = plan.affinity(task).map { TaskID($0) }
+        }
     }
 
     private mutating func finished(_ job: JobID, _ outcome: JobOutcome) {
@@ -513,11 +515,11 @@ extension CoordinatorCore {
         guard let submitted = jobs[job]?.submittedAt else { return }
         switch event {
         case .completed(_, let node):
-            jobs[job]?.told.complete(by: node)
-        case .failed: jobs[job]?.told.failed += 1
-        case .retrying: jobs[job]?.told.retries += 1
+            jobs[job]?.published.complete(by: node)
+        case .failed: jobs[job]?.published.failed += 1
+        case .retrying: jobs[job]?.published.retries += 1
         case .ended(let report):
-            jobs[job]?.told.report = report
+            jobs[job]?.published.report = report
             endedJobs.insert(job, endedAt: time)
         case .special: break
         }
@@ -531,7 +533,7 @@ extension CoordinatorCore {
         guard let record = jobs[job] else { return [] }
         var running: [String: Int] = [:]
         for (node, count) in scheduler.runningByNode(job) { running[name(of: node)] = count }
-        return CoordinatorCore.shares(record.told, running: running)
+        return CoordinatorCore.shares(record.published, running: running)
     }
 
     /// In the order of names.

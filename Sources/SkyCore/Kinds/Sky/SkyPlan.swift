@@ -92,7 +92,7 @@ struct SkyPlan: JobPlan {
 
     func loss(_ number: Int) -> String? { phases.loss(number) }
 
-    func kin(_ number: Int) -> Int? { phases.kin(number) }
+    func affinity(_ number: Int) -> Int? { phases.affinity(number) }
 
     var holder: NodeID? { phases.info?.holder?.id }
 

@@ -7,7 +7,7 @@ struct JobLocality {
     private(set) var home: NodeID?
     /// The node that gives it to those that do not have it; `nil` where each has it or none does.
     var holder: NodeID?
-    private var kin: [Int: Int] = [:]
+    private var affinity: [Int: Int] = [:]
     private var doneOn: [Int: NodeID] = [:]
 
     /// Tasks looked at for a better one than the first.
@@ -17,8 +17,8 @@ struct JobLocality {
 
     mutating func begin(on node: NodeID) { if home == nil { home = node } }
 
-    mutating func add(_ kin: [TaskID: TaskID]) {
-        for (task, earlier) in kin { self.kin[task.index] = earlier.index }
+    mutating func add(_ affinity: [TaskID: TaskID]) {
+        for (task, earlier) in affinity { self.affinity[task.index] = earlier.index }
     }
 
     mutating func completed(_ task: Int, on node: NodeID) {
@@ -29,8 +29,8 @@ struct JobLocality {
     ///
     /// - Returns: `nil` where the first is as good as any.
     func choice(for node: NodeID, among fresh: FreshTasks, roster: Roster) -> Int? {
-        guard !kin.isEmpty else { return nil }
-        let owner = { (task: Int) in kin[task].flatMap { doneOn[$0] } }
+        guard !affinity.isEmpty else { return nil }
+        let owner = { (task: Int) in affinity[task].flatMap { doneOn[$0] } }
         return fresh.first(among: JobLocality.searchLimit) { owner($0) == node }
             ?? fresh.first(among: JobLocality.searchLimit) { owner($0).map { !roster.isUsable($0) } ?? true }
     }

@@ -77,7 +77,7 @@ struct JobRecord {
     /// Tasks whose one attempt may be worth a second: those under way, with the attempt.
     func single() -> [(task: Int, attempt: AttemptID, node: NodeID)] {
         touched.compactMap { task, record in
-            guard record.phase == .running, record.twin == nil, let runner = record.runner else { return nil }
+            guard record.phase == .running, record.speculative == nil, let runner = record.runner else { return nil }
             return (task, attempt(task, runner), runner.node)
         }
     }
@@ -87,12 +87,12 @@ struct JobRecord {
     }
 
     /// - Parameter kin: the earlier tasks whose nodes have at hand what some of these need.
-    mutating func add(_ count: Int, kin: [TaskID: TaskID] = [:]) {
+    mutating func add(_ count: Int, affinity: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
         let count = min(max(0, count), JobRecord.taskLimit - total)
         // Those of another phase take another time.
         if count > 0, waiting + running == 0 { meanSeconds = nil }
-        locality.add(kin)
+        locality.add(affinity)
         fresh.append(total..<(total + count))
         total += count
     }
@@ -146,7 +146,7 @@ struct JobRecord {
             running += 1
             touched[task] = TaskRecord(runner)
         } else {
-            guard let record = touched[task], record.twin == nil, !record.runners.contains(runner),
+            guard let record = touched[task], record.speculative == nil, !record.runners.contains(runner),
                 move(task, to: .running) != nil
             else { return false }
             touched[task]?.add(runner)

@@ -48,7 +48,7 @@ struct TaskRecord {
     var attempts = 1
     private(set) var runner: Runner?
     /// A second attempt at the same time, because the first takes long.
-    private(set) var twin: Runner?
+    private(set) var speculative: Runner?
     /// Tells the task's newest entry in a queue from older ones. Changes with the phase.
     var ticket: UInt32 = 0
 
@@ -70,20 +70,20 @@ struct TaskRecord {
         attempts = 0
     }
 
-    var runners: [Runner] { [runner, twin].compactMap(\.self) }
+    var runners: [Runner] { [runner, speculative].compactMap(\.self) }
 
     mutating func add(_ added: Runner) {
-        if runner == nil { runner = added } else { twin = added }
+        if runner == nil { runner = added } else { speculative = added }
         phase = .running
     }
 
     /// Takes an attempt out. `false` where it is not under way.
     mutating func remove(_ attempt: AttemptID, on node: NodeID) -> Bool {
         let removed = Runner(number: attempt.number, generation: attempt.generation, node: node)
-        if twin == removed {
-            twin = nil
+        if speculative == removed {
+            speculative = nil
         } else if runner == removed {
-            (runner, twin) = (twin, nil)
+            (runner, speculative) = (speculative, nil)
         } else {
             return false
         }

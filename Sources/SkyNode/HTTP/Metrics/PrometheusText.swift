@@ -1,7 +1,7 @@
 /// Metrics in Prometheus's text format 0.0.4.
 struct PrometheusText {
     private(set) var text = ""
-    private var told: Set<String> = []
+    private var published: Set<String> = []
 
     /// What counters, gauges and timers are about, by name.
     static let help: [String: String] = [
@@ -20,7 +20,7 @@ struct PrometheusText {
     mutating func add(
         _ name: String, _ help: String, _ type: String, _ series: [(labels: [String: String], value: Double)]
     ) {
-        guard told.insert(name).inserted else { return }
+        guard published.insert(name).inserted else { return }
         begin(name, help, type)
         for (labels, value) in series { text += line(name, labels, value) }
     }

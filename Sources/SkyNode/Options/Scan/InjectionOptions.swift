@@ -39,7 +39,7 @@ struct InjectionOptions: ParsableArguments {
     /// What is asked for; `nil` for nothing.
     ///
     /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
-    func wish(zeroPoint: Double?) throws -> InjectionWish? {
+    func demand(zeroPoint: Double?) throws -> InjectionDemand? {
         guard let count else {
             let others = [
                 ("--inject-magnitudes", magnitudes != nil), ("--inject-fwhm", fwhm != nil),
@@ -50,13 +50,13 @@ struct InjectionOptions: ParsableArguments {
             }
             return nil
         }
-        var wish = InjectionWish(count: count)
-        wish.magnitudes = magnitudes?.range
-        wish.fwhm = fwhm
-        wish.profile = profile?.value ?? wish.profile
-        wish.seed = seed ?? wish.seed
-        try wish.validate(zeroPoint: zeroPoint)
-        return wish
+        var demand = InjectionDemand(count: count)
+        demand.magnitudes = magnitudes?.range
+        demand.fwhm = fwhm
+        demand.profile = profile?.value ?? demand.profile
+        demand.seed = seed ?? demand.seed
+        try demand.validate(zeroPoint: zeroPoint)
+        return demand
     }
 }
 

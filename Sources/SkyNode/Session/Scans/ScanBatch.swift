@@ -376,8 +376,8 @@ struct ScanBatch: Sendable {
     ) async throws -> Further {
         var further = Further()
         guard report.state == .done, !interrupts.wasInterrupted else { return further }
-        if let wish = plan.injection, let request = item.request.kind.scan {
-            further.injections = try wish.rounds(for: catalogue, configuration: request.configuration)
+        if let demand = plan.injection, let request = item.request.kind.scan {
+            further.injections = try demand.rounds(for: catalogue, configuration: request.configuration)
         }
         guard let reference, let new = try await comparer.scanned(item, job, catalogue) else { return further }
         if plan.writesDifference { try DifferenceFile.check(new.catalogue.info) }

@@ -107,7 +107,7 @@ struct ScanPlan: Sendable {
     let configuration: ScanConfiguration
     let truth: [TruthSource]?
     /// Artificial stars for every image; `nil` for none.
-    let injection: InjectionWish?
+    let injection: InjectionDemand?
     let output: OutputPlace
     /// Whether a catalogue of all images is wanted.
     let merges: Bool
@@ -166,7 +166,7 @@ struct ScanPlan: Sendable {
             throw CommandFailure(.usage, "--fail-sector counts sectors from 1")
         }
         truth = try command.files.truth.map { try TruthCatalogue.read($0) }
-        injection = try command.injection.wish(zeroPoint: configuration.zeroPoint)
+        injection = try command.injection.demand(zeroPoint: configuration.zeroPoint)
         if injection != nil, command.job.detach {
             throw CommandFailure(.usage, "--inject and --detach contradict each other: somebody must wait to compare")
         }

@@ -17,7 +17,7 @@ struct BeaconNews {
     }
 
     /// When each was told: `kindLimit` of six kinds an hour, for a day.
-    private var told: [Trouble: Duration] = [:]
+    private var published: [Trouble: Duration] = [:]
     /// Lines of this hour.
     private var bySource: [String: Int] = [:]
     private var byKind: [String: Int] = [:]
@@ -36,12 +36,12 @@ struct BeaconNews {
         guard let (trouble, text) = trouble(fault, beacon) else { return nil }
         if now - hourBegan >= BeaconNews.hour {
             (bySource, byKind, hourBegan) = ([:], [:], now)
-            told = told.filter { now - $0.value < BeaconNews.memory }
+            published = published.filter { now - $0.value < BeaconNews.memory }
         }
-        guard told[trouble] == nil, bySource[source, default: 0] < BeaconNews.sourceLimit,
+        guard published[trouble] == nil, bySource[source, default: 0] < BeaconNews.sourceLimit,
             byKind[fault.label, default: 0] < BeaconNews.kindLimit
         else { return nil }
-        told[trouble] = now
+        published[trouble] = now
         bySource[source, default: 0] += 1
         byKind[fault.label, default: 0] += 1
         return text

@@ -34,11 +34,9 @@ import Transport
     /// The journal in a folder, when the one before has let go of it.
     private func journal(_ path: String) async throws -> Journal {
         while true {
-            do {
-                return try Journal(in: JournalFolder(path))
-            } catch let error as JournalError where error.message.contains("in use") {
-                await Task.yield()
-            }
+            let opened = Result { () throws(JournalError) in try Journal(in: JournalFolder(path)) }
+            guard case .failure(let error) = opened, error.message.contains("in use") else { return try opened.get() }
+            await Task.yield()
         }
     }
 

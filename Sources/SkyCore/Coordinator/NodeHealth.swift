@@ -1,7 +1,7 @@
 import Transport
 
 /// What a node says of itself to whoever watches over it.
-package struct NodePulse: Hashable, Sendable {
+package struct NodeHealth: Hashable, Sendable {
     /// Tasks that may run at once.
     package var slots: Int
     /// Tasks that run.

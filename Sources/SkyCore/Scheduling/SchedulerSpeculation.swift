@@ -3,39 +3,39 @@ import Transport
 extension JobScheduler {
     /// Tries tasks a second time that take long, on slots that would stand idle: the last few must not wait for a node that is
     /// slow or frozen. The first result counts, the other attempt is stopped.
-    mutating func addTwins() {
-        nextTwinSearch = nil
+    mutating func addSpeculativeAttempts() {
+        nextSpeculation = nil
         // Work that waits has the first claim to idle slots.
         guard jobs.ready == 0, roster.usableCount > 1 else {
-            twinsWanted = 0
+            speculationsWanted = 0
             return
         }
-        guard now >= twinSearchAllowed else {
-            nextTwinSearch = twinSearchAllowed
+        guard now >= speculationAllowed else {
+            nextSpeculation = speculationAllowed
             return
         }
-        twinsWanted = 0
+        speculationsWanted = 0
         let tails = jobs.tails
         guard !tails.isEmpty else { return }
         var idle = roster.idleSlots
-        twinSearchAllowed = now + policy.twinInterval
+        speculationAllowed = now + policy.speculationInterval
         for job in tails {
             let limit =
                 job.meanSeconds == nil
-                ? policy.firstTwinDelay
-                : max(policy.twinDelay, .nanoseconds(job.expectedTime) * policy.twinFactor)
+                ? policy.firstSpeculationDelay
+                : max(policy.speculationDelay, .nanoseconds(job.expectedTime) * policy.speculationFactor)
             let single = job.single().compactMap { task, attempt, node in
                 roster.sent(attempt, to: node).map { (task: task, node: node, sent: $0) }
             }.sorted { ($0.sent, $0.task) < ($1.sent, $1.task) }
             for attempt in single {
                 guard now - attempt.sent > limit else {
-                    let due = max(twinSearchAllowed, attempt.sent + limit + .milliseconds(1))
-                    nextTwinSearch = min(nextTwinSearch ?? due, due)
+                    let due = max(speculationAllowed, attempt.sent + limit + .milliseconds(1))
+                    nextSpeculation = min(nextSpeculation ?? due, due)
                     break
                 }
-                guard idle > 0, let node = twinNode(for: attempt.task, of: job, besides: attempt.node) else {
+                guard idle > 0, let node = speculationNode(for: attempt.task, of: job, besides: attempt.node) else {
                     // There may be slots that were given back.
-                    twinsWanted += 1
+                    speculationsWanted += 1
                     continue
                 }
                 guard let number = jobs.update(job.id, { $0.start(attempt.task, on: node) }) else { continue }
@@ -47,7 +47,7 @@ extension JobScheduler {
         }
     }
 
-    private func twinNode(for task: Int, of job: JobRecord, besides node: NodeID) -> NodeID? {
+    private func speculationNode(for task: Int, of job: JobRecord, besides node: NodeID) -> NodeID? {
         guard let placement = job[task]?.placement(in: roster, barred: roster.barred(for: job.options)) else {
             return nil
         }

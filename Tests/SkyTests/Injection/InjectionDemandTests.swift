@@ -6,7 +6,7 @@ import Testing
 @testable import Sky
 
 /// From what somebody asks for to the stars for an image.
-@Suite struct InjectionWishTests {
+@Suite struct InjectionDemandTests {
     /// A catalogue with stars of a width, found above a threshold.
     private func catalogue(_ count: Int = 20, fwhm: Double = 2.5, threshold: Double = 15) -> Catalogue {
         let sources = (0..<count).map { index in
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `width and brightness are those of the image where nothing is said`() throws {
         var configuration = ScanConfiguration()
-        let rounds = try InjectionWish(count: 100).rounds(for: catalogue(), configuration: configuration)
+        let rounds = try InjectionDemand(count: 100).rounds(for: catalogue(), configuration: configuration)
         let injection = try #require(rounds.first)
         #expect(rounds.count == 1 && injection.count == 100 && injection.fwhm == 2.5)
         // The threshold of 15 is 1.5 times the noise.
@@ -30,7 +30,7 @@ import Testing
         #expect(abs(injection.brightest / injection.faintest - 100) < 1e-6)
         configuration.gain = 2
         let noisy = try #require(
-            try InjectionWish(count: 9).rounds(for: catalogue(), configuration: configuration).first)
+            try InjectionDemand(count: 9).rounds(for: catalogue(), configuration: configuration).first)
         let flux = noisy.brightest
         #expect(abs(flux / (flux / 2 + area * 100).squareRoot() - 100) < 1e-6, "a hundred times its noise")
     }
@@ -38,38 +38,38 @@ import Testing
     @Test func `what is said goes before what is measured`() throws {
         var configuration = ScanConfiguration()
         configuration.zeroPoint = 25
-        var wish = InjectionWish(count: 10)
-        (wish.fwhm, wish.magnitudes, wish.profile, wish.seed) = (4, 20...25, .gaussian, 7)
-        try wish.validate(zeroPoint: 25)
-        let injection = try #require(try wish.rounds(for: catalogue(0), configuration: configuration).first)
+        var demand = InjectionDemand(count: 10)
+        (demand.fwhm, demand.magnitudes, demand.profile, demand.seed) = (4, 20...25, .gaussian, 7)
+        try demand.validate(zeroPoint: 25)
+        let injection = try #require(try demand.rounds(for: catalogue(0), configuration: configuration).first)
         #expect(injection.fwhm == 4 && injection.seed == 7 && injection.profile == .gaussian)
         #expect(abs(injection.brightest - 100) < 1e-9 && abs(injection.faintest - 1) < 1e-12)
     }
 
     @Test func `more stars than there is room for are spread over several scans`() throws {
-        let rounds = try InjectionWish(count: 1500).rounds(for: catalogue(), configuration: ScanConfiguration())
+        let rounds = try InjectionDemand(count: 1500).rounds(for: catalogue(), configuration: ScanConfiguration())
         #expect(rounds.count > 1 && rounds.map(\.count).reduce(0, +) == 1500)
         #expect(Set(rounds.map(\.seed)).count == rounds.count)
         for round in rounds { #expect(try !StarPlacement(round, width: 600, height: 500).stars.isEmpty) }
     }
 
     @Test func `what the catalogue does not tell has to be said`() {
-        var wish = InjectionWish(count: 10)
-        func refusal(_ wish: InjectionWish, _ catalogue: Catalogue) -> String {
+        var demand = InjectionDemand(count: 10)
+        func refusal(_ demand: InjectionDemand, _ catalogue: Catalogue) -> String {
             SkyError.thrown { () throws(SkyError) in
-                try wish.rounds(for: catalogue, configuration: ScanConfiguration())
+                try demand.rounds(for: catalogue, configuration: ScanConfiguration())
             }?.message ?? ""
         }
-        #expect(refusal(wish, catalogue(2)).contains("--inject-fwhm"))
-        wish.fwhm = 3
-        #expect(refusal(wish, catalogue(0)).contains("--inject-magnitudes"))
-        wish.count = 20_000
-        #expect(refusal(wish, catalogue()).contains("in 20 scans"))
-        wish.magnitudes = 900...2000
-        #expect(SkyError.thrown { () throws(SkyError) in try wish.validate(zeroPoint: 0) }?.kind == .badInput)
-        wish.magnitudes = nil
-        wish.fwhm = 99
-        #expect(SkyError.thrown { () throws(SkyError) in try wish.validate(zeroPoint: 0) }?.kind == .badInput)
-        #expect(SkyError.thrown { () throws(SkyError) in try InjectionWish(count: 0).validate(zeroPoint: 0) } != nil)
+        #expect(refusal(demand, catalogue(2)).contains("--inject-fwhm"))
+        demand.fwhm = 3
+        #expect(refusal(demand, catalogue(0)).contains("--inject-magnitudes"))
+        demand.count = 20_000
+        #expect(refusal(demand, catalogue()).contains("in 20 scans"))
+        demand.magnitudes = 900...2000
+        #expect(SkyError.thrown { () throws(SkyError) in try demand.validate(zeroPoint: 0) }?.kind == .badInput)
+        demand.magnitudes = nil
+        demand.fwhm = 99
+        #expect(SkyError.thrown { () throws(SkyError) in try demand.validate(zeroPoint: 0) }?.kind == .badInput)
+        #expect(SkyError.thrown { () throws(SkyError) in try InjectionDemand(count: 0).validate(zeroPoint: 0) } != nil)
     }
 }

@@ -6,7 +6,7 @@ extension JobScheduler {
     /// On each node we wish for what waits plus what runs there, rounded up to powers of two so that a wish does not
     /// change with every task: never less than needed, never more than twice that. When nothing waits, exactly for what
     /// runs. Raising a wish is said at once; lowering it waits for `releaseDelay` and is then said for all nodes together.
-    struct Wishes {
+    struct Demands {
         /// What waits, rounded up, as of the last time.
         var level = 0
         /// The roster for which every node was considered.
@@ -17,25 +17,25 @@ extension JobScheduler {
 
     /// Says what has changed in what we wish for. Looks at all nodes only when what waits has doubled or halved, when
     /// nodes have come or gone, or when slots are due to be given back.
-    mutating func updateWishes() {
-        let waiting = jobs.waiting + twinsWanted
+    mutating func updateDemand() {
+        let waiting = jobs.waiting + speculationsWanted
         let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.wantedLimit))
-        let isRelease = wishes.releaseDue.map { $0 <= now } ?? false
-        if isRelease { wishes.releaseDue = nil }
-        let concernsAll = level != wishes.level || roster.version != wishes.rosterVersion || isRelease
-        wishes.level = level
-        wishes.rosterVersion = roster.version
+        let isRelease = demands.releaseDue.map { $0 <= now } ?? false
+        if isRelease { demands.releaseDue = nil }
+        let concernsAll = level != demands.level || roster.version != demands.rosterVersion || isRelease
+        demands.level = level
+        demands.rosterVersion = roster.version
         let nodes = concernsAll ? roster.order : roster.changed
-        for node in nodes { wish(on: node, mayLower: isRelease || policy.releaseDelay <= .zero) }
+        for node in nodes { demand(on: node, mayLower: isRelease || policy.releaseDelay <= .zero) }
         roster.forgetChanges()
     }
 
-    private mutating func wish(on node: NodeID, mayLower: Bool) {
+    private mutating func demand(on node: NodeID, mayLower: Bool) {
         guard let record = roster[node] else { return }
         let wanted = wanted(on: record)
         guard wanted != record.wanted else { return }
         if wanted < record.wanted, !mayLower {
-            if wishes.releaseDue == nil { wishes.releaseDue = now + policy.releaseDelay }
+            if demands.releaseDue == nil { demands.releaseDue = now + policy.releaseDelay }
             return
         }
         roster.update(node) { record in
@@ -48,10 +48,10 @@ extension JobScheduler {
 
     private func wanted(on record: NodeRecord) -> Int {
         let running = record.running.count
-        guard wishes.level > 0, !record.isDraining else { return running }
-        let waiting = jobs.isRestricted ? jobs.waiting(for: record) + twinsWanted : wishes.level
+        guard demands.level > 0, !record.isDraining else { return running }
+        let waiting = jobs.isRestricted ? jobs.waiting(for: record) + speculationsWanted : demands.level
         guard waiting > 0 else { return running }
-        let level = roundedUp(min(waiting, wishes.level))
+        let level = roundedUp(min(waiting, demands.level))
         return max(running, min(policy.wantedLimit, level + (running == 0 ? 0 : roundedUp(running))))
     }
 

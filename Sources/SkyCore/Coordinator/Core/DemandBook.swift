@@ -5,54 +5,54 @@ import Transport
 ///
 /// Wishes change faster than calls are made. One call to a node is under way at a time and always carries the newest
 /// wish, so that an older one never arrives last.
-struct WishBook {
+struct DemandBook {
     private struct Wish {
         var wanted: Int
         /// What the node was told last; `nil` where it is to be told (again).
-        var told: Int?
+        var published: Int?
     }
 
-    private var wishes: [NodeID: Wish] = [:]
+    private var demands: [NodeID: Wish] = [:]
     private var telling: Set<NodeID> = []
 
     /// Sets how many slots are wished for. `true` where somebody is to start telling the node.
     ///
     /// Whoever wishes for less counts on less from then on. Where more is wished for again before the node was told, it is told
     /// all the same, although that may be what it was told last: its answer says what there is to count on.
-    mutating func wish(_ wanted: Int, on node: NodeID) -> Bool {
-        let before = wishes[node]
-        wishes[node] = Wish(wanted: wanted, told: wanted < (before?.wanted ?? 0) ? nil : before?.told)
+    mutating func demand(_ wanted: Int, on node: NodeID) -> Bool {
+        let before = demands[node]
+        demands[node] = Wish(wanted: wanted, published: wanted < (before?.wanted ?? 0) ? nil : before?.published)
         return telling.insert(node).inserted
     }
 
     /// What the node is to be told now; `nil` where it knows, which ends the telling.
     mutating func next(for node: NodeID) -> Int? {
-        guard let wish = wishes[node], wish.wanted != wish.told else {
+        guard let demand = demands[node], demand.wanted != demand.published else {
             telling.remove(node)
             return nil
         }
-        wishes[node]?.told = wish.wanted
-        return wish.wanted
+        demands[node]?.published = demand.wanted
+        return demand.wanted
     }
 
     /// The call that told the node may not have arrived.
     mutating func failed(on node: NodeID) {
-        wishes[node]?.told = nil
+        demands[node]?.published = nil
     }
 
     /// The node has forgotten the lease. What is wished for now will be said again; until then it is nothing, also for a call
     /// that is under way and brings a lease after all.
     mutating func leaseLost(on node: NodeID) {
-        wishes[node] = Wish(wanted: 0, told: nil)
+        demands[node] = Wish(wanted: 0, published: nil)
     }
 
     mutating func nodeLost(_ node: NodeID) {
-        wishes[node] = nil
+        demands[node] = nil
     }
 
     /// Whether the last thing the node was told is what is wished for.
-    func isTold(_ node: NodeID) -> Bool { wishes[node].map { $0.wanted == $0.told } ?? false }
+    func isTold(_ node: NodeID) -> Bool { demands[node].map { $0.wanted == $0.published } ?? false }
 
     /// How many slots are wished for.
-    func wanted(on node: NodeID) -> Int { wishes[node]?.wanted ?? 0 }
+    func wanted(on node: NodeID) -> Int { demands[node]?.wanted ?? 0 }
 }

@@ -2,7 +2,7 @@ import Base
 import Glibc
 
 /// The artificial stars that somebody asks for. What is not said is taken from the image's own catalogue.
-package struct InjectionWish: Hashable, Codable, Sendable {
+package struct InjectionDemand: Hashable, Codable, Sendable {
     package var count: Int
     package var seed: UInt64 = 1
     package var profile = StarProfile.moffat
