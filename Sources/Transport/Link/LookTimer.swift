@@ -107,7 +107,8 @@ final class LookTimer {
         end = .distantFuture
         isRunning = true
         let now = NIODeadline.now()
-        for place in looks.compactMap({ $0.value.due <= now ? $0.key : nil }) {
+        // In the order in which they were due: a loop that is late has several at once.
+        for (place, _) in looks.filter({ $0.value.due <= now }).sorted(by: { $0.value.due < $1.value.due }) {
             // One look may be the end of another link.
             guard let look = looks.removeValue(forKey: place) else { continue }
             look.run()

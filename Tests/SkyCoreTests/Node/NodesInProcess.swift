@@ -1,3 +1,4 @@
+import Base
 import Logging
 import Transport
 
@@ -9,6 +10,8 @@ enum NodesInProcess {
         var cluster = ClusterSettings(name: name)
         cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
         cluster.join = join
+        // Nodes without one are not believed where results are put together.
+        cluster.version = SkyNetVersion.current
         cluster.silenceLimit = .seconds(30)
         cluster.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         return NodeSettings(cluster: cluster, slots: slots, executable: "/nonexistent/skynode")

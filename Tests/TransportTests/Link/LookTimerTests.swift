@@ -28,14 +28,19 @@ import Testing
             timer.set(places[1], at: begin + .milliseconds(10)) {
                 seen.append("first")
                 #expect(NIODeadline.now() >= begin + .milliseconds(10))
-                // Anew from within.
-                timer.set(places[1], at: begin + .milliseconds(20)) { seen.append("second") }
             }
             timer.set(places[2], at: begin + .milliseconds(5)) { seen.append("put off too little") }
-            timer.set(places[2], at: begin + .milliseconds(40)) { seen.append("fourth") }
+            timer.set(places[2], at: begin + .milliseconds(20)) {
+                seen.append("second")
+                #expect(NIODeadline.now() >= begin + .milliseconds(20))
+            }
             timer.set(places[3], at: begin + .milliseconds(15)) { seen.append("cancelled") }
             timer.cancel(places[3])
-            timer.set(places[3], at: begin + .milliseconds(60)) { promise.succeed(seen) }
+            timer.set(places[3], at: begin + .milliseconds(40)) {
+                seen.append("fourth")
+                // Anew from within: the last, however late the loop is.
+                timer.set(places[3], at: begin + .milliseconds(60)) { promise.succeed(seen) }
+            }
         }
         #expect(seen == ["first", "second", "third", "fourth"])
     }

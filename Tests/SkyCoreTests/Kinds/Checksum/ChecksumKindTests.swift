@@ -50,7 +50,8 @@ import Transport
             let job = try await coordinator.submit(Self.job(request))
             let (report, events) = try await NodesInProcess.report(of: job, at: coordinator)
             #expect(report.state == .done && report.completed == 30 && report.failed == 0)
-            #expect(events.count { if case .retrying = $0.kind { true } else { false } } == 1)
+            let retries = events.compactMap { if case .retrying(_, _, let reason, _) = $0.kind { reason } else { nil } }
+            #expect(retries.count == 1, "\(retries)")
             let found = try await Self.results(of: job, at: coordinator)
             #expect(found == Dictionary(uniqueKeysWithValues: texts.enumerated().map { ($0, Self.digest($1)) }))
         }

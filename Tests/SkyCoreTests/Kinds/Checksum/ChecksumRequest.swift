@@ -20,5 +20,12 @@ struct ChecksumRequest: KindRequest {
             "a file is named by its absolute path")
     }
 
+    // Results are put together here: those of another version are not believed, and its nodes get no tasks.
+    func scheduling(_ options: JobOptions) -> JobOptions {
+        var options = options
+        options.needsAlike = true
+        return options
+    }
+
     func plan() -> any JobPlan { ChecksumPlan(request: self) }
 }
