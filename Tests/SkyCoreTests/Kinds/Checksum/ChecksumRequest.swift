@@ -18,6 +18,7 @@ struct ChecksumRequest: KindRequest {
         try SkyError.unless(
             paths.allSatisfy { $0.hasPrefix("/") && $0.utf8.count <= 4096 && !$0.utf8.contains(0) },
             "a file is named by its absolute path")
+        try SkyError.unless(failFile.map(paths.indices.contains) ?? true, "there is no such file to fail")
     }
 
     // Results are put together here: those of another version are not believed, and its nodes get no tasks.

@@ -36,6 +36,7 @@ enum ChecksumWork: KindWork, DaemonWork {
         var hash = SHA256()
         var block = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = fread(&block, 1, block.count, file), count > 0 { hash.update(data: block[..<count]) }
+        guard ferror(file) == 0 else { throw SkyError(.failed, "\(path): it cannot be read to its end") }
         return Array(hash.finalize())
     }
 }
