@@ -1,6 +1,6 @@
 /// The version of this program, shown by `skynode --version` and in lists of nodes.
 public enum SkyNetVersion {
-    public static let current = "0.1.0"
+    public static let current = "0.2.0"
 
     /// The releases that measure alike, 0.1 of 0.1.0: a release that changes any result changes more than its last number.
     package static var series: String { series(of: current) }
