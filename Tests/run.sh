@@ -4,6 +4,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
+# No key that lies in its usual place on this machine takes part.
+export SKYNODE_CLUSTER_KEY=
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 SWIFT_BACKTRACE=enable=no ${SWIFT:-swift} test --skip-build "$@" 2>&1 | tee "$log"

@@ -33,7 +33,7 @@ struct JobsTests {
             #expect(try await Skynode.run("jobs", "cancel", long, "--node", node).status == 0)
             let end = try await Skynode.run("jobs", "watch", long, "--node", node)
             #expect(end.status == 130)
-            let again = try await Skynode.run("jobs", "cancel", "@last", "--node", node)
+            let again = try await Skynode.run("jobs", "cancel", long, "--node", node)
             #expect(again.status == 0 && again.output == ["job \(long) had ended before: cancelled"])
             let named = try await Skynode.shell("SKYNODE_NODE=\(node) \"$0\" jobs \(long.prefix(8))")
             #expect(named.output.first == "job        \(long)", "\(named.errors)")

@@ -235,7 +235,8 @@ import Testing
         let key = folder.file("skynode/cluster.key")
         try FileManager.default.createDirectory(atPath: folder.file("skynode"), withIntermediateDirectories: true)
         func run(_ words: String) async throws -> Ended {
-            try await shell("XDG_CONFIG_HOME='\(folder.path)' \(words) --node 10.0.0.1:1 --format json")
+            try await shell(
+                "unset SKYNODE_CLUSTER_KEY; XDG_CONFIG_HOME='\(folder.path)' \(words) --node 10.0.0.1:1 --format json")
         }
         expectRefusal(try await run("\"$0\" nodes"), saying: "without a key, links stay within this machine")
         try Data("nonsense".utf8).write(to: URL(fileURLWithPath: key))

@@ -71,6 +71,8 @@ struct ScanDetailTests {
         #expect(changes.lines(.line) == [line + "; 2 cautions (-v prints them)"])
         (changes.doubts, changes.blindness) = ([], "of 9 bright stars 1 was found")
         #expect(changes.lines(.line) == [line, "blind: b.fits: of 9 bright stars 1 was found"])
+        #expect(changes.lines(.errors) == ["blind: b.fits: of 9 bright stars 1 was found"], "the command fails by it")
+        changes.blindness = nil
         #expect(changes.lines(.errors).isEmpty)
         changes.tracks = 2
         #expect(

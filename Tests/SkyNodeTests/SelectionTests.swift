@@ -63,6 +63,24 @@ struct SelectionTests {
         #expect(JobState(job(1, state: .badInput)).words == "bad input")
     }
 
+    @Test func `a job that lacks some of its tasks has failed, and is not deleted with those that are done`() {
+        var short = job(3, state: .done)
+        short.status.failed = 1
+        #expect(JobSelection(states: [.done]).select([short], now: 0).isEmpty)
+        #expect(JobSelection(states: [.failed]).select([short], now: 0).count == 1)
+    }
+
+    @Test(arguments: ["25h", "48h", "7d", "90m"]) func `ages of more than a day are taken`(text: String) {
+        #expect(AgeArgument(argument: text) != nil)
+    }
+
+    @Test(arguments: ["jobs cancel @last", "jobs delete @last", "jobs delete 7f3a @last"])
+    func `the newest job is not stopped or deleted by a word that may mean another one by then`(words: String) {
+        #expect(throws: (any Error).self) {
+            _ = try SkyNodeCommand.parseAsRoot(words.split(separator: " ").map(String.init))
+        }
+    }
+
     @Test func `of jobs that are named each is taken once, and all or none`() throws {
         #expect(try JobSelection.named(["7f3a", "12", "7f3a0"], in: jobs).map(\.title) == ["a.fits", "c.fits"])
         #expect(complaint { _ = try JobSelection.named(["7f3a", "99"], in: jobs) }.hasPrefix("there is no job 99"))

@@ -124,8 +124,6 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         return count
     }
 
-    /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them
-    /// by SEP's own rule: fewer than half of the pixels usable (SExtractor's `BACK_MINGOODFRAC`).
     /// How many of some pixels are numbers.
     private static func numbers(_ pixels: UnsafePointer<Float>, count: Int) -> Int {
         // As many bits as a pixel has, so that four are looked at a time.
@@ -134,6 +132,8 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         return Int(numbers)
     }
 
+    /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them
+    /// by SEP's own rule: fewer than half of the pixels usable (SExtractor's `BACK_MINGOODFRAC`).
     private static func usableMeshes(_ pixels: [Float], width: Int, height: Int, mesh: Int) -> [Bool] {
         var usable: [Bool] = []
         for top in stride(from: 0, to: height, by: mesh) {

@@ -44,6 +44,12 @@ private struct ZeroedBlock: @unchecked Sendable {
             kept.lastIndex { $0.size >= bytes && $0.size / 4 <= bytes }.map { kept.remove(at: $0) }
         }
         if let known { return known }
+        if let start = calloc(bytes, 1) { return ZeroedBlock(start: start, size: bytes) }
+        // What is kept may be what is missing.
+        kept.withLockedValue { kept in
+            for block in kept { free(block.start) }
+            kept = []
+        }
         return calloc(bytes, 1).map { ZeroedBlock(start: $0, size: bytes) }
     }
 

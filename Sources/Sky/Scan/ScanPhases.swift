@@ -349,10 +349,10 @@ package struct ScanPhases: Sendable {
             return Step(
                 abort: SkyError(.badInput, "there is no sector \(fail + 1), the image has \(sectors.count)"))
         }
-        var published = info
-        (published.header, published.images, published.auxiliaries, published.holder) = (nil, nil, nil, nil)
-        (published.ownCompanions, published.place) = (nil, nil)
-        return Step(newWork: sectors.count + detectionSectors, planned: (published, sectors.count))
+        var shown = info
+        (shown.header, shown.images, shown.auxiliaries, shown.holder) = (nil, nil, nil, nil)
+        (shown.ownCompanions, shown.place) = (nil, nil)
+        return Step(newWork: sectors.count + detectionSectors, planned: (shown, sectors.count))
     }
 
     private func refusal(of images: [CheckImage], _ info: ImageInfo) -> SkyError? {

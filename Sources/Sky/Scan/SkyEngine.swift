@@ -425,10 +425,10 @@ package final class SkyEngine {
     ) throws(SkyError) -> any PixelSource {
         let open = { [self] (layer: ImageLayer?) throws(SkyError) -> any PixelSource in
             if let hdu = companion.hdu { return try self.image(companion.path, hdu, layer, at: place) }
-            if let speculative = try? self.image(companion.path, image.info.hdu, layer, at: place),
-                speculative.hasSize(of: image)
+            if let same = try? self.image(companion.path, image.info.hdu, layer, at: place),
+                same.hasSize(of: image)
             {
-                return speculative
+                return same
             }
             return try self.image(companion.path, nil, layer, at: place)
         }

@@ -1,18 +1,20 @@
 import Base
+import Glibc
 
 extension SkySynthesis {
     /// Refuses a recipe that cannot be made.
     ///
-    /// - Parameter memory: Bytes that this process may count on, of which a frame takes three quarters at most.
+    /// - Parameter memory: Bytes that this process may count on, of which a frame takes three quarters at most; `nil` for the
+    ///   machine's.
     /// - Throws: `SkyError` naming the first value that is wrong and what it may be.
-    public func validate(memory: UInt64 = .max) throws(SkyError) {
+    public func validate(memory: UInt64? = nil) throws(SkyError) {
         try check("width", Double(width), 16...Double(Self.sideLimit), "pixels")
         try check("height", Double(height), 16...Double(Self.sideLimit), "pixels")
         guard width * height <= Self.pixelLimit else {
             throw SkyError(
                 .badInput, "a frame of \(width) x \(height) pixels is too large; at most \(Self.pixelLimit) pixels fit")
         }
-        try check(memory: memory)
+        try check(memory: memory ?? SkySynthesis.machineMemory)
         try check("number of stars", Double(starCount), 0...Double(Self.sourceLimit), "")
         try check("number of galaxies", Double(galaxyCount), 0...Double(Self.sourceLimit), "")
         try check("seeing (FWHM)", fwhm, 1...50, "pixels")
@@ -96,6 +98,11 @@ extension SkySynthesis {
 
     private static func plain(_ value: Double) -> String {
         Int(exactly: value).map { String($0) } ?? String(value)
+    }
+
+    private static var machineMemory: UInt64 {
+        let pages = sysconf(Int32(_SC_PHYS_PAGES))
+        return pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : .max
     }
 
     /// A frame that does not fit in memory is refused, rather than have the system kill the program half-way.

@@ -72,7 +72,7 @@ struct CoordinatorEffects: Sendable {
         node == system.node || system.isLinked(node)
     }
 
-    /// Sends the newest wish until it has arrived. One call at a time for each node, so that an older wish never
+    /// Sends the newest demand until it has arrived. One call at a time for each node, so that an older demand never
     /// arrives last.
     private func reserve(_ node: NodeID) async {
         while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextReservation(for: node) }) ?? nil {

@@ -2,7 +2,7 @@ import Transport
 
 /// Which calls to nodes are due, as a value: the owner makes them, one of a kind to a node at a time, and reports how they went.
 ///
-/// - `reserve` carries the newest wish (`DemandBook`).
+/// - `reserve` carries the newest demand (`DemandBook`).
 /// - `assign` carries all attempts and stops that have gathered, so that a stop never overtakes its attempt.
 /// - `collect` goes on as long as anything is to be expected from a node: it brings results and the lease, and renews that.
 struct NodeCalls {
@@ -131,8 +131,8 @@ struct NodeCalls {
         return true
     }
 
-    /// Whether the answer to a wish says something new: also the lease that was known, because less was counted on since less
-    /// was wished for.
+    /// Whether the answer to a demand says something new: also the lease that was known, because less was counted on since less
+    /// was demanded.
     mutating func reserved(_ lease: Lease, on node: NodeID) -> Bool {
         let isNew = leased(lease, on: node)
         return isNew || demands.isTold(node)

@@ -3,14 +3,14 @@
 /// Whoever wants less than an equal part gets all it wants; the others share the rest equally. Slots that do not
 /// divide evenly go, one each, to the first of the others.
 struct FairShare {
-    /// What is due to each, in the order of the wishes. They add up to the smaller of the slots and what is wanted.
+    /// What is due to each, in the order of the demands. They add up to the smaller of the slots and what is wanted.
     private(set) var shares: [Int]
     /// Positions whose share is one more than what others who also want more get.
     private(set) var favoured: Set<Int> = []
 
     /// - Parameters:
     ///   - slots: what there is to give.
-    ///   - wishes: what each wants, the first in line first; negative counts as nothing.
+    ///   - demands: what each wants, the first in line first; negative counts as nothing.
     init(of slots: Int, among demands: [Int]) {
         shares = [Int](repeating: 0, count: demands.count)
         var left = max(0, slots)

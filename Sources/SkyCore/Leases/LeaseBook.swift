@@ -1,6 +1,6 @@
 /// Who may use the slots of this node, and who does. Slots are shared among coordinators.
 ///
-/// - Reserving is one step: what is free is granted at once, the rest is remembered as a wish and granted as slots come
+/// - Reserving is one step: what is free is granted at once, the rest is remembered as a demand and granted as slots come
 ///   free. Nobody polls: methods return the leases of *others* that changed, for their coordinators to be told.
 /// - An attempt occupies its slot from `start` until `finish`, whatever happens to its coordinator in between. So the
 ///   number running never exceeds the slots, even while the stopped attempts of a lost coordinator are still ending.
@@ -136,7 +136,7 @@ extension LeaseBook {
         return rebalance(now: now)
     }
 
-    /// Begins or ends draining: idle slots are taken back and nothing is granted, what runs goes on. Wishes are remembered
+    /// Begins or ends draining: idle slots are taken back and nothing is granted, what runs goes on. Demands are remembered
     /// and come true when draining ends.
     package mutating func setDraining(_ draining: Bool, now: Duration) -> [Lease] {
         isDraining = draining

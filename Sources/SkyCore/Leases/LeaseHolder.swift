@@ -1,7 +1,7 @@
-/// What a node knows of one coordinator that uses, or wishes for, its slots.
+/// What a node knows of one coordinator that uses, or asks for, its slots.
 struct LeaseHolder {
     let coordinator: CoordinatorID
-    /// The total it wishes for.
+    /// The total it demands.
     var wanted = 0
     /// What it has now. Never below `running`: a slot in use is taken back only when its attempt ends.
     var granted = 0

@@ -23,7 +23,7 @@ package struct MembershipNews {
     /// Names of lost nodes remembered.
     static let limit = 1024
     /// How often a node's loss is told in `window`: one that is started again and again would fill the log.
-    static let published = 5
+    static let linesOfOne = 5
     static let window = Duration.seconds(3600)
     /// Losses told in `window` under all names together: as many nodes as a cluster has, once. Whoever has the key may make up names.
     static let lossLimit = 1024
@@ -69,14 +69,14 @@ package struct MembershipNews {
         losses[name] = record
         if now - windowStart >= MembershipNews.window { (lossesTold, windowStart) = (0, now) }
         lossesTold += 1
-        if record.count > MembershipNews.published || lossesTold > MembershipNews.lossLimit { return nil }
-        return record.count == MembershipNews.published ? .restless(name) : .lost(name)
+        if record.count > MembershipNews.linesOfOne || lossesTold > MembershipNews.lossLimit { return nil }
+        return record.count == MembershipNews.linesOfOne ? .restless(name) : .lost(name)
     }
 
     private mutating func appeared(_ name: String) -> Line? {
         guard var record = losses[name], record.missing > 0 else { return .joined(name) }
         record.missing -= 1
         losses[name] = record
-        return record.count < MembershipNews.published ? .returned(name) : nil
+        return record.count < MembershipNews.linesOfOne ? .returned(name) : nil
     }
 }

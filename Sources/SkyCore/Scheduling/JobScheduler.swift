@@ -11,7 +11,7 @@ package import Transport
 /// - Jobs take turns; a job's retries go before its fresh tasks.
 /// - A task has two budgets, for its own faults and for nodes that died under it (`SchedulerResults`, `TaskRecord`).
 /// - A retry prefers a node where the task has not failed, and spares the local node (`RetryPlacement`).
-/// - What is wished for on each node follows what waits (`SchedulerDemand`).
+/// - What is demanded on each node follows what waits (`SchedulerDemand`).
 package struct JobScheduler {
     let policy: Policy
     let generation: UInt64

@@ -3,7 +3,7 @@ package import Transport
 extension JobScheduler {
     /// What the coordinator is to do, in order.
     package enum Action: Hashable, Sendable {
-        /// Wish for so many slots of a node in all, running attempts included; 0 gives all back. Only said on a change.
+        /// Demand so many slots of a node in all, running attempts included; 0 gives all back. Only said on a change.
         case reserve(NodeID, wanted: Int)
         /// Send an attempt to a node. It may find others there that wait for the same slots.
         case run(AttemptID, on: NodeID)

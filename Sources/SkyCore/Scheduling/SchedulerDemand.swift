@@ -1,21 +1,21 @@
 import Transport
 
 extension JobScheduler {
-    /// How many slots to wish for, and when to give some back.
+    /// How many slots to demand, and when to give some back.
     ///
-    /// On each node we wish for what waits plus what runs there, rounded up to powers of two so that a wish does not
+    /// On each node we demand what waits plus what runs there, rounded up to powers of two so that a demand does not
     /// change with every task: never less than needed, never more than twice that. When nothing waits, exactly for what
-    /// runs. Raising a wish is said at once; lowering it waits for `releaseDelay` and is then said for all nodes together.
+    /// runs. Raising a demand is said at once; lowering it waits for `releaseDelay` and is then said for all nodes together.
     struct Demands {
         /// What waits, rounded up, as of the last time.
         var level = 0
         /// The roster for which every node was considered.
         var rosterVersion = 0
-        /// When wishes are lowered; nil while all are as they should be.
+        /// When demands are lowered; nil while all are as they should be.
         var releaseDue: Duration?
     }
 
-    /// Says what has changed in what we wish for. Looks at all nodes only when what waits has doubled or halved, when
+    /// Says what has changed in what we demand. Looks at all nodes only when what waits has doubled or halved, when
     /// nodes have come or gone, or when slots are due to be given back.
     mutating func updateDemand() {
         let waiting = jobs.waiting + speculationsWanted

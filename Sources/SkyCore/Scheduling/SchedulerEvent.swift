@@ -26,7 +26,7 @@ extension JobScheduler {
         case nodeDraining(NodeID, Bool)
         /// The total now leased there. Older epochs than one already seen are ignored.
         case leased(NodeID, slots: Int, epoch: UInt64)
-        /// The node no longer knows of us (our lease ran out): the wish is made again. What ran there is reported apart.
+        /// The node no longer knows of us (our lease ran out): the demand is made again. What ran there is reported apart.
         case leaseLost(NodeID)
         /// An attempt brought a result. The time is what it took on the node; where nobody says it, what it took from here.
         case succeeded(AttemptID, on: NodeID, took: Duration? = nil)

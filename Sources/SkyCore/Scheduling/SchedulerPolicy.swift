@@ -27,7 +27,7 @@ extension JobScheduler {
         package var lossDelay: Duration = .seconds(1)
         /// How long a retry waits for a node of its choice before it takes any: a preference must not become a deadlock.
         package var relaxAfter: Duration = .seconds(2)
-        /// Most slots wished for on one node; more than any machine has, and small enough to add up safely.
+        /// Most slots demanded of one node; more than any machine has, and small enough to add up safely.
         package var wantedLimit = 4096
         /// How long idle slots are kept. Jobs in phases and streams of small jobs would otherwise give slots back and fetch
         /// them again, on every node, for each task; another coordinator hardly notices the wait.
@@ -38,9 +38,9 @@ extension JobScheduler {
         /// An attempt that takes this many times the mean of its job is tried on an idle slot too, once nothing else waits: the
         /// last few tasks must not wait for a slow or frozen node.
         package var speculationFactor = 2.0
-        /// No twin before this time: what is over soon is not worth one.
+        /// No speculative attempt before this time: what is over soon is not worth one.
         package var speculationDelay: Duration = .milliseconds(100)
-        /// No twin before this time where none of a job's tasks has ended, so that nobody knows what they take: a node that takes
+        /// No speculative attempt before this time where none of a job's tasks has ended, so that nobody knows what they take: a node that takes
         /// all of them and never says anything must not hold the job for ever. Longer than what most tasks take.
         package var firstSpeculationDelay: Duration = .seconds(60)
         /// How often to look for attempts that take long.

@@ -86,7 +86,7 @@ package protocol DaemonWork: Sendable {
     var resultAtOnce: ByteBuffer? { get }
     /// - Parameters:
     ///   - timeLimit: For the attempt.
-    ///   - slowness: How many times as long this node is to take, as a rehearsal.
+    ///   - slowness: How many times as long this node is to take, as a rehearsal; 0 where it is to take no time.
     /// - Throws: `SkyError`, whose kind says whether another try may help.
     func perform(timeLimit: Duration, slowness: Int) async throws -> TaskResult
 }

@@ -13,7 +13,9 @@ package struct JobKinds: Sendable {
     /// What clients may fetch of jobs of all kinds.
     private var methods: [Method] = []
 
-    init(_ kinds: [any JobKind.Type]) {
+    init(_ kinds: [any JobKind.Type]) { add(kinds) }
+
+    private mutating func add(_ kinds: [any JobKind.Type]) {
         for kind in kinds {
             add(request: kind.request)
             for type in kind.work { add(work: type) }
@@ -46,37 +48,39 @@ package struct JobKinds: Sendable {
     private static let known = JobKinds(builtIn)
     private static let added = NIOLockedValueBox(JobKinds([]))
 
-    /// Kinds that are not built in, for this process. What clients may fetch of them is not added to the coordinator's methods.
-    package static func add(_ kinds: [any JobKind.Type]) { added.withLockedValue { $0 = JobKinds(kinds) } }
+    /// Adds kinds that are not built in, for this process. What clients may fetch of them is not added to the coordinator's
+    /// methods.
+    package static func add(_ kinds: [any JobKind.Type]) { added.withLockedValue { $0.add(kinds) } }
 
     /// What clients may fetch of jobs of the built-in kinds.
     static var methods: [Method] { known.methods }
 
     static func request(from decoder: any Decoder) throws -> any KindRequest {
-        let name = try CaseName.of(decoder)
-        return try made(name, by: known.requests[name] ?? added.withLockedValue { $0.requests[name] }, decoder)
+        try made(from: decoder) { name in known.requests[name] ?? added.withLockedValue { $0.requests[name] } }
     }
 
     static func work(from decoder: any Decoder) throws -> any KindWork {
-        let name = try CaseName.of(decoder)
-        return try made(name, by: known.work[name] ?? added.withLockedValue { $0.work[name] }, decoder)
+        try made(from: decoder) { name in known.work[name] ?? added.withLockedValue { $0.work[name] } }
     }
 
     static func result(from decoder: any Decoder) throws -> any KindResult {
-        let name = try CaseName.of(decoder)
-        return try made(name, by: known.results[name] ?? added.withLockedValue { $0.results[name] }, decoder)
+        try made(from: decoder) { name in known.results[name] ?? added.withLockedValue { $0.results[name] } }
     }
 
     /// `nil` for an event that jobs of all kinds have.
     static func event(from decoder: any Decoder) throws -> (any KindEvent)? {
-        let name = try CaseName.of(decoder)
-        return try (known.events[name] ?? added.withLockedValue { $0.events[name] })?(decoder)
+        let names = try CaseName.all(of: decoder)
+        let makes = names.compactMap { name in known.events[name] ?? added.withLockedValue { $0.events[name] } }
+        guard let make = makes.first else { return nil }
+        guard makes.count == 1 else { throw CaseName.notOne(names, at: decoder) }
+        return try make(decoder)
     }
 
-    private static func made<Value>(
-        _ name: String, by make: Make<Value>?, _ decoder: any Decoder
-    ) throws -> Value {
-        guard let make else { throw CaseName.unknown(name, at: decoder) }
+    /// Names that this version does not know stand beside the one that it does, as in any other message.
+    private static func made<Value>(from decoder: any Decoder, _ find: (String) -> Make<Value>?) throws -> Value {
+        let names = try CaseName.all(of: decoder)
+        let makes = names.compactMap(find)
+        guard let make = makes.first, makes.count == 1 else { throw CaseName.notOne(names, at: decoder) }
         return try make(decoder)
     }
 }
@@ -95,18 +99,15 @@ struct CaseName: CodingKey {
     /// What an enum without a label for its one value calls that.
     static let value = CaseName("_0")
 
-    /// Which case a decoder is at.
-    static func of(_ decoder: any Decoder) throws -> String {
-        let names = try decoder.container(keyedBy: CaseName.self).allKeys
-        guard let name = names.first, names.count == 1 else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "one of several kinds has exactly one name"))
-        }
-        return name.stringValue
+    /// The names that a decoder is at.
+    static func all(of decoder: any Decoder) throws -> [String] {
+        try decoder.container(keyedBy: CaseName.self).allKeys.map(\.stringValue)
     }
 
-    /// What is thrown for a name that there is not.
-    static func unknown(_ name: String, at decoder: any Decoder) -> DecodingError {
-        .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "there is no \(name) in this version"))
+    /// What is thrown where not exactly one of the names is known.
+    static func notOne(_ names: [String], at decoder: any Decoder) -> DecodingError {
+        let words =
+            names.count == 1 ? "there is no \(names[0]) in this version" : "one of several kinds has exactly one name"
+        return .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: words))
     }
 }

@@ -33,7 +33,7 @@ extension ScanTask {
 /// Faults made on purpose, to see a retry.
 package struct Rehearsal: Codable, Sendable {
     /// Fails, after its time. The coordinator takes it back once an attempt has failed: the first to be made may be overtaken by
-    /// its twin, or never run.
+    /// its speculative one, or never run.
     package var failsFirstAttempt = false
     /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
     package var crashesFirstAttempt = false

@@ -28,8 +28,8 @@ package struct TaskRunner: Sendable {
 
     /// Gets what an attempt will need while it waits for a slot.
     func lookAhead(_ request: RunRequest) {
-        guard let pixels else { return }
         let work = request.task.work.value
+        guard let pixels, case .worker = work.place else { return }
         Task { await work.lookAhead(pixels) }
     }
 

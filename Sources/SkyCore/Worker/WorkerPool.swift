@@ -91,7 +91,7 @@ package actor WorkerPool {
         }
     }
 
-    /// A task that is stopped may come to its end in this time: most were overtaken by a twin, and a worker that is not killed has
+    /// A task that is stopped may come to its end in this time: most were overtaken by a speculative one, and a worker that is not killed has
     /// its image open for the next.
     private static let grace = Duration.milliseconds(300)
 

@@ -51,7 +51,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func examine() async throws -> Examination {
         let address =
-            try node.map { try AddressArgument.parse($0, option: "--node", allowsPortZero: false) } ?? Defaults.daemon
+            try NodePlace.find(option: node)?.address() ?? Defaults.daemon
         try network.security.checkReach(address, option: "--node")
         let seeds = try network.seeds()
         var settings = ClusterSettings(name: "skynode")

@@ -188,6 +188,10 @@ struct JobsCancelCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: JobArgument
 
+    func validate() throws {
+        guard argument.job != JobReference.last else { throw ValidationError(JobReference.namesNoVictim) }
+    }
+
     func run() async throws {
         try await argument.with { coordinator, job in
             try await coordinator.cancel(job.id)
@@ -208,7 +212,7 @@ struct JobsDeleteCommand: AsyncParsableCommand {
               skynode jobs delete --older 7d      all that ended, older than a week
             """)
 
-    @Argument(help: ArgumentHelp("Ids of jobs, their first digits, or @last for the newest.", valueName: "job"))
+    @Argument(help: ArgumentHelp("Ids of jobs, or their first digits.", valueName: "job"))
     var jobs: [String] = []
 
     @Flag(help: "All jobs that are done; not those that failed or were cancelled.")
@@ -225,6 +229,7 @@ struct JobsDeleteCommand: AsyncParsableCommand {
             throw ValidationError(
                 isRule ? "name jobs, or give --done or --older, not both" : "name a job, or give --done or --older")
         }
+        guard !jobs.contains(JobReference.last) else { throw ValidationError(JobReference.namesNoVictim) }
     }
 
     func run() async throws {
@@ -233,12 +238,21 @@ struct JobsDeleteCommand: AsyncParsableCommand {
             let selection = JobSelection(states: done ? [.done] : [], age: older?.duration)
             let now = UInt64(max(0, Date.now.timeIntervalSince1970 * 1000))
             let chosen = jobs.isEmpty ? selection.select(all, now: now) : try JobSelection.named(jobs, in: all)
+            var failure: (any Error)?
             for job in chosen {
-                try await coordinator.delete(job.id)
-                if options.format == .text {
-                    Console.output("deleted job \(job.id) (\(PrintableText.of(job.title)))")
+                do {
+                    try await coordinator.delete(job.id)
+                } catch {
+                    // The others are deleted all the same: this one may have been deleted by somebody else.
+                    failure = failure ?? error
+                    continue
+                }
+                switch options.format {
+                case .text: Console.output("deleted job \(job.id) (\(PrintableText.of(job.title)))")
+                case .json: Console.output(try JSONLine.encode(["deleted": job.id.description]))
                 }
             }
+            if let failure { throw failure }
             if chosen.isEmpty, options.format == .text { Console.output("no such jobs: nothing was deleted") }
         }
     }

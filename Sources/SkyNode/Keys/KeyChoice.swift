@@ -48,6 +48,8 @@ struct KeyChoice: Equatable {
 
     /// The end of a message about a key that nobody has named; empty for others.
     var remark: String {
-        source == .place ? " (the key \(path) was taken because none was named; --cluster-key names another)" : ""
+        source == .place
+            ? " (the key \(path) was taken because none was named; --cluster-key names another, \(KeyChoice.variable)= takes none)"
+            : ""
     }
 }

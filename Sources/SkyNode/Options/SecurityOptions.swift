@@ -86,6 +86,10 @@ struct SecurityOptions: ParsableArguments {
         if insecure {
             return "links are neither encrypted nor authenticated (--insecure): whoever reaches this node can use it"
         }
+        if let key, key.source == .place {
+            return "the key \(key.path) was taken because none was named: whoever has it can use this node (an empty "
+                + "\(KeyChoice.variable) takes none)"
+        }
         return isLoopbackOnly
             ? "no key: this node accepts its own machine only; for others, \(SecurityOptions.advice)" : nil
     }

@@ -5,6 +5,8 @@ import Transport
 /// What a person calls a job by: its id, the id's first digits, or `@last`.
 enum JobReference {
     static let last = "@last"
+    /// Why it does not say what is to be stopped or deleted.
+    static let namesNoVictim = "name the job by its id: the newest one may be somebody else's by now"
 
     /// The job that is meant.
     ///

@@ -20,8 +20,8 @@ final class InterfaceNews: Sendable {
 
     /// `nil` where the kernel does not tell.
     ///
-    /// - Parameter told: called on some queue, once for what has come together.
-    init?(published: @escaping @Sendable () -> Void) {
+    /// - Parameter changed: called on some queue, once for what has come together.
+    init?(changed: @escaping @Sendable () -> Void) {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let socket = Glibc.socket(Int32(InterfaceNews.family), kind, 0)
         guard socket >= 0 else { return nil }
@@ -40,11 +40,11 @@ final class InterfaceNews: Sendable {
         source.setEventHandler {
             switch InterfaceNews.drain(socket) {
             case .nothing: break
-            case .news: published()
+            case .news: changed()
             case .broken:
                 // It would be told of for ever; what changes is seen by the looks that come in any case.
                 source.cancel()
-                published()
+                changed()
             }
         }
         source.setCancelHandler { close(socket) }

@@ -87,9 +87,9 @@ import Transport
         }
         let first = lines(from: .zero, rounds: 1000)
         #expect(first.first == .joined("north") && first.last == .restless("north"))
-        #expect(first.count == 2 * MembershipNews.published)
+        #expect(first.count == 2 * MembershipNews.linesOfOne)
         let later = lines(from: .seconds(3600), rounds: 100)
-        #expect(later.filter { $0 == .lost("north") }.count == MembershipNews.published - 1, "an hour later anew")
-        #expect(later.last == .restless("north") && later.count < 2 * MembershipNews.published)
+        #expect(later.filter { $0 == .lost("north") }.count == MembershipNews.linesOfOne - 1, "an hour later anew")
+        #expect(later.last == .restless("north") && later.count < 2 * MembershipNews.linesOfOne)
     }
 }

@@ -61,6 +61,27 @@ import Transport
         #expect(try WireCoder.encode(PixelHolder(node: node, name: "dome-1")) == bytes)
     }
 
+    @Test func `what a later version puts beside the work is passed over, and two kinds of work are none`() throws {
+        struct Later: Encodable {
+            var inspect: Inspect?
+            var preview: Preview?
+            var hint: String?
+
+            struct Inspect: Encodable {
+                var _0: ImageReference
+            }
+
+            struct Preview: Encodable {
+                var _0: ImageReference
+                var maximumSide = 100
+            }
+        }
+        let one = try WireCoder.encode(Later(inspect: .init(_0: image), hint: "soon"))
+        #expect(try WireCoder.decode(ScanTask.Work.self, from: one).sky?.pixels == nil)
+        let two = try WireCoder.encode(Later(inspect: .init(_0: image), preview: .init(_0: image)))
+        #expect(throws: (any Error).self) { try WireCoder.decode(ScanTask.Work.self, from: two) }
+    }
+
     @Test func `work of a kind that there is not is refused`() throws {
         enum Later: Codable {
             case develop(String)

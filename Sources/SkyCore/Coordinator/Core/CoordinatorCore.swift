@@ -10,7 +10,7 @@ import Transport
 /// - A node may forget a result when what followed from it is stored (`Delivery`).
 struct CoordinatorCore {
     enum Output {
-        /// Wish for so many slots of a node.
+        /// Demand so many slots of a node.
         case reserve(NodeID, wanted: Int)
         case assign(RunRequest, to: NodeID)
         case stop(AttemptID, on: NodeID)

@@ -126,7 +126,10 @@ struct SkyPlan: JobPlan {
         PlanStep(phases.failed(task, reason, isBadInput: isBadInput))
     }
 
-    mutating func release() { phases.release() }
+    mutating func release() {
+        phases.release()
+        runs = []
+    }
 
     mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration) {
         guard case .extracted(let found)? = result.value as? SkyResult else { return }

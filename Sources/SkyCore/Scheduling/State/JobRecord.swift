@@ -86,7 +86,7 @@ struct JobRecord {
         AttemptID(job: id, task: TaskID(task), number: runner.number, generation: runner.generation)
     }
 
-    /// - Parameter kin: the earlier tasks whose nodes have at hand what some of these need.
+    /// - Parameter affinity: the earlier tasks whose nodes have at hand what some of these need.
     mutating func add(_ count: Int, affinity: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
         let count = min(max(0, count), JobRecord.taskLimit - total)

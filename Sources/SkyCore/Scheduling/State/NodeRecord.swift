@@ -21,7 +21,7 @@ struct NodeRecord {
     private(set) var running: [AttemptID: Sent] = [:]
     /// What all of them will take together, in nanoseconds.
     private(set) var expected = 0
-    /// What the node was last told that we wish for.
+    /// What the node was last told that we demand.
     var wanted = 0
     var isDraining = false
     /// The node refused an attempt or was out of reach: it is left alone until then, or until it sends a new lease.

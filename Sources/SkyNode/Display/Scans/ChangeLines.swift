@@ -18,8 +18,9 @@ struct ChangeLines {
     var files: [String]
 
     func lines(_ detail: ScanDetail) -> [String] {
-        guard detail > .errors else { return [] }
         let name = PrintableText.of(image)
+        // The command fails by it.
+        guard detail > .errors else { return blindness.map { ["blind: \(name): \($0)"] } ?? [] }
         var lines = ["\(name) against \(PrintableText.of(reference)): \(counts.joined(separator: ", "))"]
         if detail > .line { lines.append(verdict) }
         if let blindness { lines.append("blind: \(name): \(blindness)") }

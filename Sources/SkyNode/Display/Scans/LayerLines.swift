@@ -6,9 +6,12 @@ import Transport
 /// What a person might not expect of what was scanned of an image, in lines for people.
 struct LayerLines {
     let lines: [String]
+    /// Those about parts of the file that are damaged: the scan fails by them.
+    let damage: [String]
 
     init(item: ScanPlan.Item, info: ImageInfo) {
         var lines: [String] = []
+        var damage: [String] = []
         // Once for all colours and planes of a file.
         let isFirst = item.plane ?? 1 == 1 && item.layer?.bayer?.colour ?? .red == .red
         if isFirst {
@@ -17,9 +20,10 @@ struct LayerLines {
             if !leftOut.isEmpty {
                 lines.append("\(leftOut.joined(separator: ", ")) left out; --hdu scans one all the same")
             }
-            lines += names.filter(FITSImage.saysDamaged).map {
+            damage = names.filter(FITSImage.saysDamaged).map {
                 "\(PrintableText.of($0)) cannot be scanned; copy the file again"
             }
+            lines += damage
         }
         if let cube = info.cube, item.layer?.plane == nil {
             lines.append(
@@ -46,6 +50,6 @@ struct LayerLines {
         } else if item.companions?.takesOwn == true {
             lines.append("--mask auto: the file has neither a mask nor weights for it")
         }
-        self.lines = lines
+        (self.lines, self.damage) = (lines, damage)
     }
 }

@@ -9,6 +9,9 @@ struct AgeArgument: ExpressibleByArgument {
             // A hundred years.
             guard let days = Double(argument.dropLast()), (0...36_500).contains(days) else { return nil }
             duration = .seconds(days * 86_400)
+        } else if argument.hasSuffix("h") {
+            guard let hours = Double(argument.dropLast()), (0...876_000).contains(hours) else { return nil }
+            duration = .seconds(hours * 3600)
         } else if let short = DurationArgument(argument: argument) {
             duration = short.duration
         } else {

@@ -150,7 +150,7 @@ struct ScanBatch: Sendable {
                 let style = plan.output.isStandardOutput ? Console.errorStyle : Console.outputStyle
                 tell([
                     totals.line(
-                        start.duration(to: .now), plan.output, merged: detail == .everything ? [] : merged, style: style
+                        start.duration(to: .now), plan.output, merged: detail > .line ? [] : merged, style: style
                     )
                 ])
             }
@@ -181,7 +181,7 @@ struct ScanBatch: Sendable {
             for (path, format) in plan.output.merged(besides: plan.stems, isPartial: isPartial) {
                 try interrupts.whileWriting { () throws(SkyError) in try table.write(format, to: path) }
                 files.append(path)
-                if detail == .everything { tell(["wrote \(PrintableText.of(path))"]) }
+                if detail > .line { tell(["wrote \(PrintableText.of(path))"]) }
             }
             return (.done, files)
         } catch {
@@ -230,7 +230,8 @@ struct ScanBatch: Sendable {
         if report.state != .done {
             let keeps = keepsPartial && !shares.list.isEmpty
             if let reason = report.reason, report.state != .cancelled, ImageRole.saysNoSky(reason) {
-                if detail > .errors { display.say("skynode: \(PrintableText.of(reason))") }
+                // Of one image it is the whole answer, however little is to be said.
+                if detail > .errors || !isBatch { display.say("skynode: \(PrintableText.of(reason))") }
                 return Outcome(status: .done, place: place, isLeftOut: true)
             }
             if let reason = report.reason {
@@ -391,8 +392,9 @@ struct ScanBatch: Sendable {
 
     /// What a person might not expect of an image.
     private func tellOf(_ info: ImageInfo, _ item: ScanPlan.Item) {
-        guard format == .text, detail > .errors else { return }
-        for line in LayerLines(item: item, info: info).lines {
+        guard format == .text else { return }
+        let lines = LayerLines(item: item, info: info)
+        for line in detail > .errors ? lines.lines : lines.damage {
             display.say("\(PrintableText.of(item.path)): \(line)")
         }
     }
