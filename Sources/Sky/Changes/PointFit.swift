@@ -25,6 +25,9 @@ struct PointFit {
     /// those that were replaced because they are sharper than stars.
     private var light = 0.0
     private var shape = 0.0
+    /// The same of the pixels that were not replaced.
+    private var othersLight = 0.0
+    private var othersShape = 0.0
     /// Share of the point's light that would be in the replaced pixels.
     private var replaced = 0.0
 
@@ -41,6 +44,8 @@ struct PointFit {
     private static let leastReplaced = 0.05
     /// Share of the significance that a change must have in the images as they are.
     private static let leastRaw = 0.7
+    /// Share of what tells the flux that the other pixels must have to speak for it alone.
+    private static let leastOthers = 0.5
 
     /// - Parameter flux: Of the point source, negative for one that is gone.
     init(flux: Double) { self.flux = flux }
@@ -60,6 +65,8 @@ struct PointFit {
         pixels.append(Pixel(x: x, y: y, value: value, shape: shape, variance: variance))
         light += value * shape / variance
         self.shape += shape * shape / variance
+        othersLight += value * shape / variance
+        othersShape += shape * shape / variance
     }
 
     /// Takes in a pixel whose light was replaced in one image because it is sharper than stars, as it was.
@@ -91,6 +98,9 @@ struct PointFit {
     /// - Parameter significance: Of the change, as found.
     func isOfReplaced(significance: Double) -> Bool {
         guard replaced > Self.leastReplaced, shape > 0 else { return false }
+        // Where the others show the point, what was replaced beside it is another matter: a hot pixel of one image alone, whose light
+        // would count against the point.
+        if othersShape >= Self.leastOthers * shape, othersLight / othersShape / flux >= Self.leastRaw { return false }
         let raw = light / shape.squareRoot()
         return (flux < 0 ? -raw : raw) < Self.leastRaw * abs(significance)
     }

@@ -108,4 +108,22 @@ import Testing
         let fit = PointFit(flux: 3)
         #expect(fit.misfit == 0 && fit.worst == 0 && !fit.isSharper(than: 3) && !fit.isOfReplaced(significance: 9))
     }
+
+    /// A star, and pixels of a hot pixel two pixels beside it that were replaced in the old image: what they were counts against it.
+    @Test func `what was replaced beside a star in one image alone does not take the star away`() {
+        var random = SplitMix64(seed: 13)
+        let flux = flux(50, fwhm: 3)
+        var (star, bare) = (
+            fit(flux: flux, fwhm: 3, &random) { flux * Self.star($0, $1, fwhm: 3) },
+            fit(flux: flux, fwhm: 3, &random) { _, _ in 0 }
+        )
+        for (x, y) in [(2.0, 0.0), (2, 1), (1, 0), (1, 1)] {
+            let shape = Self.star(x, y, fwhm: 3)
+            star.addReplaced(-8 * flux * shape, shape: shape, variance: 1)
+            // All of this one's light is a hot pixel that the other image has too.
+            bare.addReplaced(0.2 * flux * shape, shape: shape, variance: 1)
+        }
+        #expect(!star.isOfReplaced(significance: 50))
+        #expect(bare.isOfReplaced(significance: 50))
+    }
 }
