@@ -128,6 +128,12 @@ import Testing
             #expect(try await ask("GET", http + place, token: token).status == 404)
             #expect(try await ask("DELETE", http + place, token: token).status == 404)
             #expect(try await ask("POST", http + "/v1/jobs", "tasks=5", token: token, type: "text/plain").status == 415)
+            let once = #"{"kind":"simulate","tasks":1,"seconds":0,"token":"once"}"#
+            for _ in 0..<2 { #expect(try await ask("POST", http + "/v1/jobs", once, token: token).status == 201) }
+            let other = #"{"kind":"simulate","tasks":2,"seconds":0,"token":"once"}"#
+            #expect(
+                try await ask("POST", http + "/v1/jobs", other, token: token).status == 409,
+                "the token is that of another job")
             let long = #"{"kind":"simulate","token":"\#(String(repeating: "x", count: 70_000))"}"#
             #expect(try await ask("POST", http + "/v1/jobs", long, token: token).status == 413)
             #expect(try await ask("POST", http + "/v1/jobs", "{", token: token).status == 400)

@@ -99,7 +99,14 @@ struct API: Sendable {
             return .json(Body(jobs: try await parts.coordinator.list().map { JobLine($0) }))
         case .job(let id): return .json(JobLine(try await job(id), try await parts.coordinator.details(id)))
         case .submit:
-            let id = try await parts.coordinator.submit(try JobBody(body ?? ByteBuffer()).submission())
+            let submission = try JobBody(body ?? ByteBuffer()).submission()
+            let id: JobID
+            do {
+                id = try await parts.coordinator.submit(submission)
+            } catch let error as SkyError {
+                // It was valid: it does not go with the jobs that there are, as another job's token.
+                throw APIFailure(.conflict, error.message)
+            }
             return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
         case .delete(let id):
             _ = try await job(id)
