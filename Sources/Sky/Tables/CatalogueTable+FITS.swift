@@ -50,26 +50,13 @@ extension CatalogueTable {
         for (index, column) in columns.enumerated() {
             switch column.form {
             case .integer:
-                writer.column(index + 1, Self.values(of: rows) { Self.integer(column.value($0)) })
+                writer.column(index + 1, rows.map { Self.integer(column.value($0)) })
             case .position:
-                writer.column(index + 1, Self.values(of: rows) { Self.real(column.value($0)) })
+                writer.column(index + 1, rows.map { Self.real(column.value($0)) })
             case .measure, .scientific:
-                writer.column(index + 1, Self.values(of: rows) { Float(Self.real(column.value($0))) })
+                writer.column(index + 1, rows.map { Float(Self.real(column.value($0))) })
             case .text:
                 writer.column(index + 1, rows.map { column.text($0) })
-            }
-        }
-    }
-
-    /// A column, row by row. `map` would copy each row for each column, with the texts and lists in it.
-    private static func values<Value>(of rows: [CatalogueRow], _ value: (borrowing CatalogueRow) -> Value) -> [Value] {
-        rows.withUnsafeBufferPointer { rows in
-            [Value](unsafeUninitializedCapacity: rows.count) { values, count in
-                guard let first = rows.baseAddress else { return }
-                while count < rows.count {
-                    values.initializeElement(at: count, to: value(first[count]))
-                    count += 1
-                }
             }
         }
     }
