@@ -57,7 +57,7 @@ extension HostileCluster {
                 replay.published.failed == report.failed
             else { continue }
             if let plan = replay.plan as? SkyPlan, let catalogue = plan.phases.catalogue {
-                _ = plan.background?.globalRMS
+                _ = plan.phases.background?.globalRMS
                 CatalogueUse.write(
                     catalogue, configuration: plan.phases.configuration, path: plan.phases.request.image.path,
                     format: input.byte())

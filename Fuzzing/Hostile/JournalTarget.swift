@@ -91,7 +91,7 @@ enum JournalTarget: FuzzTarget {
         of number: Int64, _ request: JobRequest, _ input: inout FuzzInput, to database: Database
     ) {
         // The plan goes on with what was stored, as it did when that came.
-        var plan = CoordinatorCore.plan(of: request)
+        var plan = request.kind.request.plan()
         var tasks = plan.begin().newTasks
         for task in 0..<24 where task < tasks {
             let key = number * tasksPerJob + Int64(task)
