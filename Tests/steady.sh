@@ -3,11 +3,16 @@
 # what passes only on an idle machine is red by chance on somebody else's. The tests have to be built.
 #
 #     Tests/steady.sh [ROUNDS]
+#
+# BUSY says how many processes keep the cores busy: as many as there are cores if it is not given, and 0 where something
+# else does it already.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 rounds=${1:-10}
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "steady: $rounds is no number of rounds" >&2; exit 2; }
+loops=${BUSY:-$(nproc)}
+[[ $loops =~ ^[0-9]+$ ]] || { echo "steady: BUSY=$loops is no number of processes" >&2; exit 2; }
 folder=.build/steady
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -22,7 +27,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 set -m
-for _ in $(seq "$(nproc)"); do
+for _ in $(seq "$loops"); do
     # None outlives this script, however that ends.
     (while kill -0 $$ 2>/dev/null; do for ((count = 0; count < 100000; count++)); do :; done; done) </dev/null &
     busy+=($!)
