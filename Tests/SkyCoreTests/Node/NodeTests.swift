@@ -8,7 +8,7 @@ import Transport
 @testable import SkyCore
 
 /// Whole nodes in one process, over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct NodeTests {
+@Suite(.timeLimit(.minutes(5))) struct NodeTests {
     private func with(_ slots: [Int], _ body: @escaping @Sendable ([Node]) async throws -> Void) async throws {
         try await NodesInProcess.run(slots, body)
     }

@@ -9,7 +9,7 @@ import Transport
 @testable import SkyCore
 
 /// Two nodes over a real socket: one that has pixels, and one that asks for them.
-@Suite(.timeLimit(.minutes(2))) struct PixelStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct PixelStoreTests {
     /// Answers when it is let, and counts.
     private final class Source: Sendable {
         let asked = Atomic<Int>(0)

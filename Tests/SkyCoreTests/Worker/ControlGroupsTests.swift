@@ -94,7 +94,7 @@ private struct MountedGroup: ~Copyable {
 }
 
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     .enabled(
         if: MountedGroup.obstacle == nil,
         "no control groups of version 2 can be made here: \(MountedGroup.obstacle ?? "")"))

@@ -14,7 +14,7 @@ import Transport
             actorSystem: ClusterSystem(ClusterSettings(name: "node")))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `what a coordinator that is silent has given is stopped when its lease runs out`() async throws {
         let actor = actor()
         try await withThrowingTaskGroup(of: Void.self) { group in

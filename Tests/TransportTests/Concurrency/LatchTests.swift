@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct LatchTests {
+@Suite(.timeLimit(.minutes(5))) struct LatchTests {
     @Test func `all who wait go on when it opens, and who comes later goes through`() async {
         let latch = Latch()
         await withTaskGroup(of: Void.self) { group in

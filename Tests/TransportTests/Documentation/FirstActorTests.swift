@@ -4,7 +4,7 @@ import Testing
 import Transport
 
 /// The documentation's example.
-@Suite(.timeLimit(.minutes(1))) struct FirstActorTests {
+@Suite(.timeLimit(.minutes(5))) struct FirstActorTests {
     @Test func `the example of the article works`() async throws {
         let key = try ClusterKey.make(now: .now)
         let (system, weather) = try await startStation(key)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct LookTimerTests {
+@Suite(.timeLimit(.minutes(5))) struct LookTimerTests {
     /// What a test does on the loop: it has the timer, and what to do when all is seen.
     private func onLoop<Value: Sendable>(
         isKernels: Bool, _ body: @escaping @Sendable (LookTimer, EventLoopPromise<Value>) -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct MembershipFeedTests {
+@Suite(.timeLimit(.minutes(5))) struct MembershipFeedTests {
     private func member(_ number: UInt64) -> Member {
         Member(
             node: NodeID(rawValue: number), name: "n\(number)", address: .hostPort(host: "127.0.0.1", port: 1),

@@ -7,7 +7,7 @@ import X509
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ClusterKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct ClusterKeyTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     /// What reading `text` from a file says.

@@ -7,7 +7,7 @@ import X509
 @testable import Transport
 
 /// Certificates of somebody's own PKI, in files.
-@Suite(.timeLimit(.minutes(1))) struct OwnCertificatesTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnCertificatesTests {
     /// An authority of the test's own.
     private struct Authority {
         let privateKey = P256.Signing.PrivateKey()

@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// Whose process is at the other end of a connection within this machine.
-@Suite(.timeLimit(.minutes(1))) struct SocketOwnerTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketOwnerTests {
     private func with(
         _ host: String, _ body: (any Channel, SocketAddress, SocketAddress) async throws -> Void
     ) async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import Transport
 
 /// Both ends over real sockets: who gets in, who does not, and what is said.
-@Suite(.timeLimit(.minutes(2))) struct TLSLinkTests {
+@Suite(.timeLimit(.minutes(5))) struct TLSLinkTests {
     private let key: ClusterKey
 
     init() throws {

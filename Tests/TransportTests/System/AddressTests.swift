@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// Where a node listens, what it tells others to dial, and who it is are three things.
-@Suite(.timeLimit(.minutes(1))) struct AddressTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressTests {
     private func joined(_ name: String) -> @Sendable (MembershipEvent) -> Bool {
         { if case .joined(let member) = $0 { member.name == name } else { false } }
     }

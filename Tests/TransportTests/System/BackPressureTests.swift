@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// Slow and greedy peers: they are slowed down themselves, and nobody else is.
-@Suite(.timeLimit(.minutes(2))) struct BackPressureTests {
+@Suite(.timeLimit(.minutes(5))) struct BackPressureTests {
     private func fill(_ count: Int, call: UInt64) throws -> ByteBuffer {
         var encoder = CallEncoder()
         try encoder.recordArgument(RemoteCallArgument(label: nil, name: "_", value: count))

@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 /// What a caller may rely on.
-@Suite(.timeLimit(.minutes(2))) struct CallSemanticsTests {
+@Suite(.timeLimit(.minutes(5))) struct CallSemanticsTests {
     @Test func `calls of one node to one actor start in the order in which they were made`() async throws {
         try await TestCluster.pair { server, client in
             let (local, remote) = try Ledger.pair(server, client)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct CallTests {
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
     private func echo(_ server: ClusterSystem) -> Echo {
         ClusterSystem.withActorName("echo") { Echo(actorSystem: server) }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ClusterSystemTests {
+@Suite(.timeLimit(.minutes(5))) struct ClusterSystemTests {
     private func joined(_ name: String) -> @Sendable (MembershipEvent) -> Bool {
         { if case .joined(let member) = $0 { member.name == name } else { false } }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Transport
 
 /// Methods that are run as their tables' closures; most other tests have some of these and some of the runtime's.
-@Suite(.timeLimit(.minutes(1))) struct DirectMethodTests {
+@Suite(.timeLimit(.minutes(5))) struct DirectMethodTests {
     @Test(arguments: [
         ("misplaced", RemoteError.Kind.noSuchMethod, "no such method"),
         ("unwritable", .failed, "no ink"),

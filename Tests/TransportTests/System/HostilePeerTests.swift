@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// What a peer that is no honest node of ours can do: nothing.
-@Suite(.timeLimit(.minutes(1))) struct HostilePeerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostilePeerTests {
     private func call(_ method: String, on actor: String) throws -> Frame {
         Frame(.call, call: 1, body: try CallBody.make(CallTarget(actor: actor, method: method)))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Transport
 
 /// Nodes of neighbouring versions of the protocol.
-@Suite(.timeLimit(.minutes(1))) struct ProtocolVersionTests {
+@Suite(.timeLimit(.minutes(5))) struct ProtocolVersionTests {
     /// Two systems with a link, the second of which calls an actor of the first.
     private func meet(
         _ protocols: [ClosedRange<UInt16>], ahead: UInt64 = 0, lines: NIOLockedValueBox<[String]> = .init([]),

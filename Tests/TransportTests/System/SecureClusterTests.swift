@@ -7,7 +7,7 @@ import Testing
 @testable import Transport
 
 /// Whole systems over TLS.
-@Suite(.timeLimit(.minutes(2))) struct SecureClusterTests {
+@Suite(.timeLimit(.minutes(5))) struct SecureClusterTests {
     private func settings(_ name: String, _ key: ClusterKey) -> ClusterSettings {
         var settings = TestCluster.settings(name)
         settings.security = .clusterKey(key)

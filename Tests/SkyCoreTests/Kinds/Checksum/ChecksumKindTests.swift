@@ -8,7 +8,7 @@ import Transport
 @testable import SkyCore
 
 /// A kind of job that the program does not have, as `docs/EXTENDING.md` shows it, in a real cluster.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ChecksumKindTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChecksumKindTests {
     private let folder = TemporaryFolder()
 
     init() { JobKinds.add([ChecksumKind.self]) }
