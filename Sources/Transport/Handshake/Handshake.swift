@@ -27,7 +27,8 @@ package struct Handshake {
         case done
     }
 
-    private let own: Hello
+    /// What this side says of itself.
+    package let own: Hello
     private let dialled: Bool
     /// Refuses a peer for reasons that lie outside the handshake, such as a link that exists already.
     private let admit: (Hello) -> Refusal?

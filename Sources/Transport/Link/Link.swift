@@ -18,19 +18,13 @@ package final class Link: Sendable {
     private let socketAddresses: (peer: SocketAddress, own: SocketAddress)?
     /// Longest arguments or result the other side takes.
     let bodyLimit: Int
+    /// Answers that may wait to be written to a peer that goes on to ask.
+    private let unansweredLimit: Int
     /// Calls of the peer that run here.
     let inbound: InboundCalls
     let metrics: TransportMetrics
     private let channel: any Channel
     private let epoch: ContinuousClock.Instant
-
-    fileprivate enum Ending: Sendable {
-        case no
-        case leaving
-        /// To another link; calls made from here are still under way.
-        case givingWay
-        case gaveWay
-    }
 
     fileprivate struct State: Sendable {
         var calls: CallTable<AnswerContinuation>
@@ -38,25 +32,19 @@ package final class Link: Sendable {
         var targets = TargetIndex()
         /// Whether the event loop will look at the outbox without being told again.
         var isAwake = false
-        var isEnded = false
-        /// No calls are made on it any more.
-        var isRetired = false
-        /// Whether this side closes it when what is under way is done.
-        var ending = Ending.no
-        /// Whether the peer has no calls under way on it and makes none any more, because there is another link.
-        var peerGaveWay = false
+        var life = LinkLife()
         /// Tasks that have an answer and wait for room.
         var answering: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: BriefLock<State>
     private let lastCall = Atomic<UInt64>(0)
-    private let saidGoodbye = Atomic<Bool>(false)
     private let doubted = Atomic<Bool>(false)
     private let vouchedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let clockOffsetMilliseconds = Atomic<Int64>(.min)
-    private let ending = Atomic<Bool>(false)
+    /// Whether this side leaves or gives way, so that there is something to settle: a copy, for who looks after every write.
+    private let isSettling = Atomic<Bool>(false)
     private let deadlines = EarliestDeadline()
     /// Written before every answer is handed over, read behind it. The runtime orders the two by itself, but where the
     /// Thread Sanitizer does not see it: it reports a race even of a continuation that is resumed before it is awaited.
@@ -77,6 +65,7 @@ package final class Link: Sendable {
         self.epoch = epoch
         self.metrics = metrics
         bodyLimit = min(Int(clamping: peer.limits.body), FrameLimits.body)
+        unansweredLimit = RunningCalls<Never>.unansweredLimit(Int(clamping: limits.calls))
         inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch, deadlines: deadlines) {
             [channel] in channel.flush()
         }
@@ -104,7 +93,7 @@ package final class Link: Sendable {
     }
 
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
-    var isLeaving: Bool { saidGoodbye.load(ordering: .relaxed) }
+    var isLeaving: Bool { state.withLockedValue { $0.life.peer == .leaves } }
 
     func close() {
         channel.close(promise: nil)
@@ -140,7 +129,7 @@ package final class Link: Sendable {
     /// - Parameter change: tells whether there may be something to write after it.
     private func change(_ change: (inout State) -> Bool) {
         let wakes = state.withLockedValue { state in
-            guard !state.isEnded, change(&state) else { return false }
+            guard !state.life.hasEnded, change(&state) else { return false }
             note(state)
             guard !state.isAwake else { return false }
             state.isAwake = true
@@ -229,7 +218,7 @@ package final class Link: Sendable {
         _ target: CallTarget
     ) throws -> (admission: CallTable<AnswerContinuation>.Admission, index: UInt32) {
         let (admission, index) = try state.withLockedValue { state in
-            if state.isRetired { throw TransportError.notConnected(peer.node) }
+            if state.life.isRetired { throw TransportError.notConnected(peer.node) }
             let (index, declaration) = state.targets.index(of: target)
             if let declaration { state.outbox.append(declaration) }
             return (state.calls.enter(hasRoom: state.hasRoom), index)
@@ -361,7 +350,14 @@ package final class Link: Sendable {
     }
 
     /// Answers that wait to be written, as of a moment ago.
-    var unanswered: Int { answerCount.load(ordering: .relaxed) }
+    ///
+    /// - Throws: where they are far more than the peer may have calls under way. One that calls and does not read the answers, be
+    ///   they refusals, is not answered for ever.
+    func unanswered() throws -> Int {
+        let count = answerCount.load(ordering: .relaxed)
+        guard count <= unansweredLimit else { throw HandshakeFailure.broken("far more calls than answers read") }
+        return count
+    }
 
     // MARK: - What the handler reports
 
@@ -375,12 +371,9 @@ package final class Link: Sendable {
         return isSane
     }
 
-    func peerSaidGoodbye() {
-        saidGoodbye.store(true, ordering: .relaxed)
-        state.withLockedValue { $0.isRetired = true }
-    }
+    func peerSaidGoodbye() { state.withLockedValue { $0.life.peerLeaves() } }
 
-    func peerGaveWay() { state.withLockedValue { $0.peerGaveWay = true } }
+    func peerGaveWay() { state.withLockedValue { $0.life.peerGaveWay() } }
 
     /// Another node has appeared where this peer was.
     func doubt() {
@@ -426,9 +419,9 @@ package final class Link: Sendable {
     }
 
     /// The connection has ended: nobody waits any longer, nothing runs for the peer any longer.
-    func ended() {
+    func end() {
         let (calls, unsent, answering) = state.withLockedValue { state in
-            state.isEnded = true
+            state.life.end()
             let unsent = state.outbox.unsentCalls
             let answering = state.answering
             state.answering = []
@@ -452,12 +445,10 @@ package final class Link: Sendable {
     func leave(within limit: Duration) {
         inbound.windDown(admitting: false)
         change { state in
-            state.isRetired = true
-            state.ending = .leaving
-            state.outbox.append(Frame(.goodbye))
+            act(state.life.leave(), &state)
             return true
         }
-        ending.store(true, ordering: .sequentiallyConsistent)
+        isSettling.store(true, ordering: .sequentiallyConsistent)
         let latest = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { [channel] in
             channel.close(promise: nil)
         }
@@ -470,11 +461,10 @@ package final class Link: Sendable {
     func giveWay() {
         inbound.windDown(admitting: true)
         change { state in
-            state.isRetired = true
-            state.ending = .givingWay
+            state.life.giveWay()
             return true
         }
-        ending.store(true, ordering: .sequentiallyConsistent)
+        isSettling.store(true, ordering: .sequentiallyConsistent)
         look()
     }
 
@@ -486,28 +476,23 @@ package final class Link: Sendable {
         channel.flush()
     }
 
-    /// Whether this side leaves or gives way.
-    var isEnding: Bool { ending.load(ordering: .relaxed) }
-
-    /// Says that this side has given way, where it is time to. To be called before what waits is written.
-    func giveWayIfDone() {
-        state.withLockedValue { state in
-            guard state.ending == .givingWay, state.calls.count == 0 else { return }
-            state.ending = .gaveWay
-            state.outbox.append(Frame(.giveWay))
+    /// Takes the next step of a link that is to be closed. To be called before what waits is written, and after.
+    ///
+    /// - Returns: whether the connection is to be closed now, once what was written has left. Told once.
+    func settle() -> Bool {
+        guard isSettling.load(ordering: .relaxed) else { return false }
+        // Looked at first: whoever has answered has put the answer into the outbox before.
+        let served = inbound.count
+        return state.withLockedValue { state in
+            let next = state.life.settle(
+                made: state.calls.count, served: served, hasUnwritten: !state.outbox.isEmpty)
+            act(next, &state)
+            return next == .close
         }
     }
 
-    /// Whether nothing is left to be done on a link that is to be closed.
-    var isDone: Bool {
-        let isOver = state.withLockedValue { state in
-            switch state.ending {
-            case .no, .givingWay: false
-            case .gaveWay: state.peerGaveWay && state.outbox.isEmpty
-            case .leaving: state.calls.count == 0 && state.outbox.isEmpty
-            }
-        }
-        return isOver && inbound.count == 0
+    private func act(_ action: LinkLife.Action?, _ state: inout State) {
+        if case .send(let kind) = action { state.outbox.append(Frame(kind)) }
     }
 
     /// Returns when the connection is closed.
@@ -521,5 +506,5 @@ extension Link.State {
     fileprivate var hasRoom: Bool { outbox.calls.hasRoom }
 
     /// Whether further answers have to wait for room.
-    fileprivate var isFull: Bool { !isEnded && !outbox.answers.hasRoom }
+    fileprivate var isFull: Bool { !life.hasEnded && !outbox.answers.hasRoom }
 }

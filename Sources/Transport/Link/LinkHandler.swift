@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 
 /// The channel handler of one connection: runs the handshake, cuts bytes into frames and frames into bytes, keeps
-/// watch over the peer. Decides nothing itself; `Handshake`, `FrameDecoder`, `BodyAssembler`, `ReceiveWindow` and
-/// `Liveness` do. Lives on its channel's event loop.
+/// watch over the peer. Decides nothing itself; `Handshake`, `LinkInflow`, `LinkLife` and `Liveness` do. Lives on its channel's
+/// event loop.
 final class LinkHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     /// Nobody writes through the pipeline: frames go to the link's outbox, and a flush makes this handler look there.
@@ -13,58 +13,66 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Time for the whole handshake, that of TLS included; a LAN needs a few milliseconds.
     static let handshakeLimit = TimeAmount.seconds(5)
 
-    /// How much comes in at once where it is copied out of the buffer that it was read into.
-    private static let copied = 513...16 * 1024
+    /// Time for one TCP connection to come up on a LAN before the next try.
+    static let connectLimit = TimeAmount.seconds(3)
 
-    private let system: ClusterSystem
+    /// How far the connection has come. When there is a link, `LinkLife` says the rest.
+    private enum Stage {
+        /// TCP and TLS are being set up.
+        case connecting
+        case handshaking(Handshake)
+        case linked(Link)
+        /// It is about to be closed for a reason: nothing that the peer still sends counts. TLS may hold up the end.
+        case failing(HandshakeFailure, Link?)
+        case closed
+    }
+
+    private let environment: LinkEnvironment
+    private let owner: any LinkOwner
     private let dialled: Bool
     /// Told once how the handshake ended.
     private let established: EventLoopPromise<Link>?
-
-    private lazy var hello = system.makeHello()
-    private lazy var handshake = Handshake(own: hello, dialled: dialled) { [identity] peer in
-        identity?.objection(to: peer.node).map { Refusal(.identity, $0) }
-    }
+    private var stage = Stage.connecting
     /// Who the peer is by its certificate.
     private var identity: PeerIdentity?
-    private var hasStarted = false
-    private var decoder = FrameDecoder()
-    private var assembler: BodyAssembler
-    private var window: ReceiveWindow
+    private var inflow: LinkInflow
     private var targets = DeclaredTargets()
-    private var liveness: Liveness
-    private var link: Link?
-    private var failure: HandshakeFailure?
-    private var handshakeTimer: Scheduled<Void>?
-    private let look = LookTimer.Place()
-    private var lookTimer: LookTimer?
-    private var segments = SegmentCount()
-    private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
-    private var pingSentAt: Duration?
     private var writer = FrameWriter()
+    private var watch: LinkWatch
+    private var handshakeTimer: Scheduled<Void>?
+    private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     /// Whether bytes are being taken in, so that what they cause is written together at the end.
     private var isReading = false
     private var isPumping = false
-    private var isClosing = false
-    private var hasEnded = false
-    /// Bytes taken in that are not granted again while too much waits to be decoded.
-    private var ungranted = 0
 
-    init(system: ClusterSystem, dialled: Bool, established: EventLoopPromise<Link>?) {
-        self.system = system
+    /// - Parameters:
+    ///   - dialled: whether this side opened the connection.
+    ///   - established: fails with `HandshakeFailure` where there will be no link.
+    init(
+        owner: any LinkOwner, environment: LinkEnvironment, dialled: Bool, established: EventLoopPromise<Link>?
+    ) {
+        self.owner = owner
+        self.environment = environment
         self.dialled = dialled
         self.established = established
-        liveness = Liveness(silenceLimit: system.settings.silenceLimit, asksFirst: dialled, now: system.now)
-        let limits = system.settings.limits
-        assembler = BodyAssembler(bodyLimit: Int(clamping: limits.body))
-        window = ReceiveWindow(size: Int(clamping: limits.window))
+        inflow = LinkInflow(environment.limits)
+        watch = LinkWatch(silenceLimit: environment.silenceLimit, asksFirst: dialled, now: environment.now())
+    }
+
+    /// The link, from the end of the handshake to that of the connection.
+    private var link: Link? {
+        switch stage {
+        case .linked(let link): link
+        case .failing(_, let link): link
+        case .connecting, .handshaking, .closed: nil
+        }
     }
 
     // MARK: - Life of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
         // From here, so that TLS and the hello share one limit.
-        let limit = LinkHandler.handshakeLimit + (dialled ? Dialer.connectLimit : .zero)
+        let limit = LinkHandler.handshakeLimit + (dialled ? LinkHandler.connectLimit : .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         handshakeTimer = context.eventLoop.scheduleTask(in: limit) {
             let (handler, context) = bound.value
@@ -85,8 +93,11 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// The connection is up, and secure where it has to be.
     func channelActive(context: ChannelHandlerContext) {
-        guard !hasStarted else { return }
-        hasStarted = true
+        guard case .connecting = stage else { return }
+        stage = .handshaking(
+            Handshake(own: owner.makeHello(), dialled: dialled) { [identity] peer in
+                identity?.objection(to: peer.node).map { Refusal(.identity, $0) }
+            })
         advance(.connected, context)
         context.fireChannelActive()
     }
@@ -98,70 +109,84 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// Tells everybody who waits; only the first call does something.
     private func end() {
-        guard !hasEnded else { return }
-        hasEnded = true
-        handshakeTimer?.cancel()
-        lookTimer?.cancel(look)
-        deadlineTimer?.task.cancel()
-        if let link {
-            link.ended()
-            system.ended(link)
-        } else {
-            system.metrics.handshakeFailed()
-            established?.fail(failure ?? .broken("the connection was closed before the handshake was done"))
+        let last = stage
+        stage = .closed
+        switch last {
+        case .connecting, .handshaking:
+            endWithoutLink(.broken("the connection was closed before the handshake was done"))
+        case .failing(let failure, nil): endWithoutLink(failure)
+        case .linked(let link), .failing(_, .some(let link)):
+            watch.cancel()
+            deadlineTimer?.task.cancel()
+            link.end()
+            owner.report(.ended, of: link)
+        case .closed: break
         }
     }
 
+    private func endWithoutLink(_ failure: HandshakeFailure) {
+        handshakeTimer?.cancel()
+        environment.metrics.handshakeFailed()
+        established?.fail(failure)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if failure == nil {
-            failure = .broken(String(describing: error))
-            if link == nil, !dialled, let error = error as? TLSFailure {
-                system.refused(String(describing: error), peer: peerDescription(context))
+        switch stage {
+        case .connecting, .handshaking:
+            if !dialled, let error = error as? TLSFailure {
+                report(.refused(reason: String(describing: error)), context)
             }
+            stage = .failing(.broken(String(describing: error)), nil)
+        case .linked(let link): stage = .failing(.broken(String(describing: error)), link)
+        case .failing, .closed: break
         }
-        system.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        environment.logger.debug("connection failed", metadata: ["error": "\(error)"])
         context.close(promise: nil)
     }
 
     // MARK: - Inbound
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // TLS may hold up the close, and hand on what still comes.
-        guard !hasEnded else { return }
         let bytes = unwrapInboundIn(data)
+        switch stage {
+        // TLS may hold up the close, and hand on what still comes.
+        case .failing, .closed: return
+        case .connecting, .handshaking: break
+        case .linked(let link): noteSignOfLife(link, bytes: bytes.readableBytes, context)
+        }
         isReading = true
-        if let link {
-            system.metrics.read(bytes: bytes.readableBytes)
-            let now = system.now
-            if liveness.heard(at: now) { system.revived(link) }
-            if liveness.mayWaitLonger {
-                // An end that is asked looks seldom; what a look sees to is seen to here.
-                system.metrics.queued(bytes: link.queuedBytes)
-                liveness.take(pace(of: link), now: now)
-                armLiveness(context)
-            }
-            segments.forget()
-        }
-        // A little is copied, so that the socket reads into the same memory again; next to nothing is not, because then
-        // the socket's memory is no larger. TLS decrypts into one buffer for ever, which grows with what has come at once.
-        decoder.append(bytes, isLent: identity != nil || LinkHandler.copied.contains(bytes.readableBytes))
+        inflow.append(bytes, isShared: identity != nil)
         do {
-            while failure == nil, let frame = try decoder.next() {
-                if let link {
-                    try received(frame, on: link, context)
-                } else {
-                    advance(.frame(frame), context)
-                }
-            }
+            try takeFrames(context)
         } catch {
-            // After bytes that are no frame there is no way to find the next one.
-            let advice = link == nil ? PeerProtocol(firstBytes: bytes.readableBytesView).adviceWithoutTLS : nil
-            let reason = advice ?? String(describing: error)
-            failure = .broken(reason)
-            // Whoever dialled is told by the failure, and says it.
-            if link != nil || !dialled { system.broke(reason, peer: peerDescription(context)) }
-            context.close(promise: nil)
+            fail(error, after: bytes, context)
         }
+    }
+
+    /// Takes in what is complete, as long as it counts.
+    private func takeFrames(_ context: ChannelHandlerContext) throws {
+        while true {
+            switch stage {
+            case .linked(let link):
+                guard let frame = try inflow.nextFrame() else { return }
+                try take(frame, of: link, context)
+            case .connecting, .handshaking:
+                guard let frame = try inflow.nextFrame() else { return }
+                advance(.frame(frame), context)
+            case .failing, .closed: return
+            }
+        }
+    }
+
+    /// The peer sends what is not the protocol.
+    private func fail(_ error: any Error, after bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        let link = link
+        let advice = link == nil ? PeerProtocol(firstBytes: bytes.readableBytesView).adviceWithoutTLS : nil
+        let reason = advice ?? String(describing: error)
+        // Whoever dialled is told by the failure, and says it.
+        if link != nil || !dialled { report(.broken(reason: reason), context) }
+        stage = .failing(.broken(reason), link)
+        context.close(promise: nil)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -170,42 +195,36 @@ final class LinkHandler: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    private func received(_ frame: Frame, on link: Link, _ context: ChannelHandlerContext) throws {
+    private func take(_ frame: Frame, of link: Link, _ context: ChannelHandlerContext) throws {
         switch frame.kind {
         case .ping:
             let tellsTime = link.version >= 3
-            link.send(
-                Frame(.pong, body: tellsTime ? ByteBuffer(integer: system.settings.timeOfDay()) : ByteBuffer()))
+            link.send(Frame(.pong, body: tellsTime ? ByteBuffer(integer: environment.timeOfDay()) : ByteBuffer()))
         case .pong:
-            if let sent = pingSentAt { try measure(frame, link, roundTrip: system.now - sent) }
-            pingSentAt = nil
-        case .call, .reply, .failure:
-            try received(data: frame, on: link)
+            if let roundTrip = watch.takePong(now: environment.now()) {
+                try measure(frame, link, roundTrip: roundTrip)
+            }
+        case .call, .reply, .failure: try take(bodyOf: frame, link)
         case .cancel:
-            assembler.forget(call: frame.call)
+            inflow.forget(call: frame.call)
             link.inbound.cancel(frame.call)
-        case .declare:
-            try targets.declare(frame.body)
+        case .declare: try targets.declare(frame.body)
         case .grant:
             guard let bytes = frame.body.getInteger(at: frame.body.readerIndex, as: UInt32.self), link.granted(bytes)
             else { throw HandshakeFailure.broken("a grant that cannot be meant") }
-        case .peers:
-            system.received(peers: frame.body, from: link)
-        case .goodbye:
-            link.peerSaidGoodbye()
-        case .giveWay:
-            link.peerGaveWay()
+        case .peers: owner.report(.introductions(frame.body), of: link)
+        case .goodbye: link.peerSaidGoodbye()
+        case .giveWay: link.peerGaveWay()
         case .draining:
             guard let flag = frame.body.getInteger(at: frame.body.readerIndex, as: UInt8.self) else {
                 throw HandshakeFailure.broken("a frame without its content")
             }
-            system.heard(draining: flag != 0, from: link)
+            owner.report(.draining(flag != 0), of: link)
         case .refusal:
             // The side that dialled has found another link to us meanwhile and keeps that one.
-            failure = .broken("refused after all")
+            stage = .failing(.broken("refused after all"), link)
             context.close(promise: nil)
-        case .hello:
-            throw HandshakeFailure.broken("a second hello on one connection")
+        case .hello: throw HandshakeFailure.broken("a second hello on one connection")
         }
     }
 
@@ -215,85 +234,98 @@ final class LinkHandler: ChannelDuplexHandler {
         guard let clock = pong.body.getInteger(at: pong.body.readerIndex, as: UInt64.self) else {
             throw HandshakeFailure.broken("a frame without its content")
         }
-        let offset = link.measured(peerClock: clock, ownClock: system.settings.timeOfDay(), roundTrip: roundTrip)
-        if let offset { system.compared(clockOf: link, offset: offset, within: roundTrip) }
+        let offset = link.measured(peerClock: clock, ownClock: environment.timeOfDay(), roundTrip: roundTrip)
+        if let offset { owner.report(.comparedClocks(offset: offset, roundTrip: roundTrip), of: link) }
     }
 
-    private func received(data frame: Frame, on link: Link) throws {
-        try window.received(frame.length)
-        switch try assembler.add(frame) {
-        case .whole(let whole): try take(whole, on: link)
+    private func take(bodyOf frame: Frame, _ link: Link) throws {
+        switch try inflow.add(frame) {
+        case .whole(let whole): try take(whole: whole, link)
         case .incomplete: break
         case .tooLong(.call, let call):
-            _ = try system.unanswered(by: link)
-            link.fail(call, RemoteError(.tooLarge, "arguments of more than \(system.settings.limits.body) bytes"))
+            _ = try link.unanswered()
+            let limit = environment.limits.body
+            link.fail(call, RemoteError(.tooLarge, "arguments of more than \(limit) bytes"))
         case .tooLong(_, let call):
-            let error = RemoteError(.tooLarge, "a result of more than \(system.settings.limits.body) bytes")
+            let error = RemoteError(.tooLarge, "a result of more than \(environment.limits.body) bytes")
             link.answered(call, .failure(CallFailure(error)))
         }
-        // Granted at the end of the read, with what else has come.
-        ungranted += frame.length
     }
 
-    private func take(_ frame: Frame, on link: Link) throws {
+    private func take(whole frame: Frame, _ link: Link) throws {
         switch frame.kind {
-        case .call: try system.received(call: frame, on: link, targets)
+        case .call: try owner.run(call: frame, of: link, targets)
         case .reply: link.answered(frame.call, .reply(frame.body))
         default: link.answered(frame.call, .failure(CallFailure(reading: frame.body)))
         }
     }
 
-    private func grantWhatWasTaken(_ link: Link) {
-        guard ungranted > 0, !link.inbound.isFull else { return }
-        if let grant = window.consumed(ungranted) { link.grant(grant) }
-        ungranted = 0
-    }
+    // MARK: - The handshake
 
     private func advance(_ event: Handshake.Event, _ context: ChannelHandlerContext) {
-        do {
-            for action in try handshake.handle(event) {
-                switch action {
-                case .send(let frame): writeAlone(frame, context)
-                case .establish(let peer, let version):
-                    if let refusal = establish(peer, version, context) {
-                        writeAlone(try Handshake.frame(refusal), context)
-                        return close(.refused(refusal), context)
-                    }
-                case .close(let reason): close(reason, context)
-                }
+        switch stage {
+        case .connecting:
+            // There is no handshake yet that could be asked.
+            if case .timedOut = event { refuse(.timedOut, context) }
+        case .handshaking(var handshake):
+            do {
+                let actions = try handshake.handle(event)
+                stage = .handshaking(handshake)
+                for action in actions { try carryOut(action, handshake.own, context) }
+            } catch {
+                refuse(.broken(String(describing: error)), context)
             }
-        } catch {
-            close(.broken(String(describing: error)), context)
+        case .linked, .failing, .closed: break
+        }
+    }
+
+    private func carryOut(_ action: Handshake.Action, _ hello: Hello, _ context: ChannelHandlerContext) throws {
+        switch stage {
+        // The link was not admitted: the peer must not take this side's hello for a yes.
+        case .failing, .closed: return
+        case .connecting, .handshaking, .linked: break
+        }
+        switch action {
+        case .send(let frame): writeAlone(frame, context)
+        case .establish(let peer, let version):
+            guard let refusal = establish(peer, version, hello, context) else { return }
+            writeAlone(try Handshake.frame(refusal), context)
+            refuse(.refused(refusal), context)
+        case .close(let reason): refuse(reason, context)
         }
     }
 
     /// - Returns: why the link is not wanted after all. Then nothing that the peer has sent behind its hello is looked at.
-    private func establish(_ peer: Hello, _ version: UInt16, _ context: ChannelHandlerContext) -> Refusal? {
+    private func establish(
+        _ peer: Hello, _ version: UInt16, _ hello: Hello, _ context: ChannelHandlerContext
+    ) -> Refusal? {
         let link = Link(
             peer: peer, version: version,
             candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
-            channel: context.channel, epoch: system.epoch, limits: system.settings.limits, metrics: system.metrics)
-        if let refusal = system.established(link) { return refusal }
+            channel: context.channel, epoch: environment.epoch, limits: environment.limits,
+            metrics: environment.metrics)
+        if let refusal = owner.admit(link, on: context.channel) { return refusal }
         handshakeTimer?.cancel()
-        decoder.limit = FrameLimits.data
-        self.link = link
-        liveness = Liveness(silenceLimit: system.settings.silenceLimit, asksFirst: dialled, now: system.now)
-        armLiveness(context)
-        system.authenticated(context.channel)
+        inflow.open()
+        stage = .linked(link)
+        watch.begin(now: environment.now())
+        armWatch(context)
         // The first round trip is known at once, not only when the link falls idle.
-        pingSentAt = system.now
         link.send(Frame(.ping))
         established?.succeed(link)
         return nil
     }
 
-    private func close(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
-        failure = reason
-        if case .refused(let refusal) = reason, refusal.reason != .duplicate {
-            if refusal.reason != .itself { system.refused(refusal.text, peer: peerDescription(context)) }
-        }
+    /// There is no link for this reason, which the peer may have been told.
+    private func refuse(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
+        stage = .failing(reason, nil)
+        switch reason {
+        case .refused(let refusal) where refusal.reason != .duplicate && refusal.reason != .itself:
+            report(.refused(reason: refusal.text), context)
         // Whoever dialled is told by the failure, and says it.
-        if case .timedOut = reason, !dialled { system.refused("\(reason)", peer: peerDescription(context)) }
+        case .timedOut where !dialled: report(.refused(reason: "\(reason)"), context)
+        default: break
+        }
         // A refusal must reach the peer before the connection ends.
         closeAfterWrites(context)
     }
@@ -305,39 +337,58 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
+    private func report(_ trouble: ConnectionTrouble, _ context: ChannelHandlerContext) {
+        // Without the port, which differs with every try of the same neighbour.
+        let peer = link?.peer.name ?? context.channel.remoteAddress?.ipAddress ?? "a local process"
+        owner.report(trouble, with: peer)
+    }
+
+    // MARK: - Whether the peer lives
+
+    private func noteSignOfLife(_ link: Link, bytes: Int, _ context: ChannelHandlerContext) {
+        environment.metrics.read(bytes: bytes)
+        let now = environment.now()
+        if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
+        if watch.liveness.mayWaitLonger {
+            // An end that is asked looks seldom; what a look sees to is seen to here.
+            environment.metrics.queued(bytes: link.queuedBytes)
+            watch.liveness.take(pace(of: link), now: now)
+            armWatch(context)
+        }
+        watch.segments.forget()
+    }
+
     private func pace(of link: Link) -> Liveness.Pace {
-        link.carriesWork ? .working : .idle(stretch: Liveness.stretch(links: system.linkCount))
+        link.carriesWork ? .working : .idle(stretch: Liveness.stretch(links: owner.linkCount))
     }
 
     /// One look ahead.
-    private func armLiveness(_ context: ChannelHandlerContext) {
-        let timer = lookTimer ?? LookTimer.of(context.eventLoop)
-        lookTimer = timer
-        timer.set(look, at: .now() + TimeAmount(liveness.wait(at: system.now))) { [self] in watch(context) }
+    private func armWatch(_ context: ChannelHandlerContext) {
+        watch.arm(context.eventLoop, now: environment.now()) { [self] in lookAfterPeer(context) }
     }
 
-    private func watch(_ context: ChannelHandlerContext) {
-        guard let link, !hasEnded else { return }
-        system.metrics.queued(bytes: link.queuedBytes)
+    private func lookAfterPeer(_ context: ChannelHandlerContext) {
+        guard let link else { return }
+        environment.metrics.queued(bytes: link.queuedBytes)
         // Calls made while the socket took nothing have not been seen here.
         armDeadline(context)
-        if link.isDoubted() { liveness.doubt(at: system.now) }
-        if let time = link.vouched() { liveness.vouched(at: time) }
-        if liveness.isSilent(at: system.now), segments.hasGrown(to: SegmentCount.read(context.channel)) {
-            if liveness.heard(at: system.now) { system.revived(link) }
+        let now = environment.now()
+        if link.isDoubted() { watch.liveness.doubt(at: now) }
+        if let time = link.vouched() { watch.liveness.vouched(at: time) }
+        if watch.liveness.isSilent(at: now), watch.segments.hasGrown(to: SegmentCount.read(context.channel)) {
+            if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         }
-        let action = liveness.tick(at: system.now)
+        let action = watch.liveness.tick(at: now)
         // For the next look: one that has just been stretched or narrowed says nothing about the time before it.
-        liveness.take(pace(of: link), now: system.now)
-        armLiveness(context)
+        watch.liveness.take(pace(of: link), now: now)
+        armWatch(context)
         switch action {
         case .ping, .suspect, .insist:
-            if pingSentAt == nil { pingSentAt = system.now }
+            watch.noteQuestion(now: now)
             link.send(Frame(.ping))
-            if action != .ping { system.suspected(link) }
+            if action != .ping { owner.report(.suspected, of: link) }
         case .lost:
-            system.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
-            failure = .broken("no sign of life")
+            environment.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
             // Before the close, which TLS holds up for the farewell of a peer that is silent.
             end()
             context.close(promise: nil)
@@ -369,23 +420,23 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Writes while the channel takes it. What it does not take stays in the outbox, where control frames can still
     /// overtake.
     private func pump(_ context: ChannelHandlerContext) {
-        guard let link, !isPumping, !hasEnded else { return }
+        guard case .linked(let link) = stage, !isPumping else { return }
         // The next look may be some time away.
-        if link.isInDoubt { watch(context) }
-        guard !hasEnded else { return }
+        if link.isInDoubt { lookAfterPeer(context) }
+        guard case .linked = stage else { return }
         isPumping = true
         defer { isPumping = false }
-        grantWhatWasTaken(link)
-        if link.isEnding { link.giveWayIfDone() }
-        if liveness.isIdle, link.carriesWork {
+        if inflow.hasUngranted, !link.inbound.isFull, let grant = inflow.grant() { link.grant(grant) }
+        var isOver = link.settle()
+        if watch.liveness.isIdle, link.carriesWork {
             // It matters more from now on whether the peer lives.
-            liveness.take(.working, now: system.now)
-            armLiveness(context)
+            watch.liveness.take(.working, now: environment.now())
+            armWatch(context)
         }
         while context.channel.isWritable {
             let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }
-            system.metrics.wrote(bytes: count)
+            environment.metrics.wrote(bytes: count)
             // Each batch, because TLS takes everything that is written before a flush. What the flush changes is seen
             // by this loop: while it runs, further calls of this method return at once.
             context.flush()
@@ -393,34 +444,29 @@ final class LinkHandler: ChannelDuplexHandler {
         armDeadline(context)
         if !context.channel.isWritable, link.queuedControlFrames > FrameLimits.controlFrames {
             // A peer that asks and does not read: our memory is not its buffer.
-            system.warn("closing a link whose peer does not read", of: peerDescription(context))
-            context.close(promise: nil)
-        } else if link.isEnding, !isClosing, link.isDone {
-            isClosing = true
-            closeAfterWrites(context)
+            report(.unread, context)
+            stage = .failing(.broken("the peer does not read"), link)
+            return context.close(promise: nil)
         }
+        isOver = isOver || link.settle()
+        if isOver { closeAfterWrites(context) }
     }
 
     // MARK: - Deadlines
 
     /// One timer a link, set to the earliest deadline of all its calls.
     private func armDeadline(_ context: ChannelHandlerContext) {
-        guard !hasEnded, context.channel.isActive, let link else { return }
+        guard let link, context.channel.isActive else { return }
         if let deadlineTimer, deadlineTimer.due <= link.earliestDeadline { return }
         guard let due = link.nextDeadline() else { return }
         deadlineTimer?.task.cancel()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let task = context.eventLoop.scheduleTask(in: TimeAmount(max(.zero, due - system.now))) {
+        let task = context.eventLoop.scheduleTask(in: TimeAmount(max(.zero, due - environment.now()))) {
             let (handler, context) = bound.value
             handler.deadlineTimer = nil
             handler.link?.expireCalls()
             handler.armDeadline(context)
         }
         deadlineTimer = (due, task)
-    }
-
-    private func peerDescription(_ context: ChannelHandlerContext) -> String {
-        // Without the port, which differs with every try of the same neighbour.
-        link?.peer.name ?? context.channel.remoteAddress?.ipAddress ?? "a local process"
     }
 }

@@ -88,7 +88,7 @@ final class LookTimer {
     private func arm() {
         // Of a timer that has ended the selector may know already; where there is nothing to be read then, NIO asserts. All is
         // armed anew when it has been read.
-        guard !isRunning, end > .now() else { return }
+        guard !isRunning, end > loop.now else { return }
         let earliest = looks.values.lazy.map(\.due).min() ?? .distantFuture
         guard earliest != end else { return }
         end = earliest
@@ -106,7 +106,7 @@ final class LookTimer {
     fileprivate func run() {
         end = .distantFuture
         isRunning = true
-        let now = NIODeadline.now()
+        let now = loop.now
         // In the order in which they were due: a loop that is late has several at once.
         for (place, _) in looks.filter({ $0.value.due <= now }).sorted(by: { $0.value.due < $1.value.due }) {
             // One look may be the end of another link.

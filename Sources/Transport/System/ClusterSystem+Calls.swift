@@ -114,9 +114,9 @@ extension ClusterSystem {
     /// Runs a peer's call on a local actor, after checking that actor and method belong together.
     ///
     /// - Throws: what ends the link: a call of a target that was not declared, calls far beyond the limit.
-    func received(call frame: Frame, on link: Link, _ targets: DeclaredTargets) throws {
+    func run(call frame: Frame, of link: Link, _ targets: DeclaredTargets) throws {
         metrics.received()
-        let unanswered = try unanswered(by: link)
+        let unanswered = try link.unanswered()
         guard let request = CallRequest(frame.body) else {
             return refuse(frame.call, RemoteError(.badArguments, "the call could not be read"), on: link)
         }
@@ -145,17 +145,6 @@ extension ClusterSystem {
         }
         let call = InboundCall(frame.call, request, method, on: actor, link: link, system: self)
         link.inbound.start(frame.call, actor: name.actor, size: frame.body.readableBytes) { await call.run() }
-    }
-
-    /// A peer that calls and does not read the answers, be they refusals, is not answered for ever.
-    ///
-    /// - Returns: answers that wait to be written to it.
-    func unanswered(by link: Link) throws -> Int {
-        let count = link.unanswered
-        guard count <= RunningCalls<Never>.unansweredLimit(Int(clamping: settings.limits.calls)) else {
-            throw HandshakeFailure.broken("far more calls than answers read")
-        }
-        return count
     }
 
     private func refuse(_ call: UInt64, _ error: RemoteError, on link: Link) {

@@ -25,19 +25,26 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     let epoch = ContinuousClock.now
     let actors = ActorDirectory()
     let metrics: TransportMetrics
+    private let linkEnvironment: LinkEnvironment
 
-    private struct State {
-        var links: [NodeID: Link] = [:]
-        /// Replaced ones on which calls are still under way.
-        var givingWay: [Link] = []
+    /// How far the system has come; never back.
+    enum Stage {
+        case new
+        /// Connections are made and accepted.
+        case running
+        /// It is shut down, or has been.
+        case stopping
+    }
+
+    struct State {
+        var stage = Stage.new
+        var links = PeerLinks<Link>()
         var server: (any Channel)?
         var discovery: Discovery?
         var dialer: Dialer?
         var tls: TLSContexts?
         var renewal: RepeatedTask?
         var listening: NodeAddress?
-        var isStarted = false
-        var isStopping = false
         var pending: PendingConnections
         /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
         var logged = DailyNews()
@@ -45,11 +52,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var logLimit = LogLimit()
     }
 
-    private let state: BriefLock<State>
-    private let feed = MembershipFeed()
-    private let lastDial = Atomic<UInt64>(0)
-    private let linksNow = Atomic<Int>(0)
-    private let isDraining = Atomic<Bool>(false)
+    let state: BriefLock<State>
+    let feed = MembershipFeed()
+    let lastDial = Atomic<UInt64>(0)
+    let linksNow = Atomic<Int>(0)
+    let isDraining = Atomic<Bool>(false)
 
     public init(_ settings: ClusterSettings) {
         self.settings = settings
@@ -63,6 +70,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             .multiplex([logger.metadataProvider, CallTrace.metadataProvider].compactMap(\.self))
         logger[metadataKey: "node"] = "\(settings.name)"
         self.logger = logger
+        linkEnvironment = LinkEnvironment(
+            epoch: epoch, now: { [epoch] in epoch.duration(to: .now) }, timeOfDay: settings.timeOfDay,
+            limits: settings.limits, silenceLimit: settings.silenceLimit, metrics: metrics, logger: logger)
     }
 
     /// Time since this system was made.
@@ -108,15 +118,15 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         let dialer = Dialer(system: self)
         try state.withLockedValue { state in
             // Whatever a shutdown did not see yet is closed by another one that follows this error.
-            if state.isStopping { throw TransportError.notRunning }
+            if state.stage == .stopping { throw TransportError.notRunning }
             state.dialer = dialer
-            state.isStarted = true
+            state.stage = .running
         }
         for seed in settings.join { dialer.seed(seed) }
         if let multicast = settings.multicast, settings.role == .node {
             let discovery = Discovery(settings: multicast, system: self)
             try state.withLockedValue { state in
-                if state.isStopping { throw TransportError.notRunning }
+                if state.stage == .stopping { throw TransportError.notRunning }
                 state.discovery = discovery
             }
             do {
@@ -135,8 +145,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     ///   with `connectionLost`.
     public func shutdown(within limit: Duration? = nil) async {
         let (server, discovery, dialer, links) = state.withLockedValue { state in
-            state.isStopping = true
-            return (state.server, state.discovery, state.dialer, state.links.values + state.givingWay)
+            state.stage = .stopping
+            return (state.server, state.discovery, state.dialer, state.links.all)
         }
         state.withLockedValue { $0.renewal }?.cancel()
         dialer?.stop()
@@ -182,7 +192,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             if let tls = state.withLockedValue({ $0.tls }) {
                 try tls.install(in: channel.pipeline.syncOperations, isClient: dialled)
             }
-            let handler = LinkHandler(system: self, dialled: dialled, established: established)
+            let handler = LinkHandler(
+                owner: self, environment: linkEnvironment, dialled: dialled, established: established)
             try channel.pipeline.syncOperations.addHandler(handler)
         }
     }
@@ -193,15 +204,15 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         try channel.syncOptions?.setOption(
             .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: FrameLimits.handshake))
         let (isStopping, crowdedOut) = state.withLockedValue { state in
-            (state.isStopping, state.pending.add(channel, from: channel.remoteAddress?.ipAddress ?? ""))
+            (state.stage == .stopping, state.pending.add(channel, from: channel.remoteAddress?.ipAddress ?? ""))
         }
         if isStopping { channel.close(promise: nil) }
         crowdedOut?.close(promise: nil)
         channel.closeFuture.whenComplete { [state] _ in state.withLockedValue { $0.pending.remove(channel) } }
     }
 
-    /// The handshake of a connection is done.
-    func authenticated(_ channel: any Channel) {
+    /// The handshake of a connection is done, and there is a link.
+    func widen(_ channel: any Channel) {
         state.withLockedValue { $0.pending.remove(channel) }
         // From now on there is much to read.
         try? channel.syncOptions?.setOption(
@@ -214,12 +225,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func connect(to address: NodeAddress) -> EventLoopFuture<Link> {
         let loop = eventLoopGroup.next()
         // Before the start there is no certificate either, and nothing leaves in clear that should not.
-        guard state.withLockedValue({ $0.isStarted && !$0.isStopping }) else {
+        guard state.withLockedValue({ $0.stage == .running }) else {
             return loop.makeFailedFuture(TransportError.notRunning)
         }
         let established = loop.makePromise(of: Link.self)
         let bootstrap = ClientBootstrap(group: loop)
-            .connectTimeout(Dialer.connectLimit)
+            .connectTimeout(LinkHandler.connectLimit)
             .channelInitializer { [self] channel in
                 initialize(channel, dialled: true, established: established)
             }
@@ -281,21 +292,16 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// Tells all peers, and those to come, whether this node takes new work. It is their business to heed it.
     package func drain(_ isDraining: Bool) {
         guard self.isDraining.exchange(isDraining, ordering: .sequentiallyConsistent) != isDraining else { return }
-        for link in state.withLockedValue({ Array($0.links.values) }) {
+        for link in state.withLockedValue({ Array($0.links.current.values) }) {
             link.send(ClusterSystem.draining(isDraining))
         }
     }
 
-    private static func draining(_ isDraining: Bool) -> Frame {
+    static func draining(_ isDraining: Bool) -> Frame {
         Frame(.draining, body: ByteBuffer(integer: UInt8(isDraining ? 1 : 0)))
     }
 
-    func heard(draining: Bool, from link: Link) {
-        guard link.peer.role == .node, isCurrent(link) else { return }
-        feed.update { $0.draining(link.peer.node, draining) }
-    }
-
-    private func member(by link: Link, found: Member.Found) -> Member {
+    func member(by link: Link, found: Member.Found) -> Member {
         let peer = link.peer
         return Member(
             node: peer.node, name: peer.name, version: peer.version ?? "", address: address(of: link),
@@ -309,38 +315,38 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     }
 
     /// How the peer of a link was found.
-    private func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
+    func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
         // Whose address was dialled without knowing who is there is one that the operator gave.
         dialer?.found(link.peer.node) ?? (link.candidate.dialledHere ? .join : .incoming)
     }
 
     /// Round trip of the last ping to a node; `nil` before the first.
     public func roundTrip(to node: NodeID) -> Duration? {
-        state.withLockedValue { $0.links[node] }?.roundTrip
+        state.withLockedValue { $0.links.current[node] }?.roundTrip
     }
 
     /// How far a node's time of day is ahead of this one's, to within half the round trip; `nil` where it has not told.
     public func clockOffset(of node: NodeID) -> Duration? {
-        state.withLockedValue { $0.links[node] }?.clockOffset
+        state.withLockedValue { $0.links.current[node] }?.clockOffset
     }
 
     /// The peers of every role.
-    package var peers: [Hello] { state.withLockedValue { $0.links.values.map(\.peer) } }
+    package var peers: [Hello] { state.withLockedValue { $0.links.current.values.map(\.peer) } }
 
     /// Whether there is a link to that node.
     package func isLinked(_ node: NodeID) -> Bool {
-        state.withLockedValue { $0.links[node] != nil }
+        state.withLockedValue { $0.links.current[node] != nil }
     }
 
     func link(to node: NodeID) -> Link? {
-        state.withLockedValue { $0.links[node] }
+        state.withLockedValue { $0.links.current[node] }
     }
 
     /// A node may be at one of these addresses, the best first: from a beacon or another member.
     func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let dialable = settings.isLoopbackOnly ? addresses.filter(\.isLoopback) : addresses
         guard !dialable.isEmpty else { return }
-        let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
+        let dialer = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialer }
         dialer?.suggest(dialable, node: node, by: found)
     }
 
@@ -353,230 +359,15 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// This machine has an address no more: whatever was linked from there hardly works.
     func lost(address: IPAddress) {
-        for link in state.withLockedValue({ Array($0.links.values) }) where link.localAddress == address {
+        for link in state.withLockedValue({ Array($0.links.current.values) }) where link.localAddress == address {
             link.doubt()
         }
     }
 
     /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.
     func heardGoodbye(of node: NodeID) {
-        let dialer = state.withLockedValue { $0.links[node] == nil ? $0.dialer : nil }
+        let dialer = state.withLockedValue { $0.links.current[node] == nil ? $0.dialer : nil }
         dialer?.left(node)
-    }
-
-    // MARK: - Links, as their handlers report them
-
-    /// The hello for one more connection.
-    func makeHello() -> Hello {
-        var hello = Hello(
-            cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
-            limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue, version: settings.version,
-            isDraining: isDraining.load(ordering: .sequentiallyConsistent) ? true : nil)
-        (hello.minimumVersion, hello.maximumVersion) = (settings.protocols.lowerBound, settings.protocols.upperBound)
-        return hello
-    }
-
-    /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
-    /// case they know better from where they see this node.
-    var advertised: NodeAddress? {
-        if let advertise = settings.advertise {
-            if case .hostPort(_, 0) = advertise, case .hostPort(_, let port) = listeningAddress {
-                return advertise.with(port: port)
-            }
-            return advertise
-        }
-        // A Unix socket is nobody's business but that of whoever was told its path.
-        guard settings.role == .node, case .hostPort = listeningAddress else { return nil }
-        return listeningAddress
-    }
-
-    /// Why a link to this peer is not wanted now.
-    private func objection(to link: Link, in state: State) -> Refusal? {
-        let peer = link.peer
-        if state.isStopping { return Refusal(.leaving, "\(name) is shutting down") }
-        if let old = state.links[peer.node],
-            !LinkChoice.newReplacesOld(own: node, peer: peer.node, old: old.candidate, new: link.candidate)
-        {
-            let dialled = link.candidate.dialledHere ? peer.node : node
-            return Refusal(.duplicate, "\(name) has a link to \(peer.name) already", by: dialled)
-        }
-        if settings.isLoopbackOnly, let address = link.remoteAddress, !address.isLoopback {
-            return Refusal(.role, "\(name) links to its own machine only, and \(address) is another")
-        }
-        return nil
-    }
-
-    /// Why a link to a process of this machine is not wanted where nothing else tells who that is: whoever has a link may do what
-    /// this node's user may, whichever side dialled.
-    private func objection(toUserOf link: Link) -> Refusal? {
-        guard settings.isLoopbackOnly, !settings.security.isOn, let owner = link.peerSocketOwner else { return nil }
-        switch owner {
-        case .user(let user) where settings.servedUsers.contains(user): return nil
-        case .unknown: return nil
-        case .user, .nobody:
-            return Refusal(
-                .role, "without a key, \(name) serves its own user only; give both the same key (--cluster-key)")
-        }
-    }
-
-    /// A handshake is done. Says why where the link is not wanted after all.
-    func established(_ link: Link) -> Refusal? {
-        let peer = link.peer
-        if let refusal = objection(toUserOf: link) { return refusal }
-        // Asked first: the dialer has a lock of its own.
-        let found = found(link, state.withLockedValue { $0.dialer })
-        // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
-        // new one could be told in the wrong order.
-        let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
-            if let objection = objection(to: link, in: state) { return (objection, nil) }
-            let old = state.links.updateValue(link, forKey: peer.node)
-            if let old { state.givingWay.append(old) }
-            if peer.role == .node {
-                let member = member(by: link, found: found)
-                feed.update { $0.linked(member) }
-            }
-            return (nil, old)
-        }
-        if let refusal { return refusal }
-        noteLinks()
-        // What is under way on the other link may finish there.
-        replaced?.giveWay()
-        superseded(by: link)
-        if peer.role == .node { introduce(link) }
-        // It may have begun since the hello was made.
-        if isDraining.load(ordering: .sequentiallyConsistent) { link.send(ClusterSystem.draining(true)) }
-        logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
-        return nil
-    }
-
-    private func noteLinks() {
-        let count = state.withLockedValue { $0.links.count }
-        linksNow.store(count, ordering: .relaxed)
-        metrics.linked(count: count)
-    }
-
-    /// Links up, as of a moment ago.
-    var linkCount: Int { linksNow.load(ordering: .relaxed) }
-
-    /// Another node at the address of an older one: the older has been restarted, or two were told to advertise one
-    /// address. The older gets a short time to show that it lives, instead of the usual one.
-    private func superseded(by link: Link) {
-        guard link.peer.role == .node, let address = address(of: link) else { return }
-        let others = state.withLockedValue { Array($0.links.values) }
-        for other in others where other !== link && other.peer.node != link.peer.node {
-            if other.peer.role == .node, self.address(of: other) == address { other.doubt() }
-        }
-    }
-
-    func ended(_ link: Link) {
-        let peer = link.peer
-        let wasCurrent = state.withLockedValue { state in
-            state.givingWay.removeAll { $0 === link }
-            guard state.links[peer.node] === link else { return false }
-            state.links[peer.node] = nil
-            if peer.role == .node { feed.update { $0.unlinked(peer.node, saidGoodbye: link.isLeaving) } }
-            return true
-        }
-        noteLinks()
-        guard wasCurrent, peer.role == .node else { return }
-        let dialer = state.withLockedValue { $0.isStopping ? nil : $0.dialer }
-        dialer?.lost(peer.node, saidGoodbye: link.isLeaving)
-    }
-
-    func suspected(_ link: Link) {
-        let discovery = state.withLockedValue { state -> Discovery? in
-            // A link that was replaced says nothing of whether its peer lives; and a client sends no beacons.
-            guard state.links[link.peer.node] === link, link.peer.role == .node else { return nil }
-            feed.update { $0.suspected(link.peer.node) }
-            return state.discovery
-        }
-        // Who is there answers within a tenth of a second.
-        discovery?.ask()
-    }
-
-    /// Whether it is the one link to its peer.
-    private func isCurrent(_ link: Link) -> Bool {
-        state.withLockedValue { $0.links[link.peer.node] === link }
-    }
-
-    func revived(_ link: Link) {
-        state.withLockedValue { state in
-            guard state.links[link.peer.node] === link else { return }
-            feed.update { $0.heard(link.peer.node) }
-        }
-    }
-
-    /// Beacons count for 30 s and certificates begin an hour before they are made: clocks that differ by more than this are on
-    /// their way there.
-    static let clockTolerance = Duration.seconds(10)
-
-    func compared(clockOf link: Link, offset: Duration, within roundTrip: Duration) {
-        let gap = offset < .zero ? .zero - offset : offset
-        guard gap > ClusterSystem.clockTolerance + roundTrip, isNews("clock", of: link.peer.name) else { return }
-        logger.warning(
-            "the clock of another node differs from this one's; do both machines set their clocks by NTP?",
-            metadata: ["peer": "\(link.peer.name)", "ahead": "\(offset.components.seconds) s"])
-    }
-
-    func refused(_ reason: String, peer: String) {
-        if isNews(reason, of: peer) {
-            logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(reason)"])
-        }
-    }
-
-    func broke(_ reason: String, peer: String) {
-        if isNews(reason, of: peer) {
-            logger.warning(
-                "closed a connection that sent something that is not the protocol",
-                metadata: ["peer": "\(peer)", "reason": "\(reason)"])
-        }
-    }
-
-    /// Whether this has not been logged for a day.
-    private func isNews(_ text: String, of peer: String) -> Bool {
-        let now = now
-        return state.withLockedValue { $0.logged.isNews(text, of: peer, now: now) }
-    }
-
-    /// Logs what a peer causes as often as it likes.
-    func warn(_ message: Logger.Message, of peer: String) {
-        let now = now
-        guard let leftOut = state.withLockedValue({ $0.logLimit.line("\(message)", of: peer, now: now) }) else {
-            return
-        }
-        var metadata: Logger.Metadata = ["peer": "\(peer)"]
-        if leftOut > 0 { metadata["left out"] = "\(leftOut) more like this" }
-        logger.warning(message, metadata: metadata)
-    }
-
-    /// Where the other nodes reach the peer of this link.
-    private func address(of link: Link) -> NodeAddress? {
-        guard let advertised = link.peer.advertised else { return nil }
-        guard advertised.isWildcard, case .hostPort(_, let port) = advertised else { return advertised }
-        return link.remoteAddress?.with(port: port)
-    }
-
-    // MARK: - Introductions
-
-    /// Tells a newcomer whom this node knows, so that one reachable seed is enough: it then dials the others.
-    private func introduce(_ newcomer: Link) {
-        let introductions = Introduction.choose(
-            members, heard: state.withLockedValue { $0.dialer }?.heard ?? [], for: newcomer.peer.node)
-        if !introductions.isEmpty, let body = try? WireCoder.encode(introductions) {
-            newcomer.send(Frame(.peers, body: body))
-        }
-    }
-
-    func received(peers body: ByteBuffer, from link: Link) {
-        guard link.peer.role == .node, let introductions = try? WireCoder.decode([Introduction].self, from: body)
-        else { return }
-        for introduction in introductions.prefix(Introduction.limit) {
-            guard introduction.address.isDialable, !introduction.address.isWildcard, !introduction.address.isScoped
-            else { continue }
-            // Another machine's loopback is not ours, unless that machine is this one.
-            if introduction.address.isLoopback, link.remoteAddress?.isLoopback != true { continue }
-            suggest([introduction.address], node: introduction.node, by: .introduction)
-        }
     }
 }
 

@@ -22,9 +22,16 @@ final class InboundCalls: Sendable {
         /// Calls with long arguments, and those behind them, by actor. A queue exists while a task works it off.
         var queues: [String: Deque<Waiting>] = [:]
         var waitingBytes = 0
-        var isRetired = false
-        /// Whether somebody waits for the last call to end.
-        var isWinding = false
+        var intake = Intake.open
+    }
+
+    /// Which further calls are taken.
+    private enum Intake: Sendable {
+        case open
+        /// Any, but somebody waits for the last one to end.
+        case windingDown
+        /// None, and somebody may wait for the last one to end.
+        case closed
     }
 
     private let epoch: ContinuousClock.Instant
@@ -50,7 +57,7 @@ final class InboundCalls: Sendable {
         let deadline = epoch.duration(to: .now) + remaining
         deadlines.add(deadline)
         return state.withLockedValue { state in
-            state.isRetired ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
+            state.intake == .closed ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
         }
     }
 
@@ -105,7 +112,7 @@ final class InboundCalls: Sendable {
         // The link may wait for this.
         let isAwaited = state.withLockedValue { state in
             state.running.finished(call)
-            return state.isWinding
+            return state.intake != .open
         }
         if isAwaited { changed() }
     }
@@ -133,7 +140,7 @@ final class InboundCalls: Sendable {
     /// Cancels all and admits no further ones.
     func cancelAll() {
         let tasks = state.withLockedValue { state in
-            state.isRetired = true
+            state.intake = .closed
             return state.running.cancelAll()
         }
         for task in tasks { task.cancel() }
@@ -144,8 +151,7 @@ final class InboundCalls: Sendable {
     /// - Parameter admitting: whether further ones may still run.
     func windDown(admitting: Bool) {
         state.withLockedValue { state in
-            state.isWinding = true
-            if !admitting { state.isRetired = true }
+            if state.intake != .closed { state.intake = admitting ? .windingDown : .closed }
         }
     }
 }

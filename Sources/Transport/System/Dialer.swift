@@ -15,9 +15,6 @@ final class Dialer: Sendable {
     /// the system's own references then count in a place apart.
     private let system: ClusterSystem
 
-    /// Time for one TCP connection to come up on a LAN before the next try.
-    static let connectLimit = TimeAmount.seconds(3)
-
     init(system: ClusterSystem) {
         self.system = system
         plan = NIOLockedValueBox(DialPlan(own: system.node))

@@ -1,0 +1,71 @@
+import Logging
+import NIOCore
+
+/// What the handler of a connection asks of the node that the connection belongs to, and tells it.
+///
+/// All of it happens on the connection's event loop, and returns at once.
+protocol LinkOwner: AnyObject, Sendable {
+    /// Links up, as of a moment ago.
+    var linkCount: Int { get }
+
+    /// The hello for one more connection.
+    func makeHello() -> Hello
+
+    /// A handshake is done, and this is the link that came of it. Says why where it is not wanted after all.
+    func admit(_ link: Link, on channel: any Channel) -> Refusal?
+
+    /// Runs a call of the peer, or answers why not.
+    ///
+    /// - Throws: what ends the link: a call that no peer of this protocol makes.
+    func run(call: Frame, of link: Link, _ targets: DeclaredTargets) throws
+
+    /// Something has become known of a link's peer.
+    func report(_ news: LinkNews, of link: Link)
+
+    /// A connection is closed for a reason that the operator should see.
+    ///
+    /// - Parameter peer: who is at its other end, for people.
+    func report(_ trouble: ConnectionTrouble, with peer: String)
+}
+
+/// What becomes known of the peer of a link.
+enum LinkNews {
+    /// The connection has ended. The last of all news, and told once.
+    case ended
+    /// It has been silent for so long that it may be gone.
+    case suspected
+    /// It was suspected, and is there.
+    case revived
+    /// Its time of day is so far ahead of this machine's, to within half a round trip.
+    case comparedClocks(offset: Duration, roundTrip: Duration)
+    /// Whether it takes new work.
+    case draining(Bool)
+    /// The encoded introductions of nodes that it knows.
+    case introductions(ByteBuffer)
+}
+
+/// Why a connection is closed, where the operator can do something about it.
+enum ConnectionTrouble {
+    /// Its handshake was not to this side's liking.
+    case refused(reason: String)
+    /// It carried something that is not the protocol.
+    case broken(reason: String)
+    /// Its peer asks and does not read the answers.
+    case unread
+}
+
+/// What the handlers of all connections of one node have in common.
+struct LinkEnvironment: Sendable {
+    /// The node's start, from which the deadlines of calls count.
+    let epoch: ContinuousClock.Instant
+    /// Time since then.
+    let now: @Sendable () -> Duration
+    /// Milliseconds since 1970.
+    let timeOfDay: @Sendable () -> UInt64
+    /// What this node takes from a peer.
+    let limits: LinkLimits
+    /// Silence after which a link is given up; see `ClusterSettings`.
+    let silenceLimit: Duration
+    let metrics: TransportMetrics
+    let logger: Logger
+}

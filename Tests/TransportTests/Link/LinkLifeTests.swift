@@ -1,0 +1,132 @@
+import Base
+import Testing
+
+@testable import Transport
+
+@Suite struct LinkLifeTests {
+    private func settled(_ life: inout LinkLife) -> LinkLife.Action? {
+        life.settle(made: 0, served: 0, hasUnwritten: false)
+    }
+
+    @Test func `a link that stays open is never settled`() {
+        var life = LinkLife()
+        life.peerGaveWay()
+        #expect(settled(&life) == nil)
+        #expect(!life.isRetired)
+    }
+
+    @Test func `a node that leaves says so once, and closes when all calls are done and written`() {
+        var life = LinkLife()
+        #expect(life.leave() == .send(.goodbye))
+        #expect(life.leave() == nil)
+        #expect(life.isRetired)
+        #expect(life.settle(made: 1, served: 0, hasUnwritten: false) == nil)
+        #expect(life.settle(made: 0, served: 1, hasUnwritten: false) == nil)
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: true) == nil)
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: false) == .close)
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: false) == nil, "it is closed once")
+    }
+
+    @Test func `a link that gives way says so when its own calls are done, and serves those of the peer`() {
+        var life = LinkLife()
+        life.giveWay()
+        #expect(life.settle(made: 1, served: 0, hasUnwritten: false) == nil)
+        #expect(life.settle(made: 0, served: 3, hasUnwritten: true) == .send(.giveWay))
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: false) == nil, "the peer may still have calls to make")
+        life.peerGaveWay()
+        #expect(life.settle(made: 0, served: 1, hasUnwritten: false) == nil)
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: true) == nil)
+        #expect(life.settle(made: 0, served: 0, hasUnwritten: false) == .close)
+    }
+
+    @Test func `a peer that gave way first is remembered`() {
+        var life = LinkLife()
+        life.peerGaveWay()
+        life.giveWay()
+        #expect(settled(&life) == .send(.giveWay))
+        #expect(settled(&life) == .close)
+    }
+
+    @Test func `a peer that leaves is made no calls, and closes the connection itself`() {
+        var life = LinkLife()
+        life.peerLeaves()
+        #expect(life.isRetired)
+        #expect(settled(&life) == nil)
+        life.giveWay()
+        #expect(settled(&life) == .send(.giveWay))
+        life.peerGaveWay()
+        #expect(life.peer == .leaves)
+        #expect(settled(&life) == nil)
+    }
+
+    @Test func `a node that is shut down leaves a link that gives way`() {
+        var life = LinkLife()
+        life.giveWay()
+        #expect(life.leave() == .send(.goodbye))
+        #expect(settled(&life) == .close)
+        life.giveWay()
+        #expect(life.state == .closing)
+    }
+
+    @Test(arguments: [true, false]) func `an end remembers whether another link was to be taken before`(gaveWay: Bool) {
+        var life = LinkLife()
+        if gaveWay { life.giveWay() }
+        life.end()
+        #expect(life.hasEnded)
+        #expect(life.isRetired == gaveWay)
+        life.end()
+        #expect(life.isRetired == gaveWay)
+        #expect(life.leave() == nil)
+        life.giveWay()
+        #expect(life.isRetired == gaveWay)
+        #expect(settled(&life) == nil)
+    }
+
+    /// Anything in any order: what must never happen does not, and all of it happens somewhere.
+    @Test func `no order of events closes a link with something under way, or says a thing twice`() {
+        var seen: Set<LinkLife.Action> = []
+        for seed in 0..<2000 {
+            var random = SplitMix64(seed: UInt64(seed))
+            var life = LinkLife()
+            var said: [LinkLife.Action] = []
+            var wasRetired = false
+            var made = 1
+            for _ in 0..<12 {
+                // None is made once the link is retired; those under way end some time.
+                made = min(Int(random.next() % 2), wasRetired ? made : 1)
+                let served = Int(random.next() % 2)
+                let hasUnwritten = random.next() % 2 == 0
+                let action: LinkLife.Action?
+                switch random.next() % 8 {
+                case 0: action = life.leave()
+                case 1:
+                    life.giveWay()
+                    action = nil
+                case 2:
+                    life.peerLeaves()
+                    action = nil
+                case 3:
+                    life.peerGaveWay()
+                    action = nil
+                case 4 where random.next() % 4 == 0:
+                    life.end()
+                    action = nil
+                default:
+                    action = life.settle(made: made, served: served, hasUnwritten: hasUnwritten)
+                    if action == .close {
+                        #expect(made == 0 && served == 0 && !hasUnwritten, "seed \(seed)")
+                    }
+                    if action == .send(.giveWay) { #expect(made == 0, "seed \(seed)") }
+                }
+                #expect(!wasRetired || life.isRetired, "seed \(seed): calls are made again")
+                wasRetired = life.isRetired
+                guard let action else { continue }
+                #expect(!said.contains(action), "seed \(seed)")
+                #expect(said.last != .close, "seed \(seed): something follows the close")
+                said.append(action)
+                seen.insert(action)
+            }
+        }
+        #expect(seen == [.send(.goodbye), .send(.giveWay), .close])
+    }
+}
