@@ -57,11 +57,11 @@ struct HostileClients {
 
     /// Everything ends, and nothing is left.
     mutating func end() {
-        for attempt in started { follow(book.ended(attempt, .refused("stopped"), .zero, now: now)) }
-        for attempt in started { follow(book.ended(attempt, .refused("stopped"), .zero, now: now)) }
+        for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
+        for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
         now += WorkBook.retention * 2
         follow(book.expire(now: now))
-        while let attempt = started.popFirst() { follow(book.ended(attempt, .fault("x"), .zero, now: now)) }
+        while let attempt = started.popFirst() { follow(book.recordEnd(of: attempt, .fault("x"), .zero, now: now)) }
         require(book.waiting == 0 && !book.hasResults, "what nobody asks for is forgotten: \(book.waiting)")
         require(book.nextExpiry == nil, "nothing is left to expire")
     }
@@ -151,7 +151,7 @@ struct HostileClients {
             default: .badInput("no image")
             }
         started.remove(attempt)
-        follow(book.ended(attempt, outcome, .milliseconds(5), now: now))
+        follow(book.recordEnd(of: attempt, outcome, .milliseconds(5), now: now))
     }
 
     private mutating func pass() {

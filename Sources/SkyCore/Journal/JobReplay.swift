@@ -23,7 +23,7 @@ struct JobReplay: Sendable {
 
     init(_ request: JobRequest) {
         plan = request.kind.request.plan()
-        follow(plan.begin())
+        take(plan.begin())
     }
 
     var completed: FinishedTasks { FinishedTasks(sorted: completedTasks) }
@@ -41,17 +41,17 @@ struct JobReplay: Sendable {
             return
         }
         plan.ran(result.task.index, value, on: result.node, took: result.duration)
-        follow(plan.completed(result.task.index, value))
+        take(plan.completed(result.task.index, value))
     }
 
     mutating func take(_ failure: StoredFailure) {
         guard failure.task.index < tasks else { return strayTask = failure.task }
         failedTasks.append(failure.task.index)
         published.failed += 1
-        follow(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
+        take(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
     }
 
-    private mutating func follow(_ step: PlanStep) {
+    private mutating func take(_ step: PlanStep) {
         events += step.events
         tasks += step.newTasks
         if step.isLast { isSealed = true }

@@ -139,7 +139,7 @@ package struct JobScheduler {
         case .succeeded(let attempt, let node, let duration):
             succeeded(attempt, on: node, took: duration)
         case .failed(let attempt, let node, let failure):
-            let alone = ended(attempt, on: node)
+            let alone = freeSlot(of: attempt, on: node)
             failed(attempt, on: node, failure, alone: alone)
         case .adopted(let attempt, let node):
             adopted(attempt, on: node)

@@ -5,7 +5,7 @@ extension JobScheduler {
     /// other: the work is done, and the newer attempts are stopped.
     mutating func succeeded(_ attempt: AttemptID, on node: NodeID, took duration: Duration?) {
         let sent = roster.sent(attempt, to: node)
-        _ = ended(attempt, on: node)
+        _ = freeSlot(of: attempt, on: node)
         let task = attempt.task.index
         guard jobs.isOpen(task, of: attempt.job), isCredible(attempt, on: node) else {
             outbox.append(.discarded(attempt))
@@ -21,7 +21,7 @@ extension JobScheduler {
     /// An attempt does not occupy a slot of its node any more.
     ///
     /// - Returns: whether nothing else was allowed beside it.
-    mutating func ended(_ attempt: AttemptID, on node: NodeID) -> Bool {
+    mutating func freeSlot(of attempt: AttemptID, on node: NodeID) -> Bool {
         roster.update(node) { $0.remove(attempt) }
         guard isolation.attempt == attempt else { return false }
         endIsolation()
@@ -48,7 +48,7 @@ extension JobScheduler {
         }
         guard let verdict = charged else { return }
         if case .nodeLost = failure { rest(node, for: policy.lossDelay) }
-        follow(verdict, attempt, on: node, failure)
+        apply(verdict, attempt, on: node, failure)
     }
 
     /// A task of an earlier life that ran where the coordinator died.
@@ -57,10 +57,10 @@ extension JobScheduler {
         for risk in risks { verdict = jobs.update(job) { [policy] in $0.blame(task, risk, policy: policy) } ?? verdict }
         guard let verdict, let risk = risks.last else { return }
         let attempt = AttemptID(job: job, task: TaskID(task), number: 0, generation: generation)
-        follow(verdict, attempt, on: risk.node, .nodeLost("\(risk.node) ended"))
+        apply(verdict, attempt, on: risk.node, .nodeLost("\(risk.node) ended"))
     }
 
-    private mutating func follow(
+    private mutating func apply(
         _ verdict: TaskRecord.Verdict, _ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure
     ) {
         let (job, task) = (attempt.job, attempt.task.index)

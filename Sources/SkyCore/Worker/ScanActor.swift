@@ -84,7 +84,7 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
             let (lease, update) = try book.reserve(request.wanted, by: request.incarnation, from: caller, now: now)
-            follow(update)
+            carryOut(update)
             return lease
         }
     }
@@ -95,7 +95,7 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func assign(_ assignment: Assignment) throws {
         try listening {
             let update = try book.assign(assignment, from: caller, now: now)
-            follow(update)
+            carryOut(update)
             let started = Set(update.start.map(\.attempt))
             for request in assignment.attempts where !started.contains(request.attempt) { runner.lookAhead(request) }
         }
@@ -120,7 +120,7 @@ package distributed actor ScanActor: ClusterActor {
 
     /// Takes no new work from now on, or does again. What runs goes on.
     package distributed func drain(_ isDraining: Bool) {
-        follow(book.setDraining(isDraining, now: now))
+        carryOut(book.setDraining(isDraining, now: now))
         actorSystem.drain(isDraining)
     }
 
@@ -128,7 +128,7 @@ package distributed actor ScanActor: ClusterActor {
         try listening {
             let (collection, update) = try book.collect(
                 request, from: caller, limit: ScanActor.collectionLimit, now: now)
-            follow(update)
+            carryOut(update)
             return collection
         }
     }
@@ -142,15 +142,15 @@ package distributed actor ScanActor: ClusterActor {
     // MARK: - Called by this node
 
     /// The link to a node is gone.
-    package func linkLost(_ node: NodeID) { follow(book.linkLost(node, now: now)) }
+    package func linkLost(_ node: NodeID) { carryOut(book.linkLost(node, now: now)) }
 
     /// A node has said goodbye.
-    package func left(_ node: NodeID) { follow(book.left(node, now: now)) }
+    package func left(_ node: NodeID) { carryOut(book.left(node, now: now)) }
 
     /// Voids the leases that nobody renewed, until cancelled. Sleeps while there are none.
     package func expireLeases() async {
         while !Task.isCancelled {
-            follow(book.expire(now: now))
+            carryOut(book.expire(now: now))
             let next = book.nextExpiry
             let sooner = Latch()
             expiry = (next, sooner)
@@ -163,13 +163,13 @@ package distributed actor ScanActor: ClusterActor {
     }
 
     /// Changes how many attempts may run at once; those that run go on.
-    package func setSlots(_ slots: Int) { follow(book.setSlots(slots, now: now)) }
+    package func setSlots(_ slots: Int) { carryOut(book.setSlots(slots, now: now)) }
 
     /// Takes no new work any more. One opens when nothing runs, the other when all results are fetched too.
     func finish() -> (idle: Latch, fetched: Latch) {
         let latches = ending ?? (Latch(), Latch())
         ending = latches
-        follow(book.setDraining(true, now: now))
+        carryOut(book.setDraining(true, now: now))
         return latches
     }
 
@@ -181,7 +181,7 @@ package distributed actor ScanActor: ClusterActor {
 
     // MARK: - Doing it
 
-    private func follow(_ update: WorkBook.Update) {
+    private func carryOut(_ update: WorkBook.Update) {
         var wake = update.wake
         for attempt in update.stop { attempts[attempt]?.cancel() }
         var start = Deque(update.start)
@@ -190,7 +190,7 @@ package distributed actor ScanActor: ClusterActor {
                 run(request)
                 continue
             }
-            let next = ended(request.attempt, outcome, .zero)
+            let next = recordEnd(of: request.attempt, outcome, .zero)
             wake.formUnion(next.wake)
             start += next.start
         }
@@ -205,12 +205,12 @@ package distributed actor ScanActor: ClusterActor {
         attempts[request.attempt] = Task { [runner] in
             let outcome = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
             attempts[request.attempt] = nil
-            follow(ended(request.attempt, outcome, now - began))
+            carryOut(recordEnd(of: request.attempt, outcome, now - began))
         }
     }
 
-    private func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
+    private func recordEnd(of attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
         attemptCounts.count(outcome)
-        return book.ended(attempt, outcome, duration, now: now)
+        return book.recordEnd(of: attempt, outcome, duration, now: now)
     }
 }

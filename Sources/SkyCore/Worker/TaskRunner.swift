@@ -44,12 +44,12 @@ package struct TaskRunner: Sendable {
         let rehearsal = request.task.rehearsal
         let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
         if allowsCrash, rehearsal.poison == .node || crashes { kill(getpid(), SIGKILL) }
-        let outcome = await perform(request)
+        let outcome = await self.outcome(of: request)
         guard outcome.isDone, rehearsal.failsFirstAttempt else { return outcome }
         return .fault("rehearsed failure of the first try")
     }
 
-    private func perform(_ request: RunRequest) async -> AttemptOutcome {
+    private func outcome(of request: RunRequest) async -> AttemptOutcome {
         switch request.task.work.value.place {
         case .daemon(let work):
             // What kills a process is rehearsed in one that may die.

@@ -193,9 +193,9 @@ package struct WorkBook {
     // MARK: - What happens
 
     /// An attempt that was started has ended, well or not.
-    package mutating func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration)
-        -> Update
-    {
+    package mutating func recordEnd(
+        of attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration
+    ) -> Update {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()
         let changed = leases.finish(attempt, now: now)

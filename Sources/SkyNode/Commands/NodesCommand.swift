@@ -146,8 +146,8 @@ struct NodesListCommand: AsyncParsableCommand {
                 for line in table.lines { Console.output(line) }
             case (false, .json):
                 for report in try await coordinator.nodes() { Console.output(try JSONLine.encode(NodeLine(report))) }
-            case (true, .text) where Console.outputIsTerminal: try await picture(coordinator)
-            case (true, _): try await follow(coordinator)
+            case (true, .text) where Console.outputIsTerminal: try await redrawTable(of: coordinator)
+            case (true, _): try await printChanges(of: coordinator)
             }
         }
     }
@@ -161,7 +161,7 @@ struct NodesListCommand: AsyncParsableCommand {
     }
 
     /// A line for every change.
-    private func follow(_ coordinator: Coordinator) async throws {
+    private func printChanges(of coordinator: Coordinator) async throws {
         var known = MembershipLines()
         var next: UInt64?
         while !Task.isCancelled, !Console.isOutputLost {
@@ -174,7 +174,7 @@ struct NodesListCommand: AsyncParsableCommand {
     }
 
     /// The table, drawn again every second and with every change.
-    private func picture(_ coordinator: Coordinator) async throws {
+    private func redrawTable(of coordinator: Coordinator) async throws {
         var next: UInt64?
         while !Task.isCancelled, !Console.isOutputLost {
             // As wide as the window is by now.

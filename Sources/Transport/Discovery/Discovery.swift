@@ -69,7 +69,7 @@ final class Discovery: Sendable {
             return state.isStopped
         }
         if isStopped { return await sockets.close() }
-        _ = await follow(interfaces, sockets)
+        _ = await adopt(interfaces, sockets)
         advance(.started)
         hasLooked(sockets)
         rejoin(sockets)
@@ -119,7 +119,7 @@ final class Discovery: Sendable {
         }
         guard let sockets else { return }
         let interfaces = try? NetworkInterface.all()
-        if let interfaces, await follow(interfaces, sockets) { advance(.changed) }
+        if let interfaces, await adopt(interfaces, sockets) { advance(.changed) }
         hasLooked(sockets, interfaces != nil)
     }
 
@@ -142,7 +142,7 @@ final class Discovery: Sendable {
     /// Opens and closes paths until they are those that there should be.
     ///
     /// - Returns: whether any has changed.
-    private func follow(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
+    private func adopt(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
         let wanted = paths(interfaces)
         let present = sockets.paths
         // Those that were there, not those that are open: one whose address has gone may have failed to send before.

@@ -22,7 +22,7 @@ final class Dialer: Sendable {
 
     func seed(_ address: NodeAddress) {
         if address.isName { return lookUp(address) }
-        perform(plan.withLockedValue { $0.seed(address, now: system.now) })
+        carryOut(plan.withLockedValue { $0.seed(address, now: system.now) })
     }
 
     /// Dials all addresses that a name stands for, now and whenever they change.
@@ -54,7 +54,7 @@ final class Dialer: Sendable {
     func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let isLinked = system.isLinked(node)
         let now = system.now
-        perform(
+        carryOut(
             plan.withLockedValue { $0.suggest(addresses, node: node, by: found, isLinked: isLinked, now: now) })
     }
 
@@ -69,14 +69,14 @@ final class Dialer: Sendable {
     }
 
     func lost(_ node: NodeID, saidGoodbye: Bool) {
-        perform(plan.withLockedValue { $0.lost(node, saidGoodbye: saidGoodbye, now: system.now) })
+        carryOut(plan.withLockedValue { $0.lost(node, saidGoodbye: saidGoodbye, now: system.now) })
     }
 
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
     }
 
-    private func perform(_ actions: [DialPlan.Action]) {
+    private func carryOut(_ actions: [DialPlan.Action]) {
         guard !isStopped.load(ordering: .sequentiallyConsistent) else { return }
         for action in actions {
             switch action {
@@ -87,7 +87,7 @@ final class Dialer: Sendable {
                     guard let self else { return }
                     // Not under the plan's lock: the system has one of its own.
                     let isLinked = plan.withLockedValue { $0.node(at: address) }.map(system.isLinked) ?? false
-                    perform(plan.withLockedValue { $0.due(address, now: system.now, isLinked: isLinked) })
+                    carryOut(plan.withLockedValue { $0.due(address, now: system.now, isLinked: isLinked) })
                 }
             }
         }
@@ -97,7 +97,7 @@ final class Dialer: Sendable {
         system.connect(to: address).whenComplete { [self] result in
             switch result {
             case .success(let link):
-                perform(plan.withLockedValue { $0.connected(address, to: link.peer.node, now: system.now) })
+                carryOut(plan.withLockedValue { $0.connected(address, to: link.peer.node, now: system.now) })
                 if !system.isLinked(link.peer.node) {
                     // It ended between coming up and being noted here.
                     lost(link.peer.node, saidGoodbye: link.isLeaving)
@@ -108,7 +108,7 @@ final class Dialer: Sendable {
                 if !failure.isOfItself {
                     tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
                 }
-                perform(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
+                carryOut(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
             }
         }
     }

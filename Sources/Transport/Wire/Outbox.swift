@@ -92,7 +92,7 @@ package struct Outbox: Sendable {
     }
 
     /// A long body has left wholly, or is not sent any further.
-    private mutating func ended(_ kind: Frame.Kind, _ call: UInt64) {
+    private mutating func finishBody(_ kind: Frame.Kind, _ call: UInt64) {
         guard !lengths.isEmpty, let length = lengths.removeValue(forKey: Key(kind: kind, call: call)) else { return }
         assembling -= length
         while let next = held.first, assembling == 0 || assembling + next.bodySize <= FrameLimits.assembly {
@@ -106,7 +106,7 @@ package struct Outbox: Sendable {
         if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
             let frame = data.remove(at: index)
             count(.call, isCut: frame.isCut, -frame.bodySize)
-            ended(.call, call)
+            finishBody(.call, call)
         } else if let index = held.firstIndex(where: { $0.kind == .call && $0.call == call }) {
             let frame = held.remove(at: index)
             count(.call, isCut: frame.isCut, -frame.bodySize)
@@ -148,7 +148,7 @@ package struct Outbox: Sendable {
         guard first.bodySize > size else {
             if first.kind != .call { answerCount -= 1 }
             credit -= first.length
-            ended(first.kind, first.call)
+            finishBody(first.kind, first.call)
             return first
         }
         let piece = first.takePiece(size)

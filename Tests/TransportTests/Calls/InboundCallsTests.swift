@@ -15,7 +15,7 @@ import Testing
             #expect(calls.admit(call, remaining: .seconds(60), unanswered: 0) == .run)
             calls.start(call, actor: "one", size: InboundCalls.inlineSize + 1) {
                 begun.withLockedValue { $0.append(call) }
-                calls.ended(call)
+                calls.finish(call)
             }
             // So that the next comes at the moment when the queue runs empty, which is where the danger was.
             while calls.count > 0, !Task.isCancelled { await Task.yield() }

@@ -198,7 +198,7 @@ import Testing
         link.send(Frame(.reply, call: 1))
         #expect(try bench.written() == [.reply])
         #expect(!bench.isClosed)
-        link.inbound.ended(1)
+        link.inbound.finish(1)
         #expect(bench.isClosed)
         #expect(bench.notes.news == ["ended"])
     }
@@ -221,7 +221,7 @@ import Testing
         #expect(try bench.written() == [.giveWay])
         try bench.receive(Frame(.giveWay))
         #expect(!bench.isClosed, "a call of the peer is under way")
-        link.inbound.ended(1)
+        link.inbound.finish(1)
         #expect(bench.isClosed)
         #expect(bench.notes.news == ["ended"])
     }

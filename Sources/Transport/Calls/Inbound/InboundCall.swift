@@ -92,5 +92,5 @@ final class InboundCall: Sendable {
     }
 
     /// The last that is to be said.
-    func end() { link.inbound.ended(id) }
+    func end() { link.inbound.finish(id) }
 }

@@ -64,7 +64,7 @@ final class InboundCalls: Sendable {
     /// Starts an admitted call, behind those for the same actor that came before it. To be called on the event loop.
     ///
     /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
-    /// that is what keeps the order. No method runs on the event loop itself. It ends with `ended`.
+    /// that is what keeps the order. No method runs on the event loop itself. It ends with `finish`.
     func start(_ call: UInt64, actor: String, size: Int, _ operation: @escaping Operation) {
         let waiting = Waiting(call: call, size: size, operation: operation)
         let (startsNow, startsQueue) = state.withLockedValue { state in
@@ -108,7 +108,7 @@ final class InboundCalls: Sendable {
     }
 
     /// To be said by every call that was started, when it has answered.
-    func ended(_ call: UInt64) {
+    func finish(_ call: UInt64) {
         // The link may wait for this.
         let isAwaited = state.withLockedValue { state in
             state.running.finished(call)
