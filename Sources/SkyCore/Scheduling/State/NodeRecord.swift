@@ -16,7 +16,7 @@ struct NodeRecord {
     let measuresAlike: Bool
     /// Slots leased there for this coordinator.
     var slots = 0
-    /// The number of the newest lease that we know of.
+    /// The fencing token of the newest lease that we know of.
     var epoch: UInt64?
     /// Attempts that run or wait there. Stopped attempts are included until they are reported.
     private(set) var running: [AttemptID: Sent] = [:]
