@@ -92,7 +92,7 @@ package distributed actor ScanActor: ClusterActor {
 
     /// Takes attempts and stops others. The results show how they end.
     ///
-    /// - Throws: as `reserve`.
+    /// - Throws: `WorkBook.Rejection`, like `reserve`.
     package distributed func assign(_ assignment: Assignment) throws {
         try listening {
             let update = try book.assign(assignment, from: caller, now: now)
@@ -104,7 +104,7 @@ package distributed actor ScanActor: ClusterActor {
 
     /// Returns results and the lease. Waits a few seconds if both have nothing new.
     ///
-    /// - Throws: as `reserve`.
+    /// - Throws: `WorkBook.Rejection`, like `reserve`.
     package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
         let caller = caller
         let found = try collected(request, by: caller)

@@ -40,7 +40,7 @@ struct JobLocality {
     /// its turn.
     func bias(for node: NodeRecord, roster: Roster) -> Int {
         guard let home, roster.isUsable(home) else { return 0 }
-        // The number counts the tasks that can be on the node, those that wait included.
+        // So many tasks can be on the node at a time, those that wait included.
         return home == node.id ? -2 * node.slots : 2 * node.slots
     }
 }

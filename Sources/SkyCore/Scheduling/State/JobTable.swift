@@ -127,10 +127,10 @@ struct JobTable {
         return (nil, isCutShort, leavesUntil)
     }
 
-    /// Chooses the job of the highest priority; among equals, the one with the fewest running tasks; among equals again,
-    /// the one that was served longest ago. Therefore jobs of equal priority have equal numbers of slots, however long
-    /// their tasks take. For jobs that the node itself began, the number of running tasks is lowered by what `JobLocality`
-    /// says.
+    /// Chooses the job of the highest priority; among equals, the one with the fewest running tasks; among equals again, the
+    /// one that was served longest ago. Therefore jobs of equal priority have equal numbers of slots, however long their tasks
+    /// take. `JobLocality` lowers the number of running tasks for jobs that the node itself began, and raises it for jobs that
+    /// other nodes began.
     private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
         var best: (turn: Int, priority: Int, running: Int)?
         for (turn, job) in rotation.enumerated() {
