@@ -148,9 +148,9 @@ extension Journal {
     /// Results of a job in the order of tasks, `count` at most.
     ///
     /// - Parameters:
-    /// - task: the number of the first task.
-    /// - count: the most results that are returned.
-    /// - withPayloads: `false` leaves the payloads empty, for jobs that do not need to read their results.
+    ///   - task: the number of the first task.
+    ///   - count: the most results that are returned.
+    ///   - withPayloads: `false` leaves the payloads empty, for jobs that do not need to read their results.
     package func results(
         of job: JobID, from task: Int, count: Int, withPayloads: Bool = true
     ) async throws(JournalError) -> [StoredResult] {

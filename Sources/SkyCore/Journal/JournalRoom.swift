@@ -10,8 +10,8 @@ struct JournalRoom: Hashable, Sendable {
     var isFull: Bool { held > limit }
 
     /// - Parameters:
-    /// - limit: the limit that the operator set.
-    /// - disk: the size of the disk, and what it has left for this user; `nil` if that is not known.
+    ///   - limit: the limit that the operator set.
+    ///   - disk: the size of the disk, and what it has left for this user; `nil` if that is not known.
     init(held: Int, limit: Int, disk: (size: Int, available: Int)?) {
         (self.held, self.limit) = (held, limit)
         guard let disk else { return }

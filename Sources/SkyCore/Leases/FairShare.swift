@@ -10,8 +10,8 @@ struct FairShare {
     private(set) var favoured: Set<Int> = []
 
     /// - Parameters:
-    /// - slots: how many slots there are to give.
-    /// - demands: how many slots each coordinator wants, the first in line first; a negative demand counts as 0.
+    ///   - slots: how many slots there are to give.
+    ///   - demands: how many slots each coordinator wants, the first in line first; a negative demand counts as 0.
     init(of slots: Int, among demands: [Int]) {
         shares = [Int](repeating: 0, count: demands.count)
         var left = max(0, slots)

@@ -52,8 +52,8 @@ package final class Node: Sendable {
     /// Takes no new work, and waits until the tasks that run here have ended and their results are fetched.
     ///
     /// - Parameters:
-    /// - grace: how long to wait. Tasks that still run then are left to other nodes.
-    /// - begun: is called with the number of tasks to wait for.
+    ///   - grace: how long to wait. Tasks that still run then are left to other nodes.
+    ///   - begun: is called with the number of tasks to wait for.
     package func drain(atMost grace: Duration, begun: @Sendable (Int) -> Void) async {
         guard let (running, latches) = await scan.whenLocal({ ($0.running, $0.finish()) }) else { return }
         system.drain(true)

@@ -10,8 +10,8 @@ package struct DaemonPixels: PixelSupply {
     private let eventLoop: any EventLoop
 
     /// - Parameters:
-    /// - system: the worker's own actor system, whose only peer is its daemon.
-    /// - eventLoop: the event loop on which to wait for the daemon's answers.
+    ///   - system: the worker's own actor system, whose only peer is its daemon.
+    ///   - eventLoop: the event loop on which to wait for the daemon's answers.
     package init(_ system: ClusterSystem, on eventLoop: any EventLoop) {
         (self.system, self.eventLoop) = (system, eventLoop)
     }

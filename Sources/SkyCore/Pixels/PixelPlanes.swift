@@ -44,8 +44,8 @@ enum PixelPlanes {
     }
 
     /// - Parameters:
-    /// - bytes: what a peer sent; it may be anything.
-    /// - count: how many pixels there must be.
+    ///   - bytes: what a peer sent; it may be anything.
+    ///   - count: how many pixels there must be.
     /// - Returns: the pixels, or `nil` if `encode` cannot have made these bytes from so many pixels.
     static func decode(_ bytes: ByteBuffer, count: Int) -> [Float]? {
         var bytes = bytes

@@ -38,7 +38,7 @@ package struct JobScheduler {
 
     /// - Parameters:
     ///   - localNode: the node this coordinator lives in. It gets work like others once `nodeJoined` announces it.
-    /// - generation: the generation of this incarnation of the coordinator; its attempts carry it.
+    ///   - generation: the generation of this incarnation of the coordinator; its attempts carry it.
     ///   - seed: for the jitter of back-offs; the same seed and events give the same actions.
     package init(localNode: NodeID, generation: UInt64 = 1, policy: Policy = Policy(), seed: UInt64) {
         self.policy = policy

@@ -33,7 +33,7 @@ extension JobScheduler {
         outbox.append(.run(attempt, on: node))
     }
 
-    /// Handles the timers that are due: ends back-offs, waits for a preferred node, and pauses of nodes.
+    /// Ends what is due: back-offs, pauses of nodes, and the waits of tasks for a preferred node.
     mutating func fireTimers() {
         while let purpose = timers.popDue(now: now) {
             guard isPending(purpose) else { continue }

@@ -86,8 +86,8 @@ package protocol DaemonWork: Sendable {
     /// The encoded result of work that takes no time; `nil` for work that takes time.
     var resultAtOnce: ByteBuffer? { get }
     /// - Parameters:
-    /// - timeLimit: the time limit of the attempt.
-    /// - slowness: by which factor this node takes longer, as a rehearsal; 0 if the work takes no time.
+    ///   - timeLimit: the time limit of the attempt.
+    ///   - slowness: by which factor this node takes longer, as a rehearsal; 0 if the work takes no time.
     /// - Throws: `SkyError`, whose kind says whether another attempt may help.
     func perform(timeLimit: Duration, slowness: Int) async throws -> TaskResult
 }

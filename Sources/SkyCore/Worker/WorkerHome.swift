@@ -47,8 +47,8 @@ final class WorkerHome: Sendable {
     /// Starts a worker and waits until it has said hello.
     ///
     /// - Parameters:
-    /// - memory: how many bytes of address space the worker may have.
-    /// - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
+    ///   - memory: how many bytes of address space the worker may have.
+    ///   - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
     func start(
         _ executable: String, name: String, memory: UInt64, groups: ControlGroups?
     ) async throws -> (ChildProcess, NodeID) {

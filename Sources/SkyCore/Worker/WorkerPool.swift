@@ -43,9 +43,9 @@ package actor WorkerPool {
 
     /// - Parameters:
     ///   - executable: the program whose `worker` command is a worker process.
-    /// - memory: how many bytes of address space each worker may have.
-    /// - pixels: where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
-    /// - groups: where workers get control groups; `nil` if they stay in this process's group.
+    ///   - memory: how many bytes of address space each worker may have.
+    ///   - pixels: where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
+    ///   - groups: where workers get control groups; `nil` if they stay in this process's group.
     package init(
         executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
         groups: ControlGroups? = nil, logger: Logger

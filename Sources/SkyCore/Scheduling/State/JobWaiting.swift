@@ -50,8 +50,8 @@ extension JobScheduler {
     /// What a job waits for; `nil` once it has ended.
     ///
     /// - Parameters:
-    /// - limit: how many tasks under way are named.
-    /// - drained: a node that takes no new work, although the scheduler got no event about that.
+    ///   - limit: how many tasks under way are named.
+    ///   - drained: a node that takes no new work, although the scheduler got no event about that.
     func waiting(of job: JobID, now: Duration, limit: Int, drained: NodeID? = nil) -> JobWaiting? {
         guard let record = jobs[job] else { return nil }
         var waiting = JobWaiting()

@@ -96,8 +96,8 @@ struct TaskRecord {
     ///
     /// - Parameters:
     ///   - alone: whether nothing else ran on the node.
-    /// - retries: how many faults are forgiven.
-    /// - crashes: how many of these faults may be crashes.
+    ///   - retries: how many faults are forgiven.
+    ///   - crashes: how many of these faults may be crashes.
     mutating func charge(
         _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
         policy: JobScheduler.Policy
