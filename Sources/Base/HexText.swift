@@ -1,9 +1,9 @@
 /// Numbers as hexadecimal digits.
 package enum HexText {
-    /// Two lower-case digits.
+    /// Two lower-case digits for a byte.
     package static func of(_ byte: UInt8) -> String { padded(byte, digits: 2) }
 
-    /// Sixteen lower-case digits.
+    /// Sixteen lower-case digits for a number.
     package static func of(_ number: UInt64) -> String { padded(number, digits: 16) }
 
     /// Two lower-case digits for each byte.

@@ -2,16 +2,16 @@
 public struct SkyError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     /// What the scheduler may do about it.
     public enum Kind: String, Codable, Sendable {
-        /// The file is not what it should be: trying again or elsewhere will not help.
+        /// The file is not what it should be, so another attempt will not help, here or elsewhere.
         case badInput
-        /// This node cannot reach the file; another one may.
+        /// This node cannot reach the file; another node may.
         case unavailable
         /// The scan itself gave up (memory, an overflow inside SEP).
         case failed
     }
 
     public var kind: Kind
-    /// One line without the program's name: the file, what is wrong, and what to do where that is known.
+    /// One line without the program's name: the file, what is wrong, and what to do if that is known.
     public var message: String
 
     public init(_ kind: Kind, _ message: String) {

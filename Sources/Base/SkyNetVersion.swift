@@ -2,7 +2,8 @@
 public enum SkyNetVersion {
     public static let current = "0.2.0"
 
-    /// The releases that measure alike, 0.1 of 0.1.0: a release that changes any result changes more than its last number.
+    /// The releases that measure alike, for example 0.1 for 0.1.0. A release that changes any result changes more than its
+    /// last number.
     package static var series: String { series(of: current) }
 
     /// Whether results of a program of that version may stand beside those of this one.

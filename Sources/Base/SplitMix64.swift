@@ -1,4 +1,4 @@
-/// A small seeded generator (Steele, Lea and Flood, OOPSLA 2014): the same seed gives the same run. Not for secrets.
+/// A small seeded generator (Steele, Lea and Flood, OOPSLA 2014). The same seed gives the same run. It is not for secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

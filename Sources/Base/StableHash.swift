@@ -1,5 +1,5 @@
-/// A hash that is the same in every process and on every machine, which `Hasher` is not. It tells apart what nobody makes up to
-/// look alike; against those who do there is SHA-256.
+/// A hash that is the same in every process and on every machine, which `Hasher` is not. It tells values apart unless
+/// somebody makes them up to collide; against that, use SHA-256.
 package enum StableHash {
     /// FNV-1a, 64 bit (Fowler, Noll, Vo; RFC 9923).
     package static func of(_ text: String) -> UInt64 {

@@ -1,7 +1,7 @@
 import Base
 
-/// Who hands out work, through all its lives: a coordinator keeps this number in its journal, while the node it lives in gets
-/// a new id at every start.
+/// A coordinator, through all its incarnations. It keeps this number in its journal, while the node that it lives in gets a
+/// new id at every start.
 package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     package let rawValue: UInt64
 
@@ -26,11 +26,11 @@ package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStr
     }
 }
 
-/// One life of a coordinator. What an earlier one asks for is refused once a later one has been heard: of two processes with
-/// copies of one journal, only the younger is obeyed.
+/// One incarnation of a coordinator. A node refuses the requests of an earlier incarnation once it has seen a later one. If
+/// two processes have copies of one journal, nodes obey only the younger one.
 package struct CoordinatorIncarnation: Hashable, Codable, Sendable {
     package var coordinator: CoordinatorID
-    /// Starts of this coordinator so far, this one included.
+    /// The number of starts of this coordinator so far, including this one.
     package var generation: UInt64
 
     package init(_ coordinator: CoordinatorID, generation: UInt64) {

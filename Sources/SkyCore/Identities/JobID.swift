@@ -1,11 +1,11 @@
 import Base
 
-/// One submission: a random number drawn by the coordinator, so that two coordinators never need to agree on it.
+/// One submission. The coordinator draws a random number, so that two coordinators never need to agree on it.
 public struct JobID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
     /// The number itself.
     public let rawValue: UInt64
 
-    /// A job known from elsewhere: a journal, a peer.
+    /// A job that is known from elsewhere, such as a journal or a peer.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }

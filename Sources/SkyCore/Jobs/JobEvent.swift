@@ -1,11 +1,11 @@
 /// Something that happened to a job, for those who watch it.
 package struct JobEvent: Codable, Sendable {
     package enum Kind: Sendable {
-        /// By a node; with an empty name, by an earlier result.
+        /// A task was completed by a node, or, if the node's name is empty, by an earlier result.
         case completed(task: String, node: String)
         case retrying(task: String, node: String, reason: String, delay: Duration)
         case failed(task: String, reason: String)
-        /// What only jobs of one kind have.
+        /// An event that only jobs of one kind have.
         case special(any KindEvent)
         /// The last event of every job.
         case ended(JobReport)
@@ -13,13 +13,13 @@ package struct JobEvent: Codable, Sendable {
 
     /// Position in the job's history, from 0.
     package var number: Int
-    /// Since the job's submission.
+    /// The time since the job's submission.
     package var time: Duration
     package var kind: Kind
 }
 
 extension JobEvent.Kind: Codable {
-    /// Those of all kinds, as they are coded.
+    /// The events that jobs of all kinds have, as they are coded.
     private enum Common: Codable {
         case completed(task: String, node: String)
         case retrying(task: String, node: String, reason: String, delay: Duration)
@@ -58,13 +58,13 @@ package struct JobReport: Codable, Sendable {
     package enum State: String, Codable, Sendable {
         case done
         case cancelled
-        /// The input was bad: nothing could be done.
+        /// The input was bad, so nothing could be done.
         case badInput
         case failed
     }
 
     package var state: State
-    /// Why, where the state is not `done`.
+    /// Why the job ended, if the state is not `done`.
     package var reason: String?
     package var scheduled: Int
     package var completed: Int
@@ -73,7 +73,7 @@ package struct JobReport: Codable, Sendable {
     package var duration: Duration
     /// Tasks completed by each node, by name and id, in the order of names.
     package var nodes: [NodeShare]
-    /// Those of the completed tasks that were answered by earlier results.
+    /// How many of the completed tasks were answered by earlier results.
     package var cached: Int?
 }
 

@@ -1,6 +1,6 @@
-/// What a job waits for, in words.
+/// Why a job waits, in words.
 package struct JobExplanation: Codable, Sendable {
-    /// Something a node must be or have, and how many are or have it beside all that comes before.
+    /// One requirement for nodes, and how many nodes meet it together with all requirements before it.
     package struct Requirement: Codable, Sendable {
         package var name: String
         package var nodes: Int
@@ -9,18 +9,18 @@ package struct JobExplanation: Codable, Sendable {
     /// A task that has been tried and is not done.
     package struct OpenTask: Codable, Sendable {
         package var task: String
-        /// Where it runs; `nil` where it does not.
+        /// The node on which the task runs; `nil` if it does not run.
         package var node: String?
-        /// Since it was sent there.
+        /// The time since the task was sent there.
         package var runningFor: Duration?
-        /// In this life of the coordinator.
+        /// The number of attempts in this incarnation of the coordinator.
         package var attempts: Int
         package var lastEvent: String
     }
 
-    /// What it waits for, the most important first.
+    /// The reasons why the job waits, the most important one first.
     package var reasons: [String]
     package var requirements: [Requirement]
-    /// Those that run longest first.
+    /// The tasks that have run longest come first.
     package var tasks: [OpenTask]
 }

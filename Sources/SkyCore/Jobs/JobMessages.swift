@@ -4,11 +4,11 @@ import Transport
 /// A job to be done.
 package struct Submission: Codable, Sendable {
     package var request: JobRequest
-    /// What the submitter calls it: a submission that is repeated with the same token starts nothing, and answers with the job
-    /// that the first one started.
+    /// A token that the submitter chooses. If a submission is repeated with the same token, it starts nothing, and the
+    /// answer is the job that the first one started.
     package var token: String?
 
-    /// Longest token, in bytes.
+    /// The longest token, in bytes.
     static let tokenLimit = 200
 
     package init(_ request: JobRequest, token: String? = nil) {
@@ -16,13 +16,13 @@ package struct Submission: Codable, Sendable {
         self.token = token
     }
 
-    /// Whatever way it came: by the command line, from another node, by HTTP.
+    /// Checks a submission, whichever way it came: by the command line, from another node, by HTTP.
     ///
-    /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
+    /// - Throws: `SkyError` of kind `badInput`, in words for the person who submitted the job.
     package func validate() throws(SkyError) {
         try request.validate()
         guard let token else { return }
-        // A token is shown in lists and logs, and somebody has to be able to type it again.
+        // A token is shown in lists and logs, and people have to be able to type it again.
         guard (1...Submission.tokenLimit).contains(token.utf8.count), PrintableText.isWhole(token) else {
             throw SkyError(
                 .badInput, "a token has 1 to \(Submission.tokenLimit) bytes, and no line breaks or control characters")
@@ -30,7 +30,7 @@ package struct Submission: Codable, Sendable {
     }
 }
 
-/// A job that was taken, and what has happened to it already.
+/// A job that was accepted, with what has happened to it already.
 package struct StartedJob: Codable, Sendable {
     package var job: JobID
     package var batch: EventBatch
@@ -40,17 +40,17 @@ package struct StartedJob: Codable, Sendable {
 package struct JobListing: Codable, Sendable {
     package var id: JobID
     package var title: String
-    /// How it ended; `nil` while it goes on.
+    /// How the job ended; `nil` while it goes on.
     package var state: JobReport.State?
     package var priority: Int
-    /// Why nothing is sent out, or how it ended.
+    /// Why nothing is sent to nodes at present, or why the job ended as it did.
     package var reason: String?
     package var status: JobStatus
     /// Milliseconds since 1970.
     package var submitted: UInt64
 }
 
-/// What there is to know of one job beside its line in the list.
+/// What is known about one job, apart from its line in the list.
 package struct JobDetails: Codable, Sendable {
     package struct Failure: Codable, Sendable {
         package var task: String
@@ -63,9 +63,9 @@ package struct JobDetails: Codable, Sendable {
     package var hiddenFailures: Int
 }
 
-/// Whether a node is to get new work.
+/// Tells whether a node is to get new work.
 package struct DrainRequest: Codable, Sendable {
-    /// Its name or id.
+    /// The node's name or id.
     package var node: String
     package var isDraining: Bool
 
@@ -75,20 +75,20 @@ package struct DrainRequest: Codable, Sendable {
     }
 }
 
-/// Where a job stands.
+/// How far a job is.
 package struct JobStatus: Codable, Sendable {
     package var scheduled: Int
     package var running: Int
     package var completed: Int
     package var failed: Int
     package var retries: Int
-    /// Nodes with a part in it, by name.
+    /// The nodes that have a part in the job, by name.
     package var nodes: [NodeShare]
     package var elapsed: Duration
-    /// Those of the completed tasks that were answered by earlier results.
+    /// How many of the completed tasks were answered by earlier results.
     package var cached: Int?
-    /// Why the job cannot go on at present, as where results cannot be stored; `nil` where it can, and from nodes of
-    /// versions that do not tell.
+    /// Why the job cannot go on at present, for example because results cannot be stored; `nil` if it can go on, and from
+    /// nodes of versions that do not report this.
     package var paused: String?
 
     package init(
@@ -107,10 +107,10 @@ package struct JobStatus: Codable, Sendable {
     }
 }
 
-/// Asks for what happened since.
+/// Asks for the events of a job from a number on.
 package struct EventsRequest: Codable, Sendable {
     package var job: JobID
-    /// Number of the first event wanted.
+    /// The number of the first event that is wanted.
     package var from: Int
 
     package init(job: JobID, from: Int) {
@@ -119,10 +119,10 @@ package struct EventsRequest: Codable, Sendable {
     }
 }
 
-/// The answer: events, perhaps none, and where the job stands.
+/// The answer: events, perhaps none, and how far the job is.
 package struct EventBatch: Codable, Sendable {
     package var events: [JobEvent]
-    /// Number to ask from next.
+    /// The number from which to ask next.
     package var next: Int
     package var status: JobStatus
 }

@@ -1,38 +1,39 @@
 package import Base
 package import Transport
 
-/// Which tasks a job consists of, and what its results come to: a value that the coordinator asks. Tasks come in
-/// phases; later ones need the results of earlier ones.
+/// Which tasks a job consists of, and what its results come to. A plan is a value that the coordinator asks. Tasks come in
+/// phases, and later ones need the results of earlier ones.
 package protocol JobPlan: Sendable {
-    /// The first tasks.
+    /// Returns the first tasks.
     mutating func begin() -> PlanStep
-    /// A task's result has been committed.
+    /// Tells the plan that a task's result has been committed.
     mutating func completed(_ task: Int, _ result: TaskResult) -> PlanStep
-    /// A task has failed for good.
+    /// Tells the plan that a task has failed for good.
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep
     /// The work of a task, by its number in the order of issue.
     func task(_ number: Int) -> ScanTask?
-    /// What people see of a task: "sector 9".
+    /// The name of a task that people see: "sector 9".
     func label(_ number: Int) -> String?
-    /// What the job lacks where the task fails for good.
+    /// What the job lacks if the task fails for good.
     func loss(_ number: Int) -> String?
-    /// Whether a result answers the question that the task is.
+    /// Whether a result fits the task.
     func accepts(_ number: Int, _ result: TaskResult) -> Bool
-    /// What decides a task's result, where an earlier one may answer in its place.
+    /// The key of a task's result, if an earlier result may answer in its place.
     func cacheKey(_ number: Int) -> CacheKey?
-    /// Whether its next tasks may have such keys.
+    /// Whether the plan's next tasks may have such keys.
     var usesCache: Bool { get }
-    /// An earlier task whose node has at hand what this one needs.
+    /// An earlier task whose node has at hand what this task needs.
     func affinity(_ number: Int) -> Int?
-    /// The node that has its input and gives it to others.
+    /// The node that has the job's input and gives it to others.
     var holder: NodeID? { get }
-    /// Who did a task, and how long it took: told when results are put together, before `completed`.
+    /// Tells the plan which node did a task, and how long that took. It is called before `completed` when results are put
+    /// together.
     mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration)
-    /// What the job came to, as far as it is done.
+    /// The results of the job, as far as it is done.
     var results: any JobResults { get }
-    /// Whether results mean anything to it.
+    /// Whether the plan needs the content of the results.
     var needsResults: Bool { get }
-    /// Lets go of what only the end needed: results can be read again from the journal.
+    /// Releases what was only needed at the end of the job. The results can be read again from the journal.
     mutating func release()
 }
 
@@ -54,20 +55,20 @@ extension JobPlan {
     package var holder: NodeID? { nil }
 }
 
-/// Of a job that comes to nothing that could be fetched.
+/// The results of a job that has nothing to fetch.
 struct NoResults: JobResults {
     var byteCount: Int { 1024 }
 }
 
-/// What follows.
+/// What follows after a task has ended.
 package struct PlanStep {
-    /// How many tasks come on top of those issued before.
+    /// How many tasks are added to those issued before.
     package var newTasks = 0
-    /// No more will come: the job ends with its last task.
+    /// Whether no more tasks will come. The job then ends with its last task.
     package var isLast = false
-    /// The job cannot succeed any more; its remaining tasks are pointless.
+    /// Why the job cannot succeed any more, so that its remaining tasks are pointless; `nil` while it can.
     package var abort: SkyError?
-    /// What the submitter hears of it.
+    /// The events that the submitter gets.
     package var events: [JobEvent.Kind] = []
 
     package init(newTasks: Int = 0, isLast: Bool = false, abort: SkyError? = nil, events: [JobEvent.Kind] = []) {

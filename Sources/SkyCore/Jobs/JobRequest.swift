@@ -1,10 +1,10 @@
 package import Base
 
-/// One submission: what is to be done and how hard to try.
+/// One submission: what is to be done, and how often to try.
 ///
-/// Kept as JSON in journals, which later versions read too: what is added here is optional.
+/// Journals keep it as JSON, and later versions read it, too. Therefore a property that is added here must be optional.
 package struct JobRequest: Codable, Sendable {
-    /// What is to be done, of any kind that there is.
+    /// The request of a job, of any kind.
     package struct Kind: Sendable {
         package var request: any KindRequest
 
@@ -12,33 +12,33 @@ package struct JobRequest: Codable, Sendable {
     }
 
     package var kind: Kind
-    /// Longest time of one attempt.
+    /// The longest time of one attempt.
     package var taskTimeLimit = Duration.seconds(600)
     package var options = JobOptions()
-    /// Longest time from submission to end; `nil` for no limit.
+    /// The longest time from submission to end; `nil` for no limit.
     package var deadline: Duration?
-    /// Failed tasks from which the job is given up; `nil` where it goes on whatever fails.
+    /// How many tasks may fail before the job is given up with the next one; `nil` if it goes on whatever fails.
     package var allowedFailures: Int?
 
-    /// Longest time limit that is accepted: a day.
+    /// The longest time limit that is accepted: a day.
     package static let longestTimeLimit = Duration.seconds(86_400)
 
     static let longestDeadline = Duration.seconds(365 * 86_400)
     static let nodeLimit = 1000
-    /// Bytes of a node's name or id in a request: longer ones name no node.
+    /// The most bytes of a node's name or id in a request: longer ones name no node.
     static let nodeNameLimit = 255
 
     package init(_ kind: Kind) {
         self.kind = kind
     }
 
-    /// What people call it: the image, or what is simulated.
+    /// The name that people see: the image, or what is simulated.
     package var title: String { kind.request.title }
 
-    /// The options with what the kind of job makes of them.
+    /// The options, after the kind of job has adjusted them.
     var schedulingOptions: JobOptions { kind.request.scheduling(options) }
 
-    /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
+    /// - Throws: `SkyError` of kind `badInput`, in words for the person who submitted the job.
     package func validate() throws(SkyError) {
         if taskTimeLimit <= .zero || taskTimeLimit > JobRequest.longestTimeLimit {
             throw SkyError(.badInput, "the time limit of a task must lie between 0 and 86400 seconds")

@@ -3,13 +3,13 @@ struct JobTally {
     var completed = 0
     var failed = 0
     var retries = 0
-    /// Tasks completed by each node, by name: names outlive their nodes.
+    /// Tasks completed by each node, by the node's name, because names outlive their nodes.
     var nodes: [String: Int] = [:]
-    /// Those answered by earlier results.
+    /// How many tasks were answered by earlier results.
     var cached = 0
     var report: JobReport?
 
-    /// One more task is done, by a node or, with an empty name, by an earlier result.
+    /// Counts one more task as done, by a node or, if the name is empty, by an earlier result.
     mutating func complete(by node: String) {
         completed += 1
         if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }

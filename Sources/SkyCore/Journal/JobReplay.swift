@@ -1,22 +1,22 @@
 import Base
 import Transport
 
-/// A job's plan brought to where it was, from what is stored: results and failures in the order of tasks.
+/// A job's plan, brought to where it was from the stored results and failures, which come in the order of tasks.
 struct JobReplay: Sendable {
     private(set) var plan: any JobPlan
     private(set) var tasks = 0
     private(set) var isSealed = false
     private(set) var abort: SkyError?
-    /// What is wrong with what is stored; `nil` where nothing is.
+    /// What is wrong with the stored data; `nil` if nothing is.
     private(set) var damage: String?
-    /// A task of which something is stored although the job has none of its number.
+    /// A task that has something stored although the job has no task of that number.
     private(set) var strayTask: TaskID?
-    /// What happened to the job, as far as it can be told from that.
+    /// What happened to the job, as far as the stored data shows it.
     private(set) var events: [JobEvent.Kind] = []
     private(set) var published = JobTally()
     /// Tasks that ran on the coordinator's own node when that died.
     var risks: [TaskRisk] = []
-    /// Whether that may happen again, so that it is to be noted which tasks run there.
+    /// Whether the node may die again, so that the coordinator has to store which tasks run there.
     var isRisky = false
     private var completedTasks: [Int] = []
     private var failedTasks: [Int] = []

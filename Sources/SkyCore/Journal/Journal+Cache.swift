@@ -5,7 +5,7 @@ import NIOFoundationCompat
 import Transport
 
 extension Journal {
-    /// Earlier results for these tasks, as far as there are. Those found count as used now.
+    /// Earlier results for these tasks, as far as there are any. Each result that is found counts as used now.
     func cached(_ keys: [TaskID: CacheKey]) async throws(JournalError) -> [TaskID: ByteBuffer] {
         let (found, damaged): ([TaskID: ByteBuffer], Int) = try await write { database in
             let now = Int64(clamping: WallClock.milliseconds)
@@ -19,7 +19,7 @@ extension Journal {
                 guard let payload = Data.fromDatabaseValue(row["payload"]),
                     Journal.isWhole(row["checksum"], RowChecksum.cache(digest, payload))
                 else {
-                    // Done again, and the damaged one is gone.
+                    // The task is done again, so the damaged result is deleted.
                     try database.run("DELETE FROM cache WHERE key = ?", [digest])
                     damaged += 1
                     continue
@@ -37,11 +37,11 @@ extension Journal {
         return found
     }
 
-    /// Keeps a result for later; those not used for longest make room for it.
+    /// Keeps a result for later. The results that have not been used for the longest time make room for it.
     func remember(_ payload: Data, as key: CacheKey, in database: Database) throws {
         let (size, digest) = (payload.count, Data(key.digest))
         guard size <= limits.cache else { return }
-        // The later one: it was asked for because the earlier was no answer.
+        // The later result replaces the earlier one: it was asked for because the earlier one did not answer the task.
         try database.run(
             "INSERT OR REPLACE INTO cache(key, used, size, payload, checksum) VALUES (?, ?, ?, ?, ?)",
             [
@@ -50,8 +50,8 @@ extension Journal {
             ])
     }
 
-    /// Brings the cache below its limit, and a tenth further so that this is not done for every result; and further still where
-    /// the journal holds more than it may: what can be done again goes before jobs do.
+    /// Brings the cache below its limit, and a tenth further, so that this is not done for every result. If the journal
+    /// holds more than it may, the cache shrinks further still: results that can be made again go before jobs do.
     func evict(from database: Database) throws {
         let total = try database.number("SELECT coalesce(sum(size), 0) FROM cache INDEXED BY cacheUse")
         var excess = total > limits.cache ? total - limits.cache / 10 * 9 : 0
@@ -69,7 +69,7 @@ extension Journal {
         counts.withLockedValue { $0.evictions += keys.count }
     }
 
-    /// What is kept, and how much room that takes.
+    /// How much the journal keeps, and how much room that takes.
     package func usage() async throws(JournalError) -> JournalUsage {
         let (counts, limits) = (counts.withLockedValue { $0 }, limits)
         return try await read { [self] database in
@@ -85,7 +85,7 @@ extension Journal {
         }
     }
 
-    /// What the file holds, and what was deleted and not yet given back, which does not count.
+    /// The bytes that the file holds; and the bytes that were deleted and not yet given back, which do not count.
     static func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
         let pages = try database.number("PRAGMA page_count")
         let free = try database.number("PRAGMA freelist_count")

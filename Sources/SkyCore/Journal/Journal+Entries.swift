@@ -8,8 +8,8 @@ import Transport
 extension Journal {
     private static let tasksPerJob: Int64 = 1 << 31
 
-    /// - Parameter numbers: those of jobs that were looked up in this transaction.
-    /// - Returns: `false` where a task has a result or failure already.
+    /// - Parameter numbers: the numbers of jobs that were looked up in this transaction.
+    /// - Returns: `false` if the task has a result or failure already.
     func append(_ entry: JournalEntry, to database: Database, _ numbers: inout [JobID: Int64]) throws -> Bool {
         switch entry {
         case .submitted(let job):
@@ -49,14 +49,14 @@ extension Journal {
                 [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
         case .deleted(let job):
             numbers[job] = nil
-            // Its tasks may be many: `sweep` deletes them a few at a time.
+            // The job may have many tasks, so `sweep` deletes them a few at a time.
             try database.run("INSERT OR IGNORE INTO deletion SELECT number FROM job WHERE id = ?", [Journal.key(job)])
             try database.run("DELETE FROM job WHERE id = ?", [Journal.key(job)])
         }
         return true
     }
 
-    /// Where a task's row is; `nil` where its job is gone.
+    /// The key of a task's row; `nil` if its job is gone.
     private static func key(
         of task: TaskID, in job: JobID, _ database: Database, _ numbers: inout [JobID: Int64]
     ) throws -> Int64? {
@@ -67,15 +67,15 @@ extension Journal {
         return numbers[job].map { $0 * tasksPerJob + Int64(task.index) }
     }
 
-    /// Deletes what is left of the tasks of deleted jobs, a few in a transaction: others store theirs in between, and a full
-    /// disk has room for it.
+    /// Deletes the remaining rows of deleted jobs, a few in each transaction. Other jobs can store their results in
+    /// between, and a full disk has room for a small transaction.
     func sweep() async throws(JournalError) {
         while true {
             var goesOn: Bool
             do {
                 goesOn = try await write(Journal.sweepStep)
             } catch {
-                // What was deleted so far stands in the file that is written to first, and takes room there.
+                // The rows deleted so far are in the write-ahead log, and take room there.
                 guard error.kind == .full else { throw error }
                 _ = ballast?.release()
                 await checkpoint()
@@ -86,7 +86,7 @@ extension Journal {
         }
     }
 
-    /// Deletes some rows.
+    /// Deletes some rows of deleted jobs.
     ///
     /// - Returns: whether there may be more.
     private static func sweepStep(_ database: Database) throws -> Bool {
@@ -106,10 +106,11 @@ extension Journal {
         return true
     }
 
-    /// Rows deleted in one transaction.
+    /// The most rows that one transaction deletes.
     private static let sweepRows = 2000
 
-    /// Forgets what is stored of a job's tasks: its results will be of this version of the program, and of this life or later.
+    /// Deletes what is stored about a job's tasks. From now on the job's results come from this version of the program, and
+    /// from this incarnation or a later one.
     package func restart(_ job: JobID) async throws(JournalError) {
         let incarnation = incarnation
         try await write { database in
@@ -126,7 +127,8 @@ extension Journal {
         }
     }
 
-    /// All jobs, the oldest first, and words about those that are damaged: they are left where they are, and out.
+    /// All jobs, the oldest first, and a message about each damaged job. Damaged jobs stay in the journal but are not in
+    /// the list.
     package func jobs() async throws(JournalError) -> (jobs: [StoredJob], damaged: [String]) {
         try await read { database in
             var (jobs, damaged): ([StoredJob], [String]) = ([], [])
@@ -143,12 +145,12 @@ extension Journal {
         }
     }
 
-    /// Results of a job in the order of tasks, as many as fit.
+    /// Results of a job in the order of tasks, `count` at most.
     ///
     /// - Parameters:
-    ///   - task: the first wanted.
-    ///   - count: how many at most.
-    ///   - withPayloads: without them, payloads are empty: for jobs whose results mean nothing to anybody.
+    ///   - task: the number of the first task.
+    ///   - count: the most results that are returned.
+    ///   - withPayloads: `false` leaves the payloads empty, for jobs that do not need to read their results.
     package func results(
         of job: JobID, from task: Int, count: Int, withPayloads: Bool = true
     ) async throws(JournalError) -> [StoredResult] {
@@ -182,7 +184,7 @@ extension Journal {
 
     /// Tasks of a job that failed for good, in the order of tasks.
     ///
-    /// - Parameter count: how many at most.
+    /// - Parameter count: the most failures that are returned.
     package func failures(of job: JobID, count: Int = .max) async throws(JournalError) -> [StoredFailure] {
         try await read { database in
             let rows = try Row.fetchCursor(
@@ -206,7 +208,7 @@ extension Journal {
         }
     }
 
-    /// Whether a row is what was written. Those of earlier versions have no checksum.
+    /// Whether a row is what was written. Rows of earlier versions have no checksum and pass.
     static func isWhole(_ stored: DatabaseValue, _ checksum: Int64) -> Bool {
         stored.isNull || Int64.fromDatabaseValue(stored) == checksum
     }
@@ -215,7 +217,7 @@ extension Journal {
         JournalError(.damagedJob, "what is stored of task \(task + 1) of job \(job) is damaged; submit it once more")
     }
 
-    /// Tasks that were about to be run on the coordinator's own node when that ended, and have neither result nor failure.
+    /// Tasks that were about to run on the coordinator's own node when that ended, and that have neither a result nor a failure.
     package func risks(of job: JobID) async throws(JournalError) -> [TaskRisk] {
         try await read { database in
             try Row.fetchAll(
@@ -228,7 +230,7 @@ extension Journal {
                     ORDER BY risk.key
                     """, arguments: [Journal.key(job)]
             ).compactMap { row in
-                // One that is damaged blames nobody.
+                // A damaged row blames nobody.
                 guard let node = Int64.fromDatabaseValue(row["node"]),
                     let isAlone = Bool.fromDatabaseValue(row["alone"])
                 else { return nil }
@@ -252,7 +254,8 @@ extension Journal {
 
     static func key(_ job: JobID) -> Int64 { Int64(bitPattern: job.rawValue) }
 
-    /// As a column holds it: durations of peers may be longer than that.
+    /// The duration in nanoseconds, as a column holds it. Durations that peers send may be too long for a column, so they
+    /// are cut.
     private static func nanoseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = min(max(.zero, duration), longestDuration).components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -268,7 +271,7 @@ extension Journal {
 }
 
 extension StoredJob {
-    /// - Throws: `JournalError` where the row is not what was written.
+    /// - Throws: `JournalError` if the row is not what was written.
     fileprivate init(_ row: Row) throws(JournalError) {
         guard let id = Int64.fromDatabaseValue(row["id"]), let request = Data.fromDatabaseValue(row["request"]),
             let submitted = Int64.fromDatabaseValue(row["submitted"])
@@ -294,7 +297,7 @@ extension StoredJob {
         resultsSince = Int64.fromDatabaseValue(row["since"]).map { UInt64(clamping: $0) }
     }
 
-    /// `nil` for what no coordinator can have run.
+    /// Returns `nil` for a time that no coordinator can have run.
     private static func run(_ milliseconds: Int64) -> Duration? {
         (0...1000 * 366 * 86_400_000).contains(milliseconds) ? .milliseconds(milliseconds) : nil
     }

@@ -1,18 +1,18 @@
 extension Journal {
-    /// Results read at a time.
+    /// How many results are read at a time.
     private static let page = 10_000
 
-    /// A job's plan after all that is stored of it.
+    /// A job's plan, after it has taken everything that is stored of the job.
     ///
-    /// - Parameter progress: called again and again.
-    /// - Throws: `JournalError` of the kind `.damagedJob` where what is stored cannot be the job's.
+    /// - Parameter progress: is called again and again.
+    /// - Throws: `JournalError` of the kind `.damagedJob` if the stored data cannot be the job's.
     func replay(
         _ job: StoredJob, progress: @Sendable () -> Void = {}
     ) async throws(JournalError) -> JobReplay {
         var replay = JobReplay(job.request)
         let page = replay.plan.needsResults ? 16 : Journal.page
         var next = 0
-        // In the order of tasks, as a plan's later tasks follow from what became of the earlier ones.
+        // The order is that of tasks, because a plan's later tasks follow from the results of the earlier ones.
         var failures = try await failures(of: job.id).sorted { $0.task < $1.task }[...]
         while true {
             progress()

@@ -3,11 +3,11 @@ import GRDB
 import Transport
 
 extension Journal {
-    /// "SkyN": tells a journal from any other database.
+    /// "SkyN": this number tells a journal from any other database.
     private static let applicationID = 0x536B_794E
 
     static func prepare(_ database: Database, inMemory: Bool) throws {
-        // Where the file is somebody else's, not even a setting is changed.
+        // If the file belongs to another program, not even a setting is changed.
         let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
         let owner = try Int.fetchOne(database, sql: "PRAGMA application_id")
         guard isEmpty || owner == applicationID else {
@@ -18,28 +18,30 @@ extension Journal {
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         }
         if !inMemory { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-        // Until the start of this life is noted: two lives of one number must not be, also after a loss of power.
+        // Until the start of this incarnation is stored: two incarnations must never have the same number, even after a
+        // loss of power.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         // Damage within a page is found when the page is read.
         try database.execute(sql: "PRAGMA cell_size_check = ON")
-        // What was written beside the file and has been brought into it does not go on taking room.
+        // When the write-ahead log has been brought into the file, it does not keep its room.
         try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit)")
     }
 
-    /// Bytes that the file written to first keeps at most when it has been brought into the other.
+    /// The most bytes that the write-ahead log keeps after it has been brought into the file.
     static let logLimit = 1 << 20
     private static let secretLength = 32
 
-    /// A process may die at any time without losing what was stored; see the class about power.
+    /// Lets SQLite sync less often. A process may still die at any time without losing what was stored; see `Journal` about
+    /// a loss of power.
     static func relax(_ database: Database, disk: DiskSpace?) throws {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
         guard let disk else { return }
-        // What waits to be brought into the file needs as much room there. On a full disk there is the ballast.
+        // What waits in the write-ahead log needs as much room again in the file. On a full disk, the ballast gives that room.
         let pages = JournalBallast.size(ofDisk: disk.size) / 2 / max(1, try database.number("PRAGMA page_size"))
         if pages < usualLogPages { try database.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, pages))") }
     }
 
-    /// Pages written beside the file after which SQLite brings them into it by itself.
+    /// The number of pages in the write-ahead log at which SQLite by itself brings them into the file.
     private static let usualLogPages = 1000
 
     static func migrate(_ queue: DatabaseQueue) throws {
@@ -75,7 +77,7 @@ extension Journal {
                     """)
         }
         migrator.registerMigration("3") { database in
-            // The version whose results a job has.
+            // The version of the program that made the job's results.
             try database.execute(sql: "ALTER TABLE job ADD COLUMN program TEXT")
         }
         migrator.registerMigration("4") { database in
@@ -105,17 +107,17 @@ extension Journal {
         try migrator.migrate(queue)
     }
 
-    /// What a journal says of its coordinator at a start.
+    /// What a journal tells about its coordinator at a start.
     struct Beginning {
         var incarnation: CoordinatorIncarnation
-        /// Whether the life before ended in order.
+        /// Whether the incarnation before ended in order.
         var wasClosed: Bool
         var secret: [UInt8]
-        /// How long all earlier lives ran together.
+        /// How long all earlier incarnations ran together.
         var ran: Duration
     }
 
-    /// Notes one more start of the coordinator.
+    /// Stores that the coordinator has started once more.
     static func beginIncarnation(_ database: Database) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
             let id = Int64(bitPattern: CoordinatorID.random().rawValue)
@@ -135,7 +137,7 @@ extension Journal {
             sql: "UPDATE coordinator SET generation = ?, closed = 0, secret = ?",
             arguments: [generation + 1, Data(secret)])
         let coordinator = CoordinatorID(rawValue: UInt64(bitPattern: id))
-        // A clock that runs for a thousand years is a damaged one.
+        // A clock that shows more than a thousand years is damaged.
         let ran = max(0, min(Int64.fromDatabaseValue(row["ran"]) ?? 0, 1000 * 366 * 86_400_000))
         return Beginning(
             incarnation: CoordinatorIncarnation(coordinator, generation: UInt64(generation + 1)), wasClosed: closed,

@@ -3,30 +3,32 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Transport
 
-/// How the cache of results has done since the journal was opened.
+/// How well the cache of results has worked since the journal was opened.
 struct CacheCounts {
     var hits = 0
     var misses = 0
     var evictions = 0
-    /// Those that were damaged when they were looked for.
+    /// Results that turned out to be damaged when they were looked up.
     var damaged = 0
 }
 
-/// What a coordinator must not forget, in SQLite: its jobs, each result once, each failure, each end.
+/// The journal stores what a coordinator must not forget, in SQLite: its jobs, each result once, each failure, the end of
+/// each job.
 ///
-/// One writer, which stores many entries in one transaction, with a write-ahead log: what was stored survives the end of the
-/// process at any point. Where the machine itself loses power, the last moments may be gone; their tasks are done again then.
+/// There is one writer, which stores many entries in one transaction, with a write-ahead log. What was stored survives the
+/// end of the process at any point. If the machine itself loses power, the last moments may be lost; their tasks are then
+/// done again.
 package final class Journal: Sendable {
-    /// Of this opening; every one is a new life.
+    /// The incarnation that began when the journal was opened. Each opening begins a new one.
     package let incarnation: CoordinatorIncarnation
-    /// Whether the life before it ended in order.
+    /// Whether the incarnation before this one ended in order.
     package let wasClosed: Bool
-    /// By which results of earlier lives are known.
+    /// The secret by which results of earlier incarnations are recognised.
     let secret: [UInt8]
-    /// How long all earlier lives ran together.
+    /// How long all earlier incarnations ran together.
     let ranBefore: Duration
     let queue: DatabaseQueue
-    /// What it may hold; new ones hold from the next entry on.
+    /// How much the journal may hold. New limits are in force from the next entry on.
     var limits: JournalLimits {
         get { currentLimits.withLockedValue { $0 } }
         set { currentLimits.withLockedValue { $0 = newValue } }
@@ -34,17 +36,17 @@ package final class Journal: Sendable {
     private let currentLimits: NIOLockedValueBox<JournalLimits>
     let counts = NIOLockedValueBox(CacheCounts())
     let path: String?
-    /// Held as long as the journal is open.
+    /// The lock on the folder, which is held as long as the journal is open.
     private let folder: JournalFolder?
     /// The file that was opened, by device and inode.
     private let file: FileInode?
     let ballast: JournalBallast?
-    /// When it was last noted how long this life has run.
+    /// When it was last stored how long this incarnation has run.
     private let ranNoted = NIOLockedValueBox<Duration?>(nil)
 
-    /// Opens the journal in a folder, or makes one there.
+    /// Opens the journal in a folder, or makes a new one there.
     ///
-    /// - Throws: `JournalError`; a file that is not a journal, is damaged or newer than this program is left as it is.
+    /// - Throws: `JournalError`. A file that is not a journal, is damaged, or is newer than this program is left as it is.
     package convenience init(in folder: JournalFolder, limits: JournalLimits = JournalLimits()) throws(JournalError) {
         try self.init(path: folder.path + "/journal.sqlite", folder, limits)
     }
@@ -52,7 +54,7 @@ package final class Journal: Sendable {
     /// A journal in memory, for a node that ends with its command.
     package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil, JournalLimits()) }
 
-    /// Whether anything of it is there at the next start.
+    /// Whether the journal's content is still there at the next start.
     var isLasting: Bool { path != nil }
 
     private init(path: String?, _ folder: JournalFolder?, _ limits: JournalLimits) throws(JournalError) {
@@ -71,7 +73,7 @@ package final class Journal: Sendable {
             self.ballast = ballast
             self.queue = queue
             ballast?.take()
-            // The limits may be lower than they were.
+            // The limits may be lower than they were at the last opening.
             try queue.write { [self] in try evict(from: $0) }
         } catch let error as JournalError {
             throw JournalError(error.kind, "\(path ?? "the journal"): \(error.message)")
@@ -80,8 +82,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Opens the file and begins a life in it. On a full disk the room that is kept for deletions lets it: a node that does not
-    /// start cannot be asked to delete anything.
+    /// Opens the file and begins an incarnation in it. On a full disk, this uses the room that is kept for deletions,
+    /// because nobody can ask a node to delete anything if it does not start.
     private static func begin(
         _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?
     ) throws -> (DatabaseQueue, Beginning) {
@@ -103,10 +105,10 @@ package final class Journal: Sendable {
 
     // MARK: - Writing
 
-    /// Stores entries and returns when that is done: all or none, but for those that can never be stored.
+    /// Stores entries, and returns when that is done. It stores all or none of them, apart from entries that can never be stored.
     ///
-    /// - Parameter ran: how long the coordinator has run, in all its lives.
-    /// - Throws: `JournalError`; of kind `full` it may go better later.
+    /// - Parameter ran: how long the coordinator has run, in all its incarnations.
+    /// - Throws: `JournalError`. If it is of kind `full`, a later attempt may succeed.
     @discardableResult
     package func append(_ entries: [JournalEntry], ran: Duration? = nil) async throws(JournalError) -> Appended {
         try checkFile()
@@ -117,7 +119,7 @@ package final class Journal: Sendable {
             guard error.kind == .full, entries.contains(where: \.isDeletion), ballast?.release() == true else {
                 throw error
             }
-            // What is to be deleted makes room for all that waits.
+            // The deletion makes room for everything that waits.
             await checkpoint()
             appended = try await store(entries, ran: ran)
         }
@@ -127,7 +129,7 @@ package final class Journal: Sendable {
         }
         appended.room.held += logSize
         if appended.room.isFull, logSize > 0 {
-            // What was written beside the file takes room twice until it is brought into it.
+            // What is in the write-ahead log takes room twice until it is brought into the file.
             await checkpoint()
             appended.room = try await write { [self] in try room($0) }
             appended.room.held += logSize
@@ -136,18 +138,19 @@ package final class Journal: Sendable {
         return appended
     }
 
-    /// Brings what was written beside the file into it, and gives the room that it took back. Where that fails it is tried later.
+    /// Brings the write-ahead log into the file, and gives back the room that the log took. If that fails, it is tried
+    /// again later.
     func checkpoint() async {
         try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// Whether the disk has no more left than what is kept free.
+    /// Whether the disk has little more left than what is kept free.
     var isShortOfRoom: Bool {
         guard let path, let disk = DiskSpace(of: path) else { return false }
         return disk.available < 2 * JournalRoom.reserve(ofDisk: disk.size)
     }
 
-    /// Bytes of the file that is written to first.
+    /// Bytes of the write-ahead log.
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
 
     private func store(_ entries: [JournalEntry], ran: Duration?) async throws(JournalError) -> Appended {
@@ -157,7 +160,7 @@ package final class Journal: Sendable {
             do {
                 return try store(entries, ran: due, in: database, oneByOne: false)
             } catch let error where Journal.isOfEntry(error) {
-                // Which one it is shows when they are stored by themselves.
+                // The entries are stored one by one, which shows which of them is refused.
                 throw EntryRefused()
             }
         } orIfRefused: { [self] database in
@@ -167,7 +170,7 @@ package final class Journal: Sendable {
         return appended
     }
 
-    /// How often it is noted how long this life has run, where something is stored anyway.
+    /// How often the running time of this incarnation is stored, if something is stored anyway.
     private static let notingInterval = Duration.seconds(10)
 
     private func store(
@@ -206,17 +209,17 @@ package final class Journal: Sendable {
     }
 
     package struct Appended: Sendable {
-        /// Results and failures that were left out because their task has one already, which is nobody's intention.
+        /// Results and failures that were left out because their task has one already. Nobody intends that.
         package var repeated = 0
-        /// Entries that can never be stored, by their place, and why.
+        /// Entries that can never be stored: their place in the list, and why.
         package var refused: [(place: Int, reason: String)] = []
-        /// What the journal holds now, and may.
+        /// How much the journal holds now, and how much it may hold.
         var room: JournalRoom
-        /// Whether `shrink` would give something back.
+        /// Whether `shrink` would give some room back.
         package var mayShrink = false
     }
 
-    /// Whether an error is about what was to be stored, and not about the disk or the file: it would come again.
+    /// Whether an error is about the entry itself, and not about the disk or the file. Such an error would come again.
     private static func isOfEntry(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else {
             return !(error is JournalError) && !(error is CancellationError)
@@ -226,7 +229,7 @@ package final class Journal: Sendable {
 
     private struct EntryRefused: Error {}
 
-    /// What it holds, and may hold.
+    /// How much the journal holds, and how much it may hold.
     func room(_ database: Database) throws -> JournalRoom {
         let (held, spare) = try Journal.bytes(database)
         guard let path else { return JournalRoom(held: held, limit: limits.bytes) }
@@ -234,14 +237,15 @@ package final class Journal: Sendable {
         return JournalRoom(held: held, limit: limits.bytes, disk: disk)
     }
 
-    /// A file that is deleted while it is open can be written to, and all of it is gone at the end.
+    /// Throws if the file was deleted or replaced. A file that is deleted while it is open can still be written to, and all
+    /// of it is gone at the end.
     private func checkFile() throws(JournalError) {
         guard let path, let file, FileInode(path) != file else { return }
         throw JournalError(
             .gone, "\(path) was deleted or replaced while it is in use; start the node again, or put the file back")
     }
 
-    /// Notes that this life ends in order.
+    /// Stores that this incarnation ends in order.
     package func close(ran: Duration? = nil) async throws(JournalError) {
         try await write { database in
             try database.execute(sql: "UPDATE coordinator SET closed = 1")
@@ -249,13 +253,13 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Gives back the pages of the file that it holds in memory for the next statement.
+    /// Frees the pages of the file that SQLite holds in memory for the next statement.
     func rest() async {
-        // Nothing depends on it.
+        // An error is ignored, because nothing depends on this.
         try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
     }
 
-    /// Changes something, wholly or not at all.
+    /// Runs a transaction: all its changes are made, or none.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
@@ -266,7 +270,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// As `write`; where `body` says that an entry is refused, it is undone and `second` is done instead.
+    /// Works like `write`. If `body` throws that an entry is refused, its changes are undone and `second` is run instead.
     private func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value,
         orIfRefused second: @escaping @Sendable (Database) throws -> Value
@@ -280,10 +284,10 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Bytes given back at a time; fewer are kept for later entries.
+    /// How many bytes are given back at a time. Less than that is kept for later entries.
     private static let shrinkStep = 4_000_000
 
-    /// Gives room that deleted jobs had back to the file system.
+    /// Gives room that deleted jobs took back to the file system.
     package func shrink() async throws(JournalError) {
         do {
             try await queue.writeWithoutTransaction { database in

@@ -1,20 +1,20 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Room on the journal's disk that is taken beforehand and given back when the disk is full: to delete something, SQLite has
-/// to write first.
+/// Room on the journal's disk that is taken in advance and given back when the disk is full. It is needed because SQLite
+/// has to write before it can delete something.
 final class JournalBallast: Sendable {
     private let path: String
     private let isThere = NIOLockedValueBox(false)
 
     init(folder: String) { path = folder + "/reserve" }
 
-    /// Bytes of it: what a deletion of many results needs, or a part of a small disk.
+    /// The size of the ballast in bytes: what a deletion of many results needs, or a part of a small disk.
     static func size(ofDisk size: Int) -> Int { min(8 << 20, size / 16) }
 
-    /// Takes the room, where the disk has far more than that. Without it a deletion on a full disk may fail, and nothing else.
+    /// Takes the room if the disk has far more than that. Without the ballast, only a deletion on a full disk may fail.
     func take() {
-        // Asked for with every transaction.
+        // This is called with every transaction, so it does nothing when the room is already taken.
         guard !isThere.withLockedValue({ $0 }), let disk = DiskSpace(of: path) else { return }
         let size = JournalBallast.size(ofDisk: disk.size)
         isThere.withLockedValue { isThere in
@@ -30,9 +30,9 @@ final class JournalBallast: Sendable {
         }
     }
 
-    /// Gives it back.
+    /// Gives the room back.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether there was any ballast.
     func release() -> Bool {
         isThere.withLockedValue { isThere in
             isThere = false

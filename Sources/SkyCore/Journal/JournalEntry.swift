@@ -3,22 +3,24 @@ import Foundation
 package import NIOCore
 
 /// One thing that a coordinator must not forget. Entries are stored in the order in which they were decided, many in one
-/// transaction; nothing is said to anybody before what it rests on is stored.
+/// transaction. Nothing is published before the entries that it depends on are stored.
 package enum JournalEntry: Sendable {
     case submitted(StoredJob)
-    /// A task's one result.
+    /// The one result of a task.
     case result(StoredResult)
     /// A task has failed for good.
     case failed(JobID, TaskID, reason: String, isBadInput: Bool)
+    /// A job has ended.
     ///
-    /// - Parameter ran: how long the coordinator had run by then, in all its lives.
+    /// - Parameter ran: how long the coordinator had run by then, in all its incarnations.
     case ended(JobID, JobReport, at: UInt64, ran: Duration)
-    /// A task is about to be run on the node that keeps the journal: if that dies of it, somebody has to know.
+    /// A task is about to run on the node that keeps the journal. If that node dies of the task, the next incarnation has
+    /// to know it.
     case risked(JobID, TaskRisk)
-    /// The job with all that belongs to it.
+    /// The job is deleted with everything that belongs to it.
     case deleted(JobID)
 
-    /// About what it takes in memory.
+    /// About how many bytes the entry takes in memory.
     var byteCount: Int {
         switch self {
         case .result(let result): 128 + result.payload.readableBytes
@@ -42,24 +44,24 @@ package enum JournalEntry: Sendable {
 /// A job as it is stored.
 package struct StoredJob: Sendable {
     package var id: JobID
-    /// What the submitter called it, so that a submission that is repeated does not start it twice.
+    /// The token that the submitter chose, so that a repeated submission does not start the job twice.
     package var token: String?
     package var request: JobRequest
-    /// The version of the program that its results are of; `nil` where that was not noted.
+    /// The version of the program that made the job's results; `nil` if that was not stored.
     package var program: String?
     /// Milliseconds since 1970.
     package var submitted: UInt64
-    /// `nil` while it goes on.
+    /// How the job ended; `nil` while it goes on.
     package var report: JobReport?
-    /// Milliseconds since 1970; `nil` while it goes on.
+    /// Milliseconds since 1970; `nil` while the job goes on.
     package var ended: UInt64?
-    /// How long its coordinator had run when it was submitted and when it ended, in all its lives; `nil` where that was not
-    /// noted.
+    /// How long the coordinator had run, in all its incarnations, when the job was submitted and when it ended; `nil` if
+    /// that was not stored.
     var submittedRun: Duration?
     var endedRun: Duration?
-    /// The first life of the coordinator whose results count; `nil` for any.
+    /// The first incarnation of the coordinator whose results count; `nil` if the results of any incarnation count.
     var resultsSince: UInt64?
-    /// The request as it is to be stored, so that it is written down once; `nil` of what was read.
+    /// The request as it is to be stored, so that it is encoded only once; `nil` if the job was read from the journal.
     var encodedRequest: Data?
 
     package init(
@@ -81,12 +83,12 @@ package struct StoredJob: Sendable {
 package struct StoredResult: Sendable {
     package var job: JobID
     package var task: TaskID
-    /// The name of the node that brought it; empty for an earlier result.
+    /// The name of the node that brought the result; empty for an earlier result.
     package var node: String
     package var duration: Duration
     /// A `TaskResult`, encoded.
     package var payload: ByteBuffer
-    /// Where it may answer other tasks later.
+    /// The key under which the result may answer other tasks later; `nil` if it may not.
     package var cacheKey: CacheKey?
 
     package init(job: JobID, task: TaskID, node: String, duration: Duration, payload: ByteBuffer) {

@@ -1,24 +1,24 @@
-/// Why a journal cannot be used. Nothing has been overwritten then.
+/// Why a journal cannot be used. When this is thrown, nothing has been overwritten.
 package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// Another process has it open.
+        /// Another process has the journal open.
         case inUse
-        /// A later version of this program made it.
+        /// A later version of this program made the journal.
         case newer
-        /// It is not a journal, or is damaged.
+        /// The file is not a journal, or it is damaged.
         case damaged
-        /// What is stored of one job is damaged; all else may be used.
+        /// What is stored of one job is damaged. Everything else may be used.
         case damagedJob
-        /// Its file was deleted, or another was put in its place.
+        /// The journal's file was deleted, or another file was put in its place.
         case gone
         /// The folder or file cannot be made, read or written.
         case inaccessible
-        /// There is no room, for now.
+        /// There is no room at present.
         case full
     }
 
     package let kind: Kind
-    /// One line, with the path.
+    /// The message is one line, and names the path.
     package let message: String
 
     package init(_ kind: Kind, _ message: String) {

@@ -1,14 +1,15 @@
 import Glibc
 
-/// A folder that one process at a time keeps its journal in. The lock goes with the process, however that ends.
+/// A folder in which one process at a time keeps its journal. The lock ends with the process, however the process ends.
 package final class JournalFolder: Sendable {
     package let path: String
     private let descriptor: Int32
 
-    /// Folders tried beside the one named, where that one is in use and was not asked for.
+    /// How many folders are tried: the one that is named, and those beside it. The others are tried if the first is in use
+    /// and was not explicitly asked for.
     private static let places = 64
 
-    /// - Throws: `JournalError` where it is in use or cannot be made, or where others could have put something into it.
+    /// - Throws: `JournalError` if the folder is in use or cannot be made, or if other users could have put something into it.
     package init(_ path: String) throws(JournalError) {
         try JournalFolder.make(path)
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -20,7 +21,7 @@ package final class JournalFolder: Sendable {
             throw JournalError(.inaccessible, "\(path): \(objection), or name another folder by --data")
         }
         let lock = path + "/lock"
-        // What is not a file of this folder is not followed.
+        // A lock file that is a link is not followed, because it is not a file of this folder.
         let descriptor = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw JournalFolder.failure(lock) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -35,12 +36,13 @@ package final class JournalFolder: Sendable {
     }
 
     deinit {
-        // Said, and not left to the last descriptor: a process that is being started has all of them until it is a program.
+        // The lock is released explicitly, not by closing the last descriptor: a child process holds copies of all
+        // descriptors from its fork until it runs its own program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// The first folder that is free of `path`, `path-2`, `path-3` and so on, for nodes of one name on one machine.
+    /// The first free folder among `path`, `path-2`, `path-3` and so on, for nodes of one name on one machine.
     package static func firstFree(_ path: String) throws(JournalError) -> JournalFolder {
         for number in 1...places {
             do {
@@ -52,22 +54,22 @@ package final class JournalFolder: Sendable {
         throw JournalError(.inUse, "\(path) is in use by another node; --data names another folder")
     }
 
-    /// Why a folder is not one to keep jobs in, and what to do; `nil` where nothing is wrong. Who can write to it can put other
-    /// jobs into the journal, or have this node write to a file of its own through a link.
+    /// Why jobs should not be kept in a folder, and what to do about it; `nil` if nothing is wrong. A user who can write to
+    /// the folder can put other jobs into the journal, or use a link to make this node write to another of its files.
     static func objection(to folder: stat, user: uid_t, group: gid_t) -> String? {
-        // Root can do everything in any case, and volumes of containers are root's.
+        // Root can do everything in any case, and the volumes of containers belong to root.
         if folder.st_uid != user, folder.st_uid != 0 {
             return "it belongs to user \(folder.st_uid), and this node runs as \(user); chown it"
         }
         if folder.st_mode & S_IWOTH != 0 { return "every user can write to it; chmod o-w it" }
-        // A group of one's own, as many systems give to every user, and Kubernetes to a volume (fsGroup).
+        // The group may be the user's own. Many systems give one to every user, and Kubernetes gives one to a volume (fsGroup).
         if folder.st_mode & S_IWGRP != 0, folder.st_gid != group {
             return "the users of group \(folder.st_gid) can write to it; chmod g-w it"
         }
         return nil
     }
 
-    /// With the folders above it; what is made is for this user alone.
+    /// Makes the folder, and the folders above it. Folders that are made here are for this user alone.
     private static func make(_ path: String) throws(JournalError) {
         guard path.hasPrefix("/") else { throw JournalError(.inaccessible, "\(path): not an absolute path") }
         var made = ""

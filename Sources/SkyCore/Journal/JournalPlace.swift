@@ -1,14 +1,15 @@
-/// Where a journal is.
+/// Where a journal is kept.
 package enum JournalPlace: Hashable, Sendable {
-    /// In this folder.
+    /// The journal is in this folder.
     case folder(String)
-    /// In this folder, or beside it where another node uses it.
+    /// The journal is in this folder, or in one beside it if another node uses this one.
     case firstFree(String)
 
-    /// A node that is started again right after it was stopped finds its folder still in use, for a moment.
+    /// How long to wait for a folder that is in use. A node that is started right after it was stopped still finds its
+    /// folder in use for a moment.
     private static let patience = Duration.seconds(3)
 
-    /// - Throws: `JournalError`, of kind `inUse` after some seconds.
+    /// - Throws: `JournalError`. It is of kind `inUse` if the folder is still in use after some seconds.
     package func open(limits: JournalLimits = JournalLimits()) async throws(JournalError) -> Journal {
         let path: String
         switch self {

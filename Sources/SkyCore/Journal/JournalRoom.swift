@@ -1,17 +1,17 @@
-/// What a journal holds, and how much it may.
+/// How much a journal holds, and how much it may hold.
 struct JournalRoom: Hashable, Sendable {
-    /// Bytes of what is kept, and of the file beside it that it was written to first.
+    /// Bytes of what is kept, and of the write-ahead log beside it.
     var held: Int
-    /// Bytes that it may hold.
+    /// How many bytes it may hold.
     var limit: Int
-    /// Whether it is the disk that sets the limit, and not the operator.
+    /// Whether the limit comes from the disk, and not from the operator.
     var isOfDisk = false
 
     var isFull: Bool { held > limit }
 
     /// - Parameters:
-    ///   - limit: the operator's.
-    ///   - disk: what the disk has left, in all and for this user; `nil` where that is not known.
+    ///   - limit: the limit that the operator set.
+    ///   - disk: the size of the disk, and what it has left for this user; `nil` if that is not known.
     init(held: Int, limit: Int, disk: (size: Int, available: Int)?) {
         (self.held, self.limit) = (held, limit)
         guard let disk else { return }
@@ -22,11 +22,11 @@ struct JournalRoom: Hashable, Sendable {
 
     init(held: Int, limit: Int) { self.init(held: held, limit: limit, disk: nil) }
 
-    /// Bytes of the disk that are left free: a twentieth of a small one, of others what a deletion of many results and one
-    /// transaction under way need.
+    /// How many bytes of the disk are left free: a twentieth of a small disk. On other disks, it is what a deletion of many
+    /// results and one transaction under way need.
     static func reserve(ofDisk size: Int) -> Int { min(64 << 20, size / 20) }
 
-    /// Why nothing more may be stored.
+    /// Why nothing more may be stored, as text for a person.
     var reason: String {
         isOfDisk
             ? "there is no room on the disk of the journal but for what is kept free to delete jobs with; delete jobs or make room"

@@ -1,12 +1,12 @@
 import Base
 import Foundation
 
-/// Requests and reports as they stand in a journal: JSON, which later versions and people read.
+/// Requests and reports as a journal stores them: as JSON, which later versions and people can read.
 enum JournalText {
-    /// No value keeps it from being written: numbers that JSON has no words for are text.
+    /// Encodes any value: numbers that JSON cannot express become text.
     static func encode(_ value: some Encodable) throws(SkyError) -> Data {
         let encoder = JSONEncoder()
-        // The same request is the same text.
+        // The keys are sorted, so that the same request gives the same text.
         encoder.outputFormatting = .sortedKeys
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

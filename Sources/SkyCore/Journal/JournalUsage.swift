@@ -1,10 +1,11 @@
 /// How much a journal may hold.
 package struct JournalLimits: Hashable, Sendable {
-    /// Bytes in all, from which on the oldest jobs that have ended are deleted, and new tasks wait where that does not help.
+    /// How many bytes the journal may hold in all. Above that, the oldest jobs that have ended are deleted; if that does
+    /// not help, new tasks wait.
     ///
-    /// What the disk has may be less: see `JournalRoom`.
+    /// The disk may have less room than this: see `JournalRoom`.
     package var bytes = 20 << 30
-    /// Bytes of earlier results kept for later tasks, among them; 0 keeps none.
+    /// How many of these bytes may be earlier results that are kept for later tasks; 0 keeps none.
     package var cache = 1 << 30
 
     package init() {}
@@ -18,9 +19,9 @@ package struct JournalUsage: Codable, Sendable {
     package var cachedResults: Int
     package var cacheBytes: Int
     package var cacheLimit: Int
-    /// Tasks that were answered by earlier results, and that were not, since this start.
+    /// Tasks that earlier results answered, and tasks that they did not answer, since this start.
     package var hits: Int
     package var misses: Int
-    /// Earlier results that made room for later ones, since this start.
+    /// Earlier results that were deleted to make room for later ones, since this start.
     package var evictions: Int
 }

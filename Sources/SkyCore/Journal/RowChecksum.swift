@@ -2,12 +2,12 @@ import CZLIB
 import Foundation
 import NIOCore
 
-/// The CRC-32 of a row of the journal, kept beside it and looked at whenever the row is read: a disk, its cable or the memory
-/// on the way may change a bit, and SQLite would hand it out as if nothing had happened.
+/// The CRC-32 of a row of the journal. It is stored with the row and checked whenever the row is read, because a disk, its
+/// cable or the memory may change a bit, and SQLite would return the row as if nothing had happened.
 struct RowChecksum {
     private var value: uLong = crc32(0, nil, 0)
 
-    /// As SQLite keeps it.
+    /// The checksum as SQLite stores it.
     var stored: Int64 { Int64(value) }
 
     mutating func add(_ number: Int64) {
@@ -15,7 +15,7 @@ struct RowChecksum {
     }
 
     mutating func add(_ text: String?) {
-        // None is other than empty.
+        // No text must differ from an empty text.
         guard let text else { return add(-1) }
         add(Data(text.utf8))
     }
@@ -30,7 +30,7 @@ struct RowChecksum {
         value = crc32_z(value, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
     }
 
-    /// Of a result: its key, the node, how long it took, and what it came to.
+    /// The checksum of a result: of its key, its node, its duration and its payload.
     static func result(_ key: Int64, _ node: String, _ duration: Int64, _ payload: Data) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(key)
@@ -48,7 +48,7 @@ struct RowChecksum {
         return checksum.stored
     }
 
-    /// Of an earlier result that is kept for later: where it is found, and what it came to.
+    /// The checksum of an earlier result that is kept for later: of its key and its payload.
     static func cache(_ key: Data, _ payload: Data) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(key)
@@ -56,7 +56,7 @@ struct RowChecksum {
         return checksum.stored
     }
 
-    /// Of a job as it was submitted.
+    /// The checksum of a job as it was submitted.
     static func job(_ id: Int64, _ token: String?, _ request: Data) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(id)
@@ -65,7 +65,7 @@ struct RowChecksum {
         return checksum.stored
     }
 
-    /// Of how a job ended.
+    /// The checksum of a job's report.
     static func report(_ id: Int64, _ report: Data?) -> Int64 {
         var checksum = RowChecksum()
         checksum.add(id)

@@ -1,13 +1,14 @@
 /// One coordinator's right to some slots of one node, as of one moment.
 ///
-/// Leases travel in replies and in pushed changes, which may overtake one another; the one with the newer `epoch` is
-/// true.
+/// Leases are sent in replies and in changes, which may overtake one another. The one with the newer fencing token
+/// (`epoch`) is valid.
 package struct Lease: Hashable, Codable, Sendable {
-    /// Who may use the slots.
+    /// The coordinator that may use the slots.
     package var coordinator: CoordinatorID
-    /// Increases with every change of `slots`, over the whole life of the node, also across an expiry and a return.
+    /// The fencing token of the lease. It increases with every change of `slots`, over the whole incarnation of the node,
+    /// also when a lease expires and the coordinator returns.
     package var epoch: UInt64
-    /// How many attempts the coordinator may have running there at one time, those already running included.
+    /// How many attempts the coordinator may have running there at one time, including those that run already.
     package var slots: Int
 
     package init(coordinator: CoordinatorID, epoch: UInt64, slots: Int) {

@@ -1,36 +1,38 @@
-/// Who may use the slots of this node, and who does. Slots are shared among coordinators.
+/// Which coordinators may use the slots of this node, and which do. Slots are shared among coordinators.
 ///
-/// - Reserving is one step: what is free is granted at once, the rest is remembered as a demand and granted as slots come
-///   free. Nobody polls: methods return the leases of *others* that changed, for their coordinators to be told.
-/// - An attempt occupies its slot from `start` until `finish`, whatever happens to its coordinator in between. So the
-///   number running never exceeds the slots, even while the stopped attempts of a lost coordinator are still ending.
-/// - A lease ends unless it is renewed, and with the link to its coordinator.
-/// - Slots go where `FairShare` says. Idle ones move at once, busy ones when their attempt finishes; nothing is killed to
-///   make room.
+/// - Reserving is one step: what is free is granted at once; the rest is remembered as a demand and granted as slots become
+///   free. Nobody polls: methods return the leases of *other* coordinators that changed, so that the caller can report the
+///   changes to them.
+/// - An attempt occupies its slot from `start` until `finish`, whatever happens to its coordinator in between. Therefore
+///   the number of running attempts never exceeds the slots, even while the stopped attempts of a lost coordinator are
+///   still ending.
+/// - A lease ends unless it is renewed. It also ends when its coordinator leaves.
+/// - Slots go where `FairShare` says. Idle slots move at once, and busy slots move when their attempt finishes. Nothing is
+///   killed to make room.
 ///
-/// Holds no clock: `now` is the time since an arbitrary start. The number of coordinators is bounded by the number of
-/// authenticated peers; every event costs at most one pass over them and over the slots that move.
+/// The book holds no clock: `now` is the time since an arbitrary start. The number of coordinators is bounded by the number
+/// of authenticated peers. Every event costs at most one pass over them and over the slots that move.
 package struct LeaseBook {
-    /// No machine has a million cores: larger numbers, from a peer or a flag, are mistakes, and sums of them could
-    /// overflow.
+    /// No machine has a million cores. Larger numbers, from a peer or a flag, are mistakes, and sums of them could overflow.
     package static let slotLimit = 1 << 20
 
-    /// Slots of the node, whoever uses them.
+    /// The number of slots of the node, used or not.
     package private(set) var slots: Int
-    /// Whether the node only finishes what it has.
+    /// Whether the node drains, that is, only finishes what it has.
     package private(set) var isDraining = false
 
     private let duration: Duration
-    /// First in line for odd slots first; whoever has had its turn goes to the end.
+    /// The order in which odd slots are given: first in line first. A coordinator that has had its turn goes to the end.
     private var holders: [LeaseHolder] = []
     private var attempts: [AttemptID: Occupant] = [:]
-    /// One counter for all leases, so that a coordinator that was forgotten and returns never meets an old epoch again.
+    /// One counter serves all leases, so that a coordinator that was forgotten and returns never meets an old fencing token
+    /// again.
     private var lastEpoch: UInt64 = 0
 
-    /// Whose an attempt is.
+    /// The owner of an attempt.
     private enum Occupant: Equatable {
         case coordinator(CoordinatorID)
-        /// Its coordinator is gone and it has been told to stop.
+        /// The attempt's coordinator is gone, and the attempt was told to stop.
         case nobody
     }
 
@@ -42,13 +44,13 @@ package struct LeaseBook {
         self.duration = max(.milliseconds(1), duration)
     }
 
-    /// Attempts that occupy a slot, those that were told to stop included.
+    /// The number of attempts that occupy a slot. Attempts that were told to stop are included.
     package var running: Int { attempts.count }
 
-    /// Slots that are neither leased nor occupied.
+    /// The number of slots that are neither leased nor occupied.
     package var free: Int { max(0, slots - leasedOrOccupied) }
 
-    /// When `expire` is due; nil while nobody holds a lease.
+    /// When `expire` is due; nil while no coordinator holds a lease.
     package var nextExpiry: Duration? { holders.lazy.map(\.expiry).min() }
 
     /// The lease of a coordinator as it stands, expired or not.
@@ -60,8 +62,8 @@ package struct LeaseBook {
 // MARK: - What coordinators ask
 
 extension LeaseBook {
-    /// Sets what a coordinator wants in total, running attempts included. What is free is granted now, the rest when it
-    /// comes free. Also renews its lease. Wanting nothing gives back every idle slot.
+    /// Sets how many slots a coordinator wants in total, running attempts included. What is free is granted now, the rest
+    /// when it becomes free. This also renews the coordinator's lease. A demand of 0 gives back every idle slot.
     package mutating func reserve(
         _ wanted: Int, for coordinator: CoordinatorID, now: Duration
     ) -> (lease: Lease, changed: [Lease]) {
@@ -70,7 +72,8 @@ extension LeaseBook {
             holders[index].wanted = wanted
             holders[index].expiry = now + duration
         } else if wanted > 0 {
-            // Having nothing is news, too, to one that had something before it was forgotten: hence a new epoch.
+            // If the coordinator had slots before it was forgotten, it has to learn that it has none now. Therefore the
+            // lease gets a new fencing token.
             let epoch = nextEpoch()
             holders.append(LeaseHolder(coordinator: coordinator, wanted: wanted, epoch: epoch, expiry: now + duration))
         }
@@ -80,14 +83,14 @@ extension LeaseBook {
         return (lease, changed)
     }
 
-    /// Extends a lease. Nil when it has expired or was never given: reserve again.
+    /// Extends a lease. Returns nil if the lease has expired or was never given; the coordinator then has to reserve again.
     package mutating func renew(for coordinator: CoordinatorID, now: Duration) -> Lease? {
         guard let index = index(of: coordinator), holders[index].expiry > now else { return nil }
         holders[index].expiry = now + duration
         return holders[index].lease
     }
 
-    /// Puts an attempt into an idle slot of its coordinator's lease. Nil when it has started.
+    /// Puts an attempt into an idle slot of its coordinator's lease. Returns nil if the attempt has started.
     package mutating func start(_ attempt: AttemptID, for coordinator: CoordinatorID, now: Duration) -> StartRefusal? {
         guard attempts[attempt] == nil else { return .duplicate }
         guard !isDraining else { return .draining }
@@ -98,8 +101,8 @@ extension LeaseBook {
         return nil
     }
 
-    /// Frees the slot of an attempt that has ended, well or not. Returns the leases that changed, of anybody. An attempt
-    /// that is not running is ignored.
+    /// Frees the slot of an attempt that has ended, well or not. Returns all leases that changed. An attempt that is not
+    /// running is ignored.
     package mutating func finish(_ attempt: AttemptID, now: Duration) -> [Lease] {
         guard let occupant = attempts.removeValue(forKey: attempt) else { return [] }
         if case .coordinator(let owner) = occupant, let index = index(of: owner) {
@@ -112,7 +115,8 @@ extension LeaseBook {
 // MARK: - What happens to coordinators and to the node
 
 extension LeaseBook {
-    /// The link to a coordinator is gone, and its lease with it. Stop what it had running: nobody waits for the results.
+    /// Ends the lease of a coordinator that is gone. The caller has to stop its running attempts, because nobody waits for
+    /// their results.
     package mutating func coordinatorLost(
         _ coordinator: CoordinatorID, now: Duration
     ) -> (stop: [AttemptID], changed: [Lease]) {
@@ -120,8 +124,8 @@ extension LeaseBook {
         return (stop, rebalance(now: now))
     }
 
-    /// Ends leases that were not renewed in time. Their coordinators are among the changed, with no slots: they may still
-    /// be listening.
+    /// Ends leases that were not renewed in time. Their coordinators are among the changed ones, with no slots, because
+    /// they may still be listening.
     package mutating func expire(now: Duration) -> (stop: [AttemptID], changed: [Lease]) {
         let late = holders.filter { $0.expiry <= now }
         let stop = forget(Set(late.map(\.coordinator)))
@@ -129,15 +133,15 @@ extension LeaseBook {
         return (stop, ended + rebalance(now: now))
     }
 
-    /// Changes how many slots the node has. With fewer than are running, those running go on and nothing starts until
-    /// enough have ended.
+    /// Changes how many slots the node has. If more attempts run than there are slots, they go on, and nothing starts until
+    /// enough of them have ended.
     package mutating func setSlots(_ slots: Int, now: Duration) -> [Lease] {
         self.slots = min(max(0, slots), Self.slotLimit)
         return rebalance(now: now)
     }
 
-    /// Begins or ends draining: idle slots are taken back and nothing is granted, what runs goes on. Demands are remembered
-    /// and come true when draining ends.
+    /// Begins or ends draining. While the node drains, idle slots are taken back, nothing is granted, and running attempts
+    /// go on. Demands are remembered, and are met when draining ends.
     package mutating func setDraining(_ draining: Bool, now: Duration) -> [Lease] {
         isDraining = draining
         return rebalance(now: now)
@@ -160,7 +164,7 @@ extension LeaseBook {
         return lastEpoch
     }
 
-    /// Removes coordinators; their attempts stay in their slots, without an owner, until they finish.
+    /// Removes coordinators. Their attempts stay in their slots, without an owner, until they finish.
     private mutating func forget(_ coordinators: Set<CoordinatorID>) -> [AttemptID] {
         guard !coordinators.isEmpty else { return [] }
         holders.removeAll { coordinators.contains($0.coordinator) }
@@ -179,7 +183,7 @@ extension LeaseBook {
         let before = holders.map(\.granted)
         let capacity = isDraining ? 0 : max(0, slots - stopping)
         let fair = FairShare(of: capacity, among: holders.map(\.wanted))
-        // Idle slots above the share go at once. All of them are wanted by somebody below its share, or by nobody:
+        // Idle slots above the share go at once. Each of them is wanted by somebody below its share, or by nobody, because
         // shares add up to the smaller of what there is and what is wanted.
         for index in holders.indices where holders[index].granted > fair.shares[index] {
             holders[index].granted = max(holders[index].running, fair.shares[index])
@@ -195,7 +199,7 @@ extension LeaseBook {
         return changed
     }
 
-    /// Gives free slots, one at a time, to whoever has least and is below its share.
+    /// Gives free slots, one at a time, to the coordinator that has the fewest slots among those below their share.
     private mutating func grantFree(upTo shares: [Int]) {
         for _ in 0..<free {
             let needy = holders.indices.filter { holders[$0].granted < shares[$0] }
@@ -205,7 +209,8 @@ extension LeaseBook {
     }
 
     /// Odd slots change hands about once per lease duration: often enough that nobody starves, seldom enough that the
-    /// messages do not matter. A turn begins when the slot is really there, so that tasks of any length take turns.
+    /// messages do not matter. A turn begins when the coordinator really has the slot, so that tasks of any length take
+    /// turns.
     private mutating func beginTurns(_ fair: FairShare, now: Duration) {
         for index in holders.indices {
             let holdsOddSlot = fair.favoured.contains(index) && holders[index].granted >= fair.shares[index]

@@ -1,17 +1,17 @@
 /// What a node knows of one coordinator that uses, or asks for, its slots.
 struct LeaseHolder {
     let coordinator: CoordinatorID
-    /// The total it demands.
+    /// The number of slots that it demands in total.
     var wanted = 0
-    /// What it has now. Never below `running`: a slot in use is taken back only when its attempt ends.
+    /// The number of slots that it has now. It is never below `running`: a slot in use is taken back only when its attempt ends.
     var granted = 0
     /// How many of its attempts occupy a slot.
     var running = 0
-    /// Of the last change of `granted`.
+    /// The fencing token of the last change of `granted`.
     var epoch: UInt64
     /// When the lease ends unless it is renewed.
     var expiry: Duration
-    /// When it must let others have the odd slot that it holds; nil while it holds none.
+    /// When the coordinator must let others have the odd slot that it holds; nil while it holds none.
     var turnEnd: Duration?
 
     init(coordinator: CoordinatorID, wanted: Int, epoch: UInt64, expiry: Duration) {

@@ -1,12 +1,12 @@
-/// Why a node did not start an attempt. The attempt has not run: trying again elsewhere costs its task nothing.
+/// Why a node did not start an attempt. The attempt has not run, so trying again elsewhere costs its task nothing.
 package enum StartRefusal: String, Error, Hashable, Codable, Sendable, CustomStringConvertible {
-    /// The coordinator has no lease here, or it has run out.
+    /// The coordinator has no lease here, or its lease has run out.
     case noLease
-    /// Every slot of the lease is in use: it shrank while the attempt was on its way.
+    /// Every slot of the lease is in use, because the lease shrank while the attempt was on its way.
     case noIdleSlot
     /// The same attempt is running already.
     case duplicate
-    /// The node finishes what it has and takes nothing new.
+    /// The node drains: it finishes what it has and takes nothing new.
     case draining
 
     package var description: String {

@@ -1,36 +1,37 @@
 package import Transport
 
-/// What is worth a line of log of other nodes that come and go: a node that was lost comes back under another id where it
-/// has been started again, and by its name all the same.
+/// Decides which comings and goings of other nodes are worth a line in the log. A lost node that was started again comes
+/// back with another id, so it is recognised by its name.
 package struct MembershipNews {
     package enum Line: Equatable {
         case joined(String)
         case left(String)
         case lost(String)
         case returned(String)
-        /// It has been lost so often that no more is said of it for a while.
+        /// The node was lost so often that nothing more is logged about it for a while.
         case restless(String)
     }
 
-    /// What has been lost under one name, which several nodes may have.
+    /// How often nodes of one name were lost. Several nodes may have the same name.
     private struct Losses {
         var missing = 0
-        /// Since the window began.
+        /// The number of losses since the window began.
         var count = 0
         var windowStart: Duration
     }
 
-    /// Names of lost nodes remembered.
+    /// How many names of lost nodes are remembered.
     static let limit = 1024
-    /// How often a node's loss is told in `window`: one that is started again and again would fill the log.
+    /// How many losses of one node are logged in `window`: a node that is started again and again would fill the log.
     static let linesOfOne = 5
     static let window = Duration.seconds(3600)
-    /// Losses told in `window` under all names together: as many nodes as a cluster has, once. Whoever has the key may make up names.
+    /// How many losses are logged in `window` under all names together: as many as a cluster has nodes. The number is
+    /// limited because anybody who has the key can make up names.
     static let lossLimit = 1024
 
     private var names: [NodeID: String] = [:]
     private var losses: [String: Losses] = [:]
-    /// Losses told since `windowStart`.
+    /// How many losses were counted for the log since `windowStart`.
     private var lossesTold = 0
     private var windowStart = Duration.zero
 
@@ -38,17 +39,17 @@ package struct MembershipNews {
 
     var remembered: Int { losses.count }
 
-    /// Events begin anew, with `joined` for each of these. What ended meanwhile has been missed.
+    /// The events begin anew, with `joined` for each of these members. What happened in between was missed.
     package mutating func begins(with members: [Member]) {
         let present = Set(members.map(\.node))
         names = names.filter { present.contains($0.key) }
     }
 
-    /// - Returns: what to log; `nil` for what passes by itself, and for what has been told.
+    /// - Returns: what to log; `nil` for a state that passes by itself, and for what the log says already.
     package mutating func line(_ event: MembershipEvent, at now: Duration) -> Line? {
         switch event {
         case .joined(let member), .back(let member):
-            // One that was only silent is still known; another of its name may be lost at the time.
+            // A node that was only silent is still known, and another node of its name may be lost at the time.
             guard names.updateValue(member.name, forKey: member.node) == nil else { return nil }
             return appeared(member.name)
         case .lost(let node):

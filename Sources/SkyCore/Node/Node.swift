@@ -3,9 +3,9 @@ import Distributed
 import Logging
 package import Transport
 
-/// Everything a node is: its actor system, its scan actor with the worker processes, its coordinator.
+/// All parts of a node: its actor system, its scan actor with the worker processes, its coordinator.
 ///
-/// `start()` opens the sockets; `run()` works until it is cancelled and then leaves the cluster in order.
+/// `start()` opens the sockets. `run()` works until it is cancelled, and then leaves the cluster in order.
 package final class Node: Sendable {
     package let system: ClusterSystem
     package let coordinator: Coordinator
@@ -13,7 +13,7 @@ package final class Node: Sendable {
     private let workers: WorkerPool
     private let pixels: (store: PixelStore, actor: PixelActor)
 
-    /// - Parameter journal: where its coordinator keeps what it must not forget.
+    /// - Parameter journal: where the node's coordinator keeps what it must not forget.
     package init(_ settings: NodeSettings, journal: Journal) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
@@ -39,8 +39,8 @@ package final class Node: Sendable {
         }
     }
 
-    /// - Parameter progress: told in words how far it is, where a large journal makes it take long.
-    /// - Throws: where an address cannot be bound or an interface is not there, or the journal cannot be read.
+    /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
+    /// - Throws: if an address cannot be bound, an interface does not exist, or the journal cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
         await pixels.store.read(with: workers)
         try await coordinator.whenLocal {
@@ -49,31 +49,31 @@ package final class Node: Sendable {
         try await system.start()
     }
 
-    /// Takes no new work, and waits until what runs here has ended and its results are fetched.
+    /// Takes no new work, and waits until the tasks that run here have ended and their results are fetched.
     ///
     /// - Parameters:
-    ///   - grace: how long to wait; what still runs then is left to other nodes.
-    ///   - begun: told how many tasks there are to wait for.
+    ///   - grace: how long to wait. Tasks that still run then are left to other nodes.
+    ///   - begun: is called with the number of tasks to wait for.
     package func drain(atMost grace: Duration, begun: @Sendable (Int) -> Void) async {
         guard let (running, latches) = await scan.whenLocal({ ($0.running, $0.finish()) }) else { return }
         system.drain(true)
         begun(running)
         guard await latches.idle.wait(atMost: grace) else { return }
-        // Coordinators ask all the time; one that has no answer now has other worries.
+        // Coordinators ask all the time. One that has no answer by now has other problems.
         await latches.fetched.wait(atMost: Node.fetchingTime)
     }
 
     private static let fetchingTime = Duration.seconds(1)
 
-    /// What can change while it runs.
+    /// Changes the settings that can change while the node runs.
     package func change(slots: Int, retention: JobRetention, limits: JournalLimits, join: [NodeAddress]) async {
         await scan.whenLocal { $0.setSlots(slots) }
         await coordinator.whenLocal { await $0.change(retention, limits) }
         for address in join { system.seed(address) }
     }
 
-    /// Where it stands, which it tells only if all of its parts answer: the event loops, the scan actor, the coordinator. That
-    /// takes as long as the slowest takes.
+    /// The state of the node. It is returned only if all parts of the node answer: the event loops, the scan actor, the
+    /// coordinator. The answer takes as long as the slowest part.
     package func health() async -> NodeHealth {
         await system.visitEventLoops()
         let scanned = await scan.whenLocal { ($0.status(), $0.attemptCounts) }
@@ -86,7 +86,7 @@ package final class Node: Sendable {
             job: job)
     }
 
-    /// Works until cancelled, then stops the workers and says goodbye.
+    /// Works until it is cancelled, then stops the workers and says goodbye.
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.coordinator.whenLocal { await $0.run() } }
@@ -130,7 +130,7 @@ package final class Node: Sendable {
         }
     }
 
-    /// Gives back what is held for the next task where none has come for a while: worker processes, pixels, catalogues.
+    /// When no task has come for a while, gives back what is held for the next one: worker processes, pixels, catalogues.
     private func rest() async {
         var plan = RestPlan()
         while true {

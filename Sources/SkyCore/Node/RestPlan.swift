@@ -1,27 +1,28 @@
-/// When a node that has nothing to do gives back what it holds for the next task: once, some time after the last.
+/// When a node that has nothing to do trims, that is, gives back what it holds for the next task: once, some time after the
+/// last task.
 struct RestPlan {
-    /// What shows whether anything has been done.
+    /// The values that show whether the node has done anything.
     struct Activity: Equatable {
-        /// Whether tasks run, or jobs go on, so that the next task may come at any time.
+        /// Whether tasks run or jobs go on, so that the next task may come at any time.
         var isBusy = false
         var attempts = AttemptCounts()
         var tasks = TaskCounts()
-        /// Results that were asked for.
+        /// How often results were fetched.
         var fetches = 0
     }
 
-    /// Longer than between two scans of somebody who looks at the first.
+    /// Longer than the time between two scans of a person who looks at the result of the first.
     static let delay = Duration.seconds(60)
 
     private var last = Activity()
-    /// A start needs more than what follows, too.
+    /// When the activity last changed. It is set at the start, too, because a start needs more memory than what follows.
     private var changedAt: Duration?
     private var isResting = false
 
-    /// Time until the next look. A node that rests wakes up for it, so it does not look often.
+    /// The time until the next look. A node that has trimmed wakes up for the look, so it does not look often.
     var pause: Duration { isResting ? RestPlan.delay : RestPlan.delay / 4 }
 
-    /// Whether it is to be done now.
+    /// Whether the node should trim now.
     mutating func isDue(_ activity: Activity, now: Duration) -> Bool {
         if activity != last || activity.isBusy {
             (last, changedAt, isResting) = (activity, now, false)

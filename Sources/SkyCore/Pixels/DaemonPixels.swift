@@ -4,20 +4,20 @@ package import NIOCore
 import Sky
 package import Transport
 
-/// A worker's way to parts of images that its daemon gets from other nodes.
+/// Gives a worker parts of images that its daemon gets from other nodes.
 package struct DaemonPixels: PixelSupply {
     private let system: ClusterSystem
     private let eventLoop: any EventLoop
 
     /// - Parameters:
-    ///   - system: The worker's own, whose only peer is its daemon.
-    ///   - eventLoop: On which to wait for its answers.
+    ///   - system: the worker's own actor system, whose only peer is its daemon.
+    ///   - eventLoop: the event loop on which to wait for the daemon's answers.
     package init(_ system: ClusterSystem, on eventLoop: any EventLoop) {
         (self.system, self.eventLoop) = (system, eventLoop)
     }
 
     func parts(_ requests: [PixelRequest]) throws(SkyError) -> [ByteBuffer] {
-        // On the engine's own thread, which nothing else waits for.
+        // This blocks the engine's own thread, which nothing else waits for.
         let replies = eventLoop.makeFutureWithTask { try await self.replies(to: requests) }
         let found: [PixelReply]
         do {
@@ -52,6 +52,6 @@ package struct DaemonPixels: PixelSupply {
         }
     }
 
-    /// Longer than all of them take one after the other over a slow link; the task's own limit comes first.
+    /// Longer than all the parts take one after the other over a slow link. The task's own limit comes first.
     private static let patience = Duration.seconds(600)
 }

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// So many at a time, in the order of their coming.
+/// Lets a fixed number in at a time, in the order in which they came.
 struct Permits {
     private var free: Int
     private var waiting: Deque<CheckedContinuation<Void, Never>> = []
@@ -9,7 +9,7 @@ struct Permits {
         free = count
     }
 
-    /// Takes one where one is free.
+    /// Takes a permit, if one is free.
     mutating func take() -> Bool {
         guard free > 0 else { return false }
         free -= 1
@@ -18,7 +18,7 @@ struct Permits {
 
     mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
 
-    /// Gives one back, to who has waited longest.
+    /// Gives a permit back. The one that has waited longest gets it.
     mutating func giveBack() {
         if let next = waiting.popFirst() { next.resume() } else { free += 1 }
     }

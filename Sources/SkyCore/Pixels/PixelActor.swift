@@ -1,8 +1,8 @@
 package import Distributed
 package import Transport
 
-/// Gives out parts of images: of a node's files to other nodes; and, behind a node's private socket, of other nodes' files to
-/// its workers.
+/// Gives out parts of images: parts of a node's files to other nodes, and, behind a node's private socket, parts of other
+/// nodes' files to the node's workers.
 package distributed actor PixelActor: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
@@ -22,9 +22,9 @@ package distributed actor PixelActor: ClusterActor {
         self.give = give
     }
 
-    /// A part of an image. How it ends is in the reply.
+    /// Returns a part of an image. The reply says how it ended.
     package distributed func part(_ request: PixelRequest) async -> PixelReply {
-        // The one door: behind it, paths and numbers are what they should be.
+        // Requests are checked only here. Behind this check, paths and numbers are as they should be.
         if let objection = request.objection {
             return .badInput("a request for pixels that cannot be meant: \(objection)")
         }

@@ -1,24 +1,26 @@
 import CZLIB
 import NIOCore
 
-/// Pixels on the wire, without loss: whole numbers as such, others as the bits of floats; the four bytes of all numbers apart,
-/// each such plane deflated or, where that is no shorter, as it is.
+/// Packs pixels for the wire, without loss. Whole numbers are sent as such, and other numbers as the bits of floats. The
+/// four bytes of all numbers are separated into four byte planes. Each byte plane is deflated, or sent as it is if
+/// deflating makes it no shorter.
 ///
-/// A camera's 16-bit numbers need about a byte each so, because the planes of sign and noise-free bits almost vanish. Bytes:
-/// form (0 floats, 1 whole numbers), then for each of four planes, the most significant first, its length (32 bits, little
-/// endian) and its bytes; a plane of as many bytes as there are pixels is not deflated.
+/// A camera's 16-bit numbers need about a byte each in this form, because the planes of the sign and of the bits without
+/// noise almost vanish. The bytes are: the form (0 floats, 1 whole numbers); then, for each of the four planes, the most
+/// significant one first, its length (32 bits, little endian) and its bytes. A plane that has as many bytes as there are
+/// pixels is not deflated.
 enum PixelPlanes {
     private enum Form: UInt8 {
         case floats = 0
         case integers = 1
     }
 
-    /// Stands for a missing pixel among whole numbers.
+    /// This number stands for a missing pixel among whole numbers.
     private static let missing = Int32.min
-    /// Floats hold whole numbers up to here exactly.
+    /// Up to this number, floats hold whole numbers exactly.
     private static let largestInteger: Float = 16_777_216
 
-    /// - Parameter pixels: finite, or NaN where there is none: which NaN is not kept.
+    /// - Parameter pixels: finite numbers, or NaN for missing pixels. The bits of a NaN are not kept.
     static func encode(_ pixels: [Float]) -> [UInt8] {
         let words = integers(pixels)
         let form = words == nil ? Form.floats : .integers
@@ -42,9 +44,9 @@ enum PixelPlanes {
     }
 
     /// - Parameters:
-    ///   - bytes: What a peer sent, whatever it be.
-    ///   - count: How many pixels there must be.
-    /// - Returns: `nil` for anything that `encode` does not make of so many pixels.
+    ///   - bytes: what a peer sent; it may be anything.
+    ///   - count: how many pixels there must be.
+    /// - Returns: the pixels, or `nil` if `encode` cannot have made these bytes from so many pixels.
     static func decode(_ bytes: ByteBuffer, count: Int) -> [Float]? {
         var bytes = bytes
         guard let form = bytes.readInteger(as: UInt8.self).flatMap(Form.init) else { return nil }
@@ -79,7 +81,8 @@ enum PixelPlanes {
         }
     }
 
-    /// The pixels as whole numbers; `nil` where one is none. (A negative zero is none: it would lose its sign.)
+    /// The pixels as whole numbers; `nil` if one of them is not a whole number. (A negative zero does not count as one,
+    /// because it would lose its sign.)
     private static func integers(_ pixels: [Float]) -> [UInt32]? {
         var words = [UInt32](repeating: 0, count: pixels.count)
         for index in pixels.indices {
@@ -99,10 +102,10 @@ enum PixelPlanes {
 
     // MARK: - zlib
 
-    /// Bytes that are tried before all of a plane: noise is not worth the time.
+    /// How many bytes of a plane are deflated as a trial before the whole plane: noise is not worth the time.
     private static let sample = 8192
 
-    /// `nil` where it is no shorter.
+    /// Deflates a plane. Returns `nil` if that makes it no shorter.
     private static func deflated(_ plane: [UInt8]) -> [UInt8]? {
         plane.withUnsafeBytes { source in
             if source.count > 8 * sample {
@@ -117,14 +120,14 @@ enum PixelPlanes {
     private static func deflate(_ source: UnsafeRawBufferPointer) -> [UInt8]? {
         guard source.count > 1 else { return nil }
         var stream = z_stream()
-        // Runs and frequencies only: in noise there is nothing else to be found, and it takes half the time.
+        // zlib looks for runs and frequencies only: there is nothing else to find in noise, and this takes half the time.
         let status = deflateInit2_(
             &stream, 1, Z_DEFLATED, MAX_WBITS, 9, Z_RLE, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else { return nil }
         defer { deflateEnd(&stream) }
         var packed = [UInt8](repeating: 0, count: source.count - 1)
         let isWhole = packed.withUnsafeMutableBufferPointer { output in
-            // zlib does not write through it.
+            // zlib does not write through this pointer.
             stream.next_in = UnsafeMutablePointer(mutating: source.bindMemory(to: Bytef.self).baseAddress)
             stream.avail_in = uInt(source.count)
             stream.next_out = output.baseAddress

@@ -6,7 +6,7 @@ extension PixelHolder {
     /// A node that looked at a file.
     package init(node: NodeID, name: String) { self.init(node: node.rawValue, name: name) }
 
-    /// The node that looked.
+    /// The node that looked at the file.
     package var id: NodeID { NodeID(rawValue: node) }
 }
 
@@ -21,10 +21,11 @@ package struct PixelRequest: Hashable, Codable, Sendable {
 
     package var file: PixelFile
     package var part: Part
-    /// Whom to ask; `nil` where the one who is asked has the file itself.
+    /// The node that has the file; `nil` if the node that gets the request has it itself.
     package var holder: PixelHolder?
 
-    /// What is wrong with it as something that a peer sent; `nil` where nothing is. Asked before anything is done for it.
+    /// Why the request must be refused, as something that a peer sent; `nil` if nothing is wrong. It is checked before
+    /// anything is done for the request.
     package var objection: String? {
         if let objection = file.objection { return objection }
         if let holder, !Hello.isValidName(holder.name) {
@@ -36,11 +37,11 @@ package struct PixelRequest: Hashable, Codable, Sendable {
     }
 }
 
-/// What comes of it.
+/// The answer to a request for a part of an image.
 package enum PixelReply: Codable, Sendable {
     case part(ByteBuffer)
-    /// Another node may have it.
+    /// The part is not available here, but another node may have it.
     case unavailable(String)
-    /// Nobody can read it.
+    /// No node can read it.
     case badInput(String)
 }

@@ -3,59 +3,59 @@ import NIOCore
 import Sky
 package import Transport
 
-/// A node's share in moving pixels: reads parts of files that it has for others, and gets for its own workers what others
-/// have. Either way a part is kept for the next who asks, up to a number of bytes.
+/// The part of a node that moves pixels. It reads parts of this node's files for other nodes, and gets parts of other
+/// nodes' files for this node's workers. In both cases it keeps parts for the next request, up to a number of bytes.
 package actor PixelStore {
     private let system: ClusterSystem
     private let keepsParts: Bool
-    /// What is kept, and for whom.
+    /// For whom a part is kept.
     private enum Use { case ownWorkers, others }
-    /// Apart by use: two nodes that took each other for the holder would wait for one another.
+    /// Errands are kept apart by use. Otherwise, two nodes that took each other for the holder would wait for one another.
     private struct Errand: Hashable {
         var use: Use
         var key: TileCache.Key
     }
     private var caches: [Use: TileCache]
-    /// Parts on their way here, by what they are: whoever wants one too waits with the first.
+    /// Parts on their way here. A request for a part that is already on its way waits with the first request.
     private var underWay: [Errand: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
     private var askers = Permits(PixelStore.askerLimit)
     private var workers: WorkerPool?
-    /// Files that its workers could not open, the last ones.
+    /// The files that its workers could not open most recently.
     private var absent: [PixelFile] = []
 
-    /// Parts that are read for others at a time. Not among the slots: it takes milliseconds.
+    /// How many parts are read for other nodes at a time. These reads need no slot, because they take milliseconds.
     private static let readerLimit = 2
-    /// Parts under way to this node: enough to fill a link while one is read, little enough that fifty nodes do not
-    /// make the one that has the file hold a hundred megabytes of answers.
+    /// How many parts may be under way to this node. It is enough to fill a link while one is read, and so few that fifty
+    /// nodes do not make the node that has the file hold a hundred megabytes of answers.
     private static let askerLimit = 4
-    /// Time for a part to come, over a slow link that many share.
+    /// How long a part may take to arrive over a slow link that many share.
     private static let patience = Duration.seconds(60)
 
-    /// Bytes that are kept unless said otherwise: a 64-megapixel image of a camera, or a sixteenth of a small machine.
+    /// How many bytes are kept by default: a 64-megapixel image of a camera, or a sixteenth of the memory of a small machine.
     package static var usualLimit: Int { min(128 << 20, Int(clamping: MachineMemory.total / 16)) }
 
     package init(limit: Int, system: ClusterSystem) {
         self.system = system
         keepsParts = limit > 0
-        // Few others ask for the same part, and soon after each other.
+        // Only a few other nodes ask for the same part, and they do so soon after each other.
         caches = [.ownWorkers: TileCache(limit: limit), .others: TileCache(limit: limit / 8)]
     }
 
-    /// Whose processes read files. Before it is called this node reads none.
+    /// Sets the pool whose processes read files. Before this is called, this node reads no files.
     func read(with workers: WorkerPool) { self.workers = workers }
 
-    /// Forgets what it keeps of images.
+    /// Forgets the parts of images that it keeps.
     func rest() {
         for use in caches.keys { caches[use]?.removeAll() }
     }
 
-    /// Reads a part of a file of this node's, for another.
+    /// Reads a part of one of this node's files, for another node.
     func serve(_ request: PixelRequest) async -> PixelReply {
         await reply(to: request, for: .others) { await self.read(request) }
     }
 
-    /// Gets a part of a file of another node's, for a worker of this one.
+    /// Gets a part of another node's file, for a worker of this node.
     func fetch(_ request: PixelRequest) async -> PixelReply {
         if absent.last != request.file {
             absent.removeAll { $0 == request.file }
@@ -65,7 +65,7 @@ package actor PixelStore {
         return await reply(to: request, for: .ownWorkers) { await self.ask(request) }
     }
 
-    /// Gets the pixels of a file that its workers could not open before one of them asks for them.
+    /// Gets the pixels of a file that its workers could not open, before one of them asks for them.
     func lookAhead(_ image: ImageReference, hdu: Int?, rect: PixelRect) async {
         guard let content = image.content, let holder = image.holder else { return }
         let file = PixelFile(path: image.path, content: content, hdu: hdu, layer: image.layer)
@@ -79,7 +79,7 @@ package actor PixelStore {
         }
     }
 
-    /// Images of as many jobs as a node has to do with at a time.
+    /// How many files are remembered: as many as the jobs that a node works for at a time.
     private static let absentLimit = 64
 
     private func reply(
@@ -89,7 +89,7 @@ package actor PixelStore {
         if let bytes = caches[use]?.value(key) { return .part(bytes) }
         let errand = Errand(use: use, key: key)
         if let task = underWay[errand] { return await task.value }
-        // Goes on where the first who asked gives up: others may wait for it, and it ends by itself.
+        // The task goes on if the first caller gives up, because other callers may wait for it, and it ends by itself.
         let task = Task { await get() }
         underWay[errand] = task
         let reply = await task.value
@@ -119,7 +119,7 @@ package actor PixelStore {
         defer { askers.giveBack() }
         let name = FITSSniff.quoted(request.file.path)
         guard let holder = request.holder else { return .unavailable("\(name): nobody is known to have it") }
-        // After a restart it is another node by the same name.
+        // After a restart, the holder is another node with the same name.
         let members = system.members
         let isOwn = holder.id == system.node || holder.name == system.name
         if isOwn, !members.contains(where: { $0.node == holder.id || $0.name == holder.name }) {
@@ -141,7 +141,7 @@ package actor PixelStore {
 }
 
 extension PixelRect {
-    /// Whether a peer's rectangle is one of a sector: tiles of a larger one would only drive others out.
+    /// Whether a peer's rectangle can be that of a sector. The tiles of a larger rectangle would only drive others out.
     var isSmall: Bool {
         let (places, sizes) = (0..<Int(Int32.max), 1...8 * PixelTiles.side)
         return places.contains(x) && places.contains(y) && sizes.contains(width) && sizes.contains(height)

@@ -11,23 +11,23 @@ package struct PixelTile: Hashable, Codable, Sendable {
     }
 }
 
-/// The tiles of an image: a fixed grid from its first pixel on, so that everybody who asks for the same pixels asks for the
+/// The tiles of an image: a fixed grid from its first pixel on, so that all nodes that ask for the same pixels ask for the
 /// same tiles.
 struct PixelTiles: Hashable, Sendable {
     let width: Int
     let height: Int
 
-    /// Pixels along a tile's side: a quarter of a megapixel is some hundred kilobytes, enough to make the asking
-    /// cheap and little beyond what a sector needs.
+    /// Pixels along a tile's side. A quarter of a megapixel is some hundred kilobytes: large enough to make the request
+    /// cheap, and little more than a sector needs.
     static let side = 512
-    /// More tiles than the longest row of pixels has, which cfitsio counts in 32 bits.
+    /// More tiles than the longest row of pixels has: cfitsio counts pixels in 32 bits.
     static let countLimit = Int(Int32.max) / side + 1
 
     init(width: Int, height: Int) {
         (self.width, self.height) = (width, height)
     }
 
-    /// The pixels of a tile; `nil` for one that is not in the image.
+    /// The pixels of a tile; `nil` if the tile is not in the image.
     func rect(of tile: PixelTile) -> PixelRect? {
         let side = PixelTiles.side
         guard (0...(width - 1) / side).contains(tile.column), (0...(height - 1) / side).contains(tile.row) else {
@@ -37,7 +37,7 @@ struct PixelTiles: Hashable, Sendable {
         return PixelRect(x: x, y: y, width: min(side, width - x), height: min(side, height - y))
     }
 
-    /// Row by row, the tiles that have pixels of `rect`, which is a part of the image.
+    /// The tiles that have pixels of `rect`, row by row. `rect` must be a part of the image.
     func tiles(of rect: PixelRect) -> [PixelTile] {
         let side = PixelTiles.side
         let columns = rect.x / side...(rect.right - 1) / side

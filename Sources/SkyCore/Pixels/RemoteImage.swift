@@ -5,9 +5,9 @@ import Transport
 
 /// Where a worker gets parts of images that its node cannot open.
 protocol PixelSupply: ImageSupply {
-    /// The parts, in the order of the requests. Blocks.
+    /// Returns the parts, in the order of the requests. Blocks.
     ///
-    /// - Throws: `SkyError` of kind `unavailable` where the node that has them cannot be reached.
+    /// - Throws: `SkyError` of kind `unavailable` if the node that has the parts cannot be reached.
     func parts(_ requests: [PixelRequest]) throws(SkyError) -> [ByteBuffer]
 }
 
@@ -17,7 +17,7 @@ extension PixelSupply {
     }
 }
 
-/// An image whose file another node has: its pixels come in tiles, as they are needed.
+/// An image whose file is on another node. Its pixels come in tiles, when they are needed.
 final class RemoteImage: PixelSource {
     let path: String
     let info: ImageInfo
@@ -28,15 +28,15 @@ final class RemoteImage: PixelSource {
     private let holder: PixelHolder
     private let supply: any PixelSupply
     private let tiles: PixelTiles
-    /// Tiles that were used last, the latest at the end.
+    /// The tiles that were used last. The latest is at the end.
     private var unpacked: [(tile: PixelTile, pixels: [Float])] = []
 
-    /// Two sectors with their margins, as they usually lie: of a megabyte each.
+    /// Two sectors with their margins, as sectors usually lie. Each tile takes a megabyte.
     private static let unpackedLimit = 32
-    /// Tiles asked for at a time, of which all find room.
+    /// How many tiles are requested at a time. All of them fit into `unpacked`.
     private static let askedLimit = 16
 
-    /// - Throws: `SkyError` where the node that has it cannot be reached or cannot read it.
+    /// - Throws: `SkyError` if the node that has the file cannot be reached or cannot read it.
     init(_ file: PixelFile, holder: PixelHolder, supply: any PixelSupply) throws(SkyError) {
         let reply = try supply.parts([PixelRequest(file: file, part: .header, holder: holder)])
         guard let bytes = reply.first, let header = try? WireCoder.decode(RemoteHeader.self, from: bytes),
@@ -71,7 +71,7 @@ final class RemoteImage: PixelSource {
         return result
     }
 
-    /// Sees to it that these are unpacked, in place of those that were not used for longest.
+    /// Makes sure that these tiles are unpacked. They replace the tiles that have not been used for the longest time.
     private func unpack(_ wanted: ArraySlice<PixelTile>) throws(SkyError) {
         let present = unpacked.filter { wanted.contains($0.tile) }
         let missing = wanted.filter { tile in !present.contains { $0.tile == tile } }

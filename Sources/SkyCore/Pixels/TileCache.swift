@@ -1,12 +1,13 @@
 import NIOCore
 import Sky
 
-/// Parts of images by what their files hold, wherever they came from: those used last, up to a number of bytes.
+/// Parts of images, kept under what their files hold, wherever the files came from. The parts that were used last are kept,
+/// up to a number of bytes.
 struct TileCache {
-    /// What a part is, whatever its file is called.
+    /// Identifies a part, whatever its file is called.
     struct Key: Hashable {
         var digest: [UInt8]
-        /// Where the digest is of a sample, which a small change may have missed.
+        /// When the file was modified, if the digest is that of a sample only: a sample may miss a small change.
         var modified: Int?
         var hdu: Int?
         var layer: ImageLayer?
@@ -26,13 +27,13 @@ struct TileCache {
 
     private let limit: Int
     private var entries: [Key: Entry] = [:]
-    /// Keys by their last use; those used again since are passed over.
+    /// Keys in the order of their uses. A key that was used again later is skipped.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var clock: UInt64 = 0
     private(set) var byteCount = 0
 
-    /// - Parameter limit: in bytes. A part that is larger alone is not kept.
+    /// - Parameter limit: how many bytes are kept. A part that is larger than that is not kept.
     init(limit: Int) {
         self.limit = limit
     }
@@ -59,7 +60,7 @@ struct TileCache {
         clock += 1
         entries[key]?.lastUse = clock
         uses.append((key, clock))
-        // Passed ones are let go of once they are most of the list.
+        // The skipped keys are removed when they are most of the list.
         if uses.count > 64, uses.count > 4 * entries.count {
             uses = uses[firstUse...].filter { entries[$0.key]?.lastUse == $0.use }
             firstUse = 0

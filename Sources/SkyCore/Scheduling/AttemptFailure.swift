@@ -1,21 +1,24 @@
-/// Why an attempt brought no result. What it says decides who is charged and where the task goes next.
+/// Why an attempt brought no result. The case decides who is charged and where the task goes next.
 package enum AttemptFailure: Error, Hashable, Sendable {
-    /// The task itself failed: charged to its faults, retried after a back-off, on another node if there is one.
+    /// The task itself failed. The failure is charged to the task's faults. The task is retried after a back-off, on
+    /// another node if there is one.
     case fault(FailureReason)
-    /// The process that did the work died of it. As `fault`, and some jobs forgive fewer of these.
+    /// The process that did the work died of the task. This counts like a `fault`, but some jobs forgive fewer crashes than
+    /// other faults.
     case crash(FailureReason)
-    /// Bad input: failing again is certain, so the task is never retried.
+    /// The input is bad. Another attempt is certain to fail too, so the task is never retried.
     case permanent(FailureReason)
-    /// This node cannot reach the input. Not charged; the task never comes back to this node, and fails when no node is
-    /// left that might reach it.
+    /// This node cannot reach the input. Nothing is charged. The task never comes back to this node, and it fails when no
+    /// node is left that might reach the input.
     case unavailable(FailureReason)
-    /// The node, or the way to it, went away while the attempt ran. Charged to the task's node losses, not its faults. A
-    /// worker process that crashed on a node that lives is a `crash`.
+    /// The node, or the connection to it, went away while the attempt ran. This is charged to the task's node losses, not
+    /// to its faults. A worker process that crashed on a node that is still alive is a `crash`.
     case nodeLost(FailureReason)
-    /// The node did not start the attempt: its lease has gone or shrunk. Charged to nothing; the node is left alone briefly.
+    /// The node did not start the attempt, because its lease has gone or shrunk. Nothing is charged. The scheduler leaves
+    /// the node alone briefly.
     case refused(FailureReason)
 
-    /// What happened, in the words of whoever saw it.
+    /// What happened, in the words of the part of the program that saw it.
     package var reason: FailureReason {
         switch self {
         case .fault(let reason), .crash(let reason), .permanent(let reason), .unavailable(let reason),

@@ -2,8 +2,9 @@ import Transport
 
 /// Why something failed: words, and the nodes that they are about.
 ///
-/// Nodes stand in it as ids, not as text, because whoever shows the reason knows their names and the scheduler does not. Made
-/// like text: `"\(node) was lost"`. Bounded, because much of it is what peers and C libraries say.
+/// A reason holds nodes as ids, not as text, because the code that shows the reason knows their names and the scheduler
+/// does not. It is made like text: `"\(node) was lost"`. It has a limit, because much of it comes from peers and C
+/// libraries.
 package struct FailureReason: Hashable, Sendable {
     private enum Part: Hashable {
         case words(String)
@@ -11,16 +12,16 @@ package struct FailureReason: Hashable, Sendable {
     }
 
     private var parts: [Part] = []
-    /// Bytes of words that may still be added.
+    /// How many bytes of words may still be added.
     private var room = FailureReason.limit
 
-    /// Bytes of the words of a reason: some lines on a terminal. A journal may keep millions of them.
+    /// The most bytes that the words of a reason may have: some lines on a terminal. A journal may keep millions of reasons.
     package static let limit = 2000
 
-    /// The words of somebody else, cut where they are too many.
+    /// Makes a reason of somebody else's words, and cuts them where they are too long.
     package init(_ words: String) { append(words) }
 
-    /// What there is to be read, with the names of nodes.
+    /// The reason as text for a reader, with the names of nodes.
     func text(naming name: (NodeID) -> String?) -> String {
         parts.map { part in
             switch part {
@@ -42,7 +43,7 @@ package struct FailureReason: Hashable, Sendable {
 
     private mutating func append(_ node: NodeID) {
         guard room > 0 else { return }
-        // About as long as a name.
+        // A node counts for 16 bytes, about the length of a name.
         room -= 16
         parts.append(.node(node))
     }
@@ -58,7 +59,7 @@ package struct FailureReason: Hashable, Sendable {
 }
 
 extension FailureReason {
-    /// The same where the same is read, however it was put together.
+    /// Two reasons are equal if their text is the same, however it was put together.
     package static func == (left: FailureReason, right: FailureReason) -> Bool { left.description == right.description }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(description) }
@@ -69,7 +70,7 @@ extension FailureReason: ExpressibleByStringInterpolation, CustomStringConvertib
 
     package init(stringInterpolation: Words) { self = stringInterpolation.reason }
 
-    /// With ids in place of names.
+    /// The reason with ids in place of names.
     package var description: String { text { _ in nil } }
 
     /// What Swift makes of `"... \(value) ..."`.
@@ -82,7 +83,7 @@ extension FailureReason: ExpressibleByStringInterpolation, CustomStringConvertib
 
         mutating func appendInterpolation(_ node: NodeID) { reason.append(node) }
 
-        /// With commas between them.
+        /// Appends the nodes with commas between them.
         mutating func appendInterpolation(_ nodes: [NodeID]) {
             for (index, node) in nodes.enumerated() {
                 if index > 0 { reason.append(", ") }
@@ -99,12 +100,12 @@ extension FailureReason: ExpressibleByStringInterpolation, CustomStringConvertib
 }
 
 extension String {
-    /// The characters that fit into so many bytes, and dots for the rest.
+    /// The characters that fit into `limit` bytes; if some are cut off, three dots stand for them.
     func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         let dots = "..."
         var bytes = utf8.prefix(max(0, limit - dots.utf8.count))
-        // Not in the middle of a character: bytes that continue one begin with the bits 10.
+        // A character must not be cut in two: the bytes that continue one begin with the bits 10.
         while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
         if let last = bytes.last, last & 0xC0 == 0xC0 { bytes.removeLast() }
         return String(Substring(bytes)) + dots

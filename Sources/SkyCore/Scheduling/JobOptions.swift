@@ -1,21 +1,22 @@
-/// How one job is to be treated among others.
+/// How the coordinator treats one job among others.
 package struct JobOptions: Hashable, Codable, Sendable {
-    /// Jobs of a higher priority get every slot they can use before those of a lower one; equal ones share.
+    /// Jobs of a higher priority get every slot that they can use before jobs of a lower one. Jobs of equal priority share.
     package var priority = 0
-    /// Retries after a task's own faults; `nil` for the usual number.
+    /// How many retries a task has after its own faults; `nil` for the usual number.
     package var retries: Int?
-    /// How many of these may be for worker processes that died; `nil` for any.
+    /// How many of these retries may be for worker processes that died; `nil` for any number.
     package var crashes: Int?
-    /// Names or ids of the nodes that may have its tasks; empty for all.
+    /// Names or ids of the nodes that may run the job's tasks; empty for all nodes.
     package var use: Set<String> = []
-    /// Names or ids of nodes that may not.
+    /// Names or ids of the nodes that may not run its tasks.
     package var avoid: Set<String> = []
 
-    /// Whether its tasks share an input, so that they had better be done by few nodes, and those of one place by one; `nil` as
-    /// `false`.
+    /// Whether the job's tasks share an input; `nil` means `false`. Such tasks should be done by few nodes, and those of
+    /// one place in the input by one node.
     package var sharesInput: Bool?
 
-    /// Whether only nodes may have its tasks whose results may stand beside those of the coordinator's; `nil` as `false`.
+    /// Whether the job's tasks may run only on nodes whose results may stand beside those of the coordinator's node; `nil`
+    /// means `false`.
     var needsAlike: Bool?
 
     package init() {}
@@ -24,7 +25,8 @@ package struct JobOptions: Hashable, Codable, Sendable {
         case priority, retries, crashes, use, avoid, sharesInput, needsAlike
     }
 
-    /// Names are written in their order: a set has another one in each process, and the same options are to be the same text.
+    /// The names are written in sorted order. The order of a set differs from process to process, and the same options must
+    /// give the same text.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(priority, forKey: .priority)
@@ -38,7 +40,7 @@ package struct JobOptions: Hashable, Codable, Sendable {
 
     var isRestricted: Bool { namesNodes || needsAlike == true }
 
-    /// Whether whoever submitted it said where it may run.
+    /// Whether the submitter said where the job may run.
     var namesNodes: Bool { !use.isEmpty || !avoid.isEmpty }
 
     func allows(_ node: NodeRecord) -> Bool {
@@ -46,7 +48,7 @@ package struct JobOptions: Hashable, Codable, Sendable {
         return names(node)
     }
 
-    /// Whether it may run there by what whoever submitted it said.
+    /// Whether the submitter's lists of nodes let the job run on this node.
     func names(_ node: NodeRecord) -> Bool {
         guard namesNodes else { return true }
         let id = node.id.description

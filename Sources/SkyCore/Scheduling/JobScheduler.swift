@@ -3,15 +3,16 @@ package import Transport
 
 /// Decides which task of which job runs on which node, and what becomes of it when something fails.
 ///
-/// Lives in each coordinator and holds all its jobs. No clock and no socket: `handle` is told what happened, and when,
-/// and returns what to do. `now` is the time since an arbitrary start. The time per event does not depend on how many tasks
-/// wait; it depends on how many nodes have room, which in a busy cluster is one.
+/// Each coordinator has one scheduler, which holds all its jobs. The scheduler has no clock and no socket: `handle` is
+/// given what happened, and when, and returns what to do. `now` is the time since an arbitrary start. The time per event
+/// does not depend on how many tasks wait. It depends on how many nodes have room; in a busy cluster that is one.
 ///
 /// - Tasks wait here, never on nodes: one is sent only when a slot leased for us is free (`SchedulerDispatch`).
-/// - Jobs take turns; a job's retries go before its fresh tasks.
-/// - A task has two budgets, for its own faults and for nodes that died under it (`SchedulerResults`, `TaskRecord`).
+/// - Jobs take turns. The retries of a job go before its fresh tasks.
+/// - A task has two budgets: one for its own faults, one for nodes that died while they ran it (`SchedulerResults`,
+///   `TaskRecord`).
 /// - A retry prefers a node where the task has not failed, and spares the local node (`RetryPlacement`).
-/// - What is demanded on each node follows what waits (`SchedulerDemand`).
+/// - The demand on each node follows the number of tasks that wait (`SchedulerDemand`).
 package struct JobScheduler {
     let policy: Policy
     let generation: UInt64
@@ -21,23 +22,23 @@ package struct JobScheduler {
     var timers = TimerQueue()
     var demands = Demands()
     var isolation = Isolation()
-    /// Nothing is sent out.
+    /// While this is `true`, no attempt is sent.
     var isSuspended = false
     /// When to look for attempts that take long.
     var nextSpeculation: Duration?
     var speculationAllowed: Duration = .zero
-    /// Attempts that take long and have found no slot for a second.
+    /// How many attempts take long and found no slot for a speculative attempt.
     var speculationsWanted = 0
-    /// When to look again because a search stopped at its limit.
+    /// When to search again because a search stopped at its limit.
     var nextSearch: Duration?
-    /// The latest time we were told: time never goes back.
+    /// The latest time that an event came with. Time never goes back.
     var now: Duration = .zero
     /// What to do, gathered while an event is handled.
     var outbox: [Action] = []
 
     /// - Parameters:
     ///   - localNode: the node this coordinator lives in. It gets work like others once `nodeJoined` announces it.
-    ///   - generation: of this life of the coordinator; its attempts carry it.
+    ///   - generation: the generation of this incarnation of the coordinator; its attempts carry it.
     ///   - seed: for the jitter of back-offs; the same seed and events give the same actions.
     package init(localNode: NodeID, generation: UInt64 = 1, policy: Policy = Policy(), seed: UInt64) {
         self.policy = policy
@@ -47,7 +48,7 @@ package struct JobScheduler {
         jobs = JobTable(generation: generation)
     }
 
-    /// Takes note of an event and says what to do about it, in order.
+    /// Takes note of an event and returns what to do about it, in order.
     package mutating func handle(_ event: Event, now: Duration) -> [Action] {
         self.now = max(now, self.now)
         fireTimers()
@@ -63,7 +64,7 @@ package struct JobScheduler {
         return outbox
     }
 
-    /// When a `tick` is due; nil while there is nothing to wait for but events.
+    /// When a `tick` is due; nil while there is nothing to wait for but other events.
     package var nextWake: Duration? {
         [timers.next, demands.releaseDue, nextSearch, nextSpeculation].compactMap(\.self).min()
     }
@@ -78,7 +79,7 @@ package struct JobScheduler {
         jobs[job]?.runningAttempts().reduce(into: [:]) { $0[$1.node, default: 0] += 1 } ?? [:]
     }
 
-    /// Whether an earlier attempt at the same task has failed in this life of the coordinator.
+    /// Whether an earlier attempt at the same task has failed in this incarnation of the coordinator.
     package func hasFailed(before attempt: AttemptID) -> Bool {
         jobs.task(attempt.task.index, of: attempt.job)?.hasFailed == true
     }
@@ -86,7 +87,7 @@ package struct JobScheduler {
     /// Whether an attempt has its node for itself.
     package func isAlone(_ attempt: AttemptID) -> Bool { isolation.attempt == attempt }
 
-    /// How fast each node works, where that was measured: 1 is average, 2 takes half as long.
+    /// How fast each node works, as far as that was measured: 1 is average, 2 takes half as long.
     package func speeds(now: Duration) -> [NodeID: Double] {
         roster.speeds(now: now, halfLife: policy.slownessHalfLife)
     }
@@ -154,7 +155,7 @@ package struct JobScheduler {
         }
     }
 
-    /// Nodes may have tasks before they have slots for them while there are jobs whose input they have to fetch.
+    /// While there are jobs whose input the nodes have to fetch, a node may get tasks before it has slots for them.
     mutating func updateLookahead() {
         let isWanted = jobs.hasHolders
         for node in roster.order where roster[node]?.looksAhead != isWanted {
@@ -162,7 +163,7 @@ package struct JobScheduler {
         }
     }
 
-    /// An earlier result is as good as a new one.
+    /// Completes a task with an earlier result, which is as good as a new one.
     private mutating func answer(_ task: TaskID, of job: JobID) {
         guard jobs.isOpen(task.index, of: job) else { return }
         jobs.update(job) { $0.complete(task.index, on: nil) }
@@ -174,7 +175,7 @@ package struct JobScheduler {
     private mutating func leased(_ node: NodeID, slots: Int, epoch: UInt64) {
         roster.update(node) { record in
             if let known = record.epoch, epoch < known { return }
-            // A new lease answers whatever a refusal was about.
+            // A new lease settles the reason for which the node refused attempts before.
             if record.epoch != epoch { record.pausedUntil = nil }
             record.epoch = epoch
             record.slots = min(max(0, slots), LeaseBook.slotLimit)

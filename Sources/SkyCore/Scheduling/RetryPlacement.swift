@@ -1,30 +1,32 @@
 import Transport
 
-/// Where a task that has been tried before may go. Tasks with the same answer wait in one queue.
+/// Where a task that has been tried before may go. Tasks with equal placements wait in one queue.
 ///
-/// In order of preference: a node where it has not failed; the local node, which must not be brought down by a task that
-/// has troubled others; a node where it failed before. A worse choice is made only when no better node is alive.
+/// The order of preference is: first, a node where the task has not failed; second, the local node, because a task that has
+/// troubled other nodes must not bring it down; last, a node where the task failed before. A worse choice is made only when
+/// no better node is alive.
 struct RetryPlacement: Hashable {
     /// Live nodes where the task failed, sorted.
     var avoid: [NodeID] = []
     /// Live nodes that cannot reach the task's input, sorted.
     var never: [NodeID] = []
-    /// Live nodes that its job does not use, sorted. Where these are all, the task waits for others.
+    /// Live nodes that the task's job does not use, sorted. If all live nodes are among them, the task waits for others.
     var barred: [NodeID] = []
-    /// Whether the task has failed or lost a node, and so stays off the local node while there is another.
+    /// Whether the task has failed or lost a node, and therefore stays off the local node while there is another.
     var sparesLocal = false
 
-    /// Which nodes are the best that are alive.
+    /// The best kind of node among those that are alive.
     enum Choice {
         case preferred, local, any
-        /// Every live node is one that cannot reach the input.
+        /// No live node can reach the input.
         case none
     }
 
-    /// No preference: what a retry becomes when it has waited too long. Nodes out of reach of the input stay excluded.
+    /// The placement without a preference. A retry that has waited too long gets it. Nodes that cannot reach the input stay
+    /// excluded.
     var relaxed: RetryPlacement { RetryPlacement(never: never, barred: barred) }
 
-    /// Whether waiting could be shortened by relaxing.
+    /// Whether relaxing the placement could shorten the wait.
     var isChoosy: Bool { sparesLocal || !avoid.isEmpty }
 
     func choice(in roster: Roster) -> Choice {

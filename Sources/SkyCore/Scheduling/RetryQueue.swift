@@ -1,15 +1,15 @@
 import DequeModule
 import Transport
 
-/// A task's place in a queue. It counts only while the task still has the same ticket.
+/// A task's place in a queue. The entry counts only while the task still has the same ticket.
 struct RetryEntry {
     var task: Int
     var ticket: UInt32
 }
 
-/// Tasks of one job that are ready to be tried again, one line for each kind of `RetryPlacement`.
+/// The tasks of one job that are ready to be tried again. There is one line for each kind of `RetryPlacement`.
 ///
-/// A free slot looks at kinds, not at tasks, so its cost does not grow with the number of tasks that wait.
+/// The search for a free slot looks at kinds, not at tasks, so its cost does not grow with the number of tasks that wait.
 struct RetryQueue {
     private struct Line {
         let placement: RetryPlacement

@@ -3,20 +3,21 @@ import Transport
 extension JobScheduler {
     /// How many slots to demand, and when to give some back.
     ///
-    /// On each node we demand what waits plus what runs there, rounded up to powers of two so that a demand does not
-    /// change with every task: never less than needed, never more than twice that. When nothing waits, exactly for what
-    /// runs. Raising a demand is said at once; lowering it waits for `releaseDelay` and is then said for all nodes together.
+    /// On each node we demand a slot for each task that waits and for each attempt that runs there, rounded up to powers of
+    /// two so that a demand does not change with every task. The demand is never less than what is needed and never more
+    /// than twice that. When nothing waits, it is exactly what runs there. A higher demand is sent at once. A lower demand
+    /// waits for `releaseDelay`, and is then sent for all nodes together.
     struct Demands {
-        /// What waits, rounded up, as of the last time.
+        /// The number of waiting tasks, rounded up, when the demands were last updated.
         var level = 0
-        /// The roster for which every node was considered.
+        /// The version of the roster for which every node was considered.
         var rosterVersion = 0
-        /// When demands are lowered; nil while all are as they should be.
+        /// When demands are lowered; nil while no demand is to be lowered.
         var releaseDue: Duration?
     }
 
-    /// Says what has changed in what we demand. Looks at all nodes only when what waits has doubled or halved, when
-    /// nodes have come or gone, or when slots are due to be given back.
+    /// Returns the changes of our demands as actions. Looks at all nodes only when the number of waiting tasks has doubled
+    /// or halved, when nodes have come or gone, or when slots are due to be given back.
     mutating func updateDemand() {
         let waiting = jobs.waiting + speculationsWanted
         let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.wantedLimit))
@@ -39,7 +40,7 @@ extension JobScheduler {
             return
         }
         roster.update(node) { record in
-            // What we give back is no longer ours from here on, before the node has answered.
+            // Slots that we give back are no longer ours from here on, even before the node has answered.
             if wanted < record.wanted { record.slots = min(record.slots, wanted) }
             record.wanted = wanted
         }

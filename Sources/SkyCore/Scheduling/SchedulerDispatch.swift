@@ -1,10 +1,10 @@
 import Transport
 
 extension JobScheduler {
-    /// How soon to look again when a search stopped at its limit: soon for a person, rare for a processor.
+    /// How long to wait before searching again when a search stopped at its limit: soon for a person, rare for a processor.
     private static let searchInterval: Duration = .milliseconds(10)
 
-    /// Fills free slots until none is free or nothing may go there: least loaded node first, jobs in turn.
+    /// Fills free slots until none is free or no task may go there. The least loaded node comes first, and jobs take turns.
     mutating func dispatch() {
         nextSearch = nil
         var skipped: Set<NodeID> = []
@@ -33,7 +33,7 @@ extension JobScheduler {
         outbox.append(.run(attempt, on: node))
     }
 
-    /// Ends back-offs, waits for a preferred node, and pauses of nodes that are due.
+    /// Ends what is due: back-offs, pauses of nodes, and the waits of tasks for a preferred node.
     mutating func fireTimers() {
         while let purpose = timers.popDue(now: now) {
             guard isPending(purpose) else { continue }
@@ -56,7 +56,7 @@ extension JobScheduler {
         while let purpose = timers.nextPurpose, !isPending(purpose) { timers.dropFirst() }
     }
 
-    /// Lets a task wait for a slot; it fails when no live node may take it.
+    /// Lets a task wait for a slot. The task fails when no live node may take it.
     mutating func makeReady(_ task: Int, of job: JobID, relaxed: Bool = false) {
         let placed = jobs.update(job) { [roster] in $0.makeReady(task, relaxed: relaxed, roster: roster) }
         guard let (entry, placement) = placed else {

@@ -1,41 +1,44 @@
 package import Transport
 
 extension JobScheduler {
-    /// What the scheduler is told.
+    /// An event that the coordinator hands to the scheduler.
     package enum Event: Hashable, Sendable {
-        /// A new job with its first tasks. A job that is already here is not submitted again.
+        /// A new job with its first tasks. A job that is already here is not added again.
         case submitted(JobID, tasks: Int, JobOptions = JobOptions())
-        /// A job of an earlier life of this coordinator: `tasks` in all, of which these are done or have failed, and these were
-        /// running on its node when that died.
+        /// A job of an earlier incarnation of this coordinator. It has `tasks` tasks in all. The tasks in `completed` are
+        /// done, those in `failed` have failed, and those in `risks` were running on the coordinator's own node when that
+        /// died.
         case restored(
             JobID, tasks: Int, completed: FinishedTasks, failed: FinishedTasks, risks: [TaskRisk] = [], isSealed: Bool,
             JobOptions)
-        /// A job in phases: more tasks, numbered on from the last; of these, some are answered by earlier results, and some need
-        /// what the node has at hand that did an earlier task, their kin.
+        /// A job in phases has `count` more tasks, which are numbered on from the last one. Earlier results answer some of
+        /// them (`answered`). Some need data that the node of an earlier task has at hand (`affinity`).
         case tasksAdded(JobID, count: Int, answered: [TaskID] = [], affinity: [TaskID: TaskID] = [:])
-        /// A node has a job's input, and gives it to those that do not.
+        /// A node has a job's input and gives it to the nodes that do not have it.
         case inputFound(JobID, on: NodeID)
-        /// The job is sealed: it ends when the tasks it has are done.
+        /// The job is sealed: it ends when the tasks that it has are done.
         case noMoreTasks(JobID)
-        /// A node can be given work, the local one included: the scheduler uses no node that was not announced. Do not
-        /// announce nodes that have no slots.
+        /// A node can be given work. This event is needed for the local node, too: the scheduler uses no node that was not
+        /// announced. Do not announce nodes that have no slots.
         case nodeJoined(NodeID, name: String = "", measuresAlike: Bool = true)
-        /// A node is gone, or the link to it. If it joins again under the same id, it is met as if for the first time.
+        /// A node is gone, or the link to it. If it joins again under the same id, the scheduler treats it as a new node.
         case nodeLost(NodeID)
-        /// A node begins or ends to only finish what it has.
+        /// A node begins to drain (`true`) or resumes (`false`). A draining node only finishes what it has.
         case nodeDraining(NodeID, Bool)
-        /// The total now leased there. Older epochs than one already seen are ignored.
+        /// The total number of slots now leased there. A lease older than one already seen is ignored.
         case leased(NodeID, slots: Int, epoch: UInt64)
-        /// The node no longer knows of us (our lease ran out): the demand is made again. What ran there is reported apart.
+        /// The node no longer knows this coordinator, because our lease ran out. The demand is made again. What ran there
+        /// is reported separately.
         case leaseLost(NodeID)
-        /// An attempt brought a result. The time is what it took on the node; where nobody says it, what it took from here.
+        /// An attempt brought a result. The duration is what it took on the node. If it is not known, the scheduler counts
+        /// from the moment when it sent the attempt.
         case succeeded(AttemptID, on: NodeID, took: Duration? = nil)
-        /// An attempt ended without a result. Stopped attempts are also reported, by either of the two: until then they
-        /// occupy their slot.
+        /// An attempt ended without a result. Stopped attempts are also reported, as `succeeded` or as `failed`: until then
+        /// they occupy their slot.
         case failed(AttemptID, on: NodeID, AttemptFailure)
-        /// An attempt runs or waits on a node, left from an earlier link or an earlier life of this coordinator.
+        /// An attempt runs or waits on a node. It is left from an earlier link or an earlier incarnation of this coordinator.
         case adopted(AttemptID, on: NodeID)
-        /// Nothing is to be sent out for a while (`true`), or again.
+        /// Nothing may be sent for a while (`true`), or it may be sent again (`false`).
         case suspended(Bool)
         /// Give up a job.
         case cancelled(JobID)

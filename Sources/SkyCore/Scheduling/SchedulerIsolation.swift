@@ -2,18 +2,18 @@ import DequeModule
 import Transport
 
 extension JobScheduler {
-    /// Tasks that have been on several nodes that died, tried one at a time on a node where nothing else of ours runs. If that
-    /// node dies too, it was not because of a neighbour; and no neighbour is blamed.
+    /// Tasks that have been on several nodes that died are tried one at a time on a node where nothing else of ours runs.
+    /// If that node dies too, a neighbour was not the cause, and no neighbour is blamed.
     struct Isolation {
-        /// Tasks that wait for it.
+        /// Tasks that wait to be tried in isolation.
         var waiting: Deque<(job: JobID, entry: RetryEntry)> = []
-        /// The node set aside, first emptied, then used.
+        /// The node that is set aside. It is first emptied, then used.
         var node: NodeID?
-        /// What runs there, once it does.
+        /// The attempt that runs on that node, once it does.
         var attempt: AttemptID?
     }
 
-    /// Sets a node aside for the next task, and sends it there once nothing else runs there.
+    /// Sets a node aside for the next task, and sends the task there once nothing else runs there.
     mutating func isolate() {
         guard !isolation.waiting.isEmpty, isolation.attempt == nil else { return }
         while let next = isolation.waiting.first, jobs.task(next.entry.task, of: next.job)?.ticket != next.entry.ticket
@@ -23,7 +23,7 @@ extension JobScheduler {
         guard let next = isolation.waiting.first, let record = jobs[next.job], let task = record[next.entry.task] else {
             return endIsolation()
         }
-        // Its slots may have gone to another coordinator.
+        // The node's slots may have gone to another coordinator.
         if let node = isolation.node, (roster[node]?.slots ?? 0) == 0 || roster[node]?.isDraining == true {
             endIsolation()
         }
@@ -48,15 +48,16 @@ extension JobScheduler {
         roster.update(node) { $0.isSetAside = false }
     }
 
-    /// The best kind of node that has slots of ours, and of those the one that is soonest empty. The local node only where
-    /// there is no other that may be waited for.
+    /// Chooses among the nodes that have slots of ours: the best kind of node, and of that kind the one with the fewest
+    /// attempts under way, which will be empty soonest. The local node is chosen only if there is no other node that the
+    /// task may wait for.
     private func emptiest(for placement: RetryPlacement) -> NodeID? {
         let nodes = roster.order.compactMap { roster[$0] }
         let others = nodes.contains {
             $0.id != roster.local && !$0.isDraining && placement.allows($0.id, choice: .any, local: roster.local)
         }
         let candidates = nodes.filter { $0.slots > 0 && $0.isOpen && !(others && $0.id == roster.local) }
-        // A worse kind is taken only where there is no better one with slots.
+        // A worse kind is taken only if no node of a better kind has slots.
         for choice in [RetryPlacement.Choice.preferred, .any] {
             let allowed = candidates.filter { placement.allows($0.id, choice: choice, local: roster.local) }
             if let best = allowed.min(by: { ($0.running.count, $0.id) < ($1.running.count, $1.id) }) { return best.id }

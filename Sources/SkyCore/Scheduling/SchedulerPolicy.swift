@@ -1,51 +1,59 @@
 extension JobScheduler {
     /// The scheduler's numbers, each with its reason.
     package struct Policy: Hashable, Sendable {
-        /// Retries after a task's own faults: four tries in all. Flaky causes (memory, a disk) seldom survive three other
-        /// nodes; a broken task should be reported while somebody is still looking.
+        /// How many retries a task has after its own faults. With three there are four attempts in all. Flaky causes
+        /// (memory, a disk) seldom survive three other nodes, and a broken task should be reported while somebody is still
+        /// watching.
         package var maximumFaults = 3
-        /// After running on this many nodes that died, a task is tried where nothing else runs: then those that only stood
-        /// beside it are not blamed. Three, because when a rack or a switch fails, innocent tasks see losses in a row.
+        /// After running on this many nodes that died, a task is tried where nothing else runs, so that tasks that only ran
+        /// beside it are not blamed. The number is three because innocent tasks see losses in a row when a rack or a switch
+        /// fails.
         package var suspicionAfter = 3
-        /// After so many more nodes that died of it when it was alone, the task is taken to be what kills them.
+        /// After this many more nodes that died while they ran the task alone, the scheduler takes the task to be what
+        /// kills them.
         package var maximumLossesAlone = 2
-        /// Losses in all, whatever the nodes: a link that breaks under the same task again and again must not go on for ever.
+        /// How many losses a task may have in all, on whatever nodes. A link that breaks under the same task again and
+        /// again must not go on for ever.
         package var maximumLosses = 50
-        /// Refusals are nobody's fault and normally end within one; a hundred means that something is broken, and a job
-        /// must end rather than circle for ever.
+        /// How many refusals a task may have. Refusals are nobody's fault and normally end after one. A hundred mean that
+        /// something is broken, and a job must end rather than circle for ever.
         package var maximumRefusals = 100
-        /// First delay after a fault: long enough for a passing cause to pass, short beside any real task.
+        /// First delay after a fault. It is long enough for a passing cause to pass, and short beside any real task.
         package var backoffBase: Duration = .milliseconds(100)
-        /// Largest delay: with three retries it is reached only by larger budgets, and a person is waiting.
+        /// Largest delay. Three retries do not reach it, only larger budgets do, and then a person is waiting.
         package var backoffLimit: Duration = .seconds(5)
         /// Delays vary by this fraction up and down, so that tasks that failed together do not return together.
         package var backoffJitter = 0.2
         /// How long a task and a node wait after a refusal, unless the node's new lease arrives earlier, as it should.
         package var refusalDelay: Duration = .milliseconds(100)
-        /// How long a node is left alone after the connection to it failed under an attempt. Membership follows within that
-        /// time if the node is gone; without the rest, a task with nowhere else to go would spend its whole budget at once.
+        /// How long a node is left alone after the connection to it failed during an attempt. If the node is gone,
+        /// membership reports that within this time. Without the pause, a task with no other node to go to would spend its
+        /// whole budget at once.
         package var lossDelay: Duration = .seconds(1)
-        /// How long a retry waits for a node of its choice before it takes any: a preference must not become a deadlock.
+        /// How long a retry waits for a node of its choice before it takes any node, because a preference must not become a
+        /// deadlock.
         package var relaxAfter: Duration = .seconds(2)
-        /// Most slots demanded of one node; more than any machine has, and small enough to add up safely.
+        /// Most slots demanded of one node. It is more than any machine has, and small enough to add up safely.
         package var wantedLimit = 4096
         /// How long idle slots are kept. Jobs in phases and streams of small jobs would otherwise give slots back and fetch
         /// them again, on every node, for each task; another coordinator hardly notices the wait.
         package var releaseDelay: Duration = .milliseconds(50)
-        /// Kinds of retry examined for one free slot. Kinds differ in the nodes to avoid; there are rarely more than a few,
-        /// and this bounds the time of an event if there ever are.
+        /// How many kinds of retry are examined for one free slot. Kinds differ in the nodes to avoid. There are rarely
+        /// more than a few; if there are many, this limit bounds the time of an event.
         package var searchLimit = 64
-        /// An attempt that takes this many times the mean of its job is tried on an idle slot too, once nothing else waits: the
-        /// last few tasks must not wait for a slow or frozen node.
+        /// An attempt that takes this many times the mean of its job gets a speculative attempt on an idle slot, once
+        /// nothing else waits: the last few tasks must not wait for a slow or frozen node.
         package var speculationFactor = 2.0
-        /// No speculative attempt before this time: what is over soon is not worth one.
+        /// A task gets no speculative attempt before this time, because it is not worth one if it ends soon.
         package var speculationDelay: Duration = .milliseconds(100)
-        /// No speculative attempt before this time where none of a job's tasks has ended, so that nobody knows what they take: a node that takes
-        /// all of them and never says anything must not hold the job for ever. Longer than what most tasks take.
+        /// A task gets no speculative attempt before this time if none of its job's tasks has ended, because the time that
+        /// they take is not known then. A node that takes all of them and never reports must not hold the job for ever. The
+        /// time is longer than most tasks take.
         package var firstSpeculationDelay: Duration = .seconds(60)
         /// How often to look for attempts that take long.
         package var speculationInterval: Duration = .milliseconds(50)
-        /// When a node's measured slowness counts only half. A node once slow gets probed again within a few of these.
+        /// After how long a node's measured slowness counts only half. A node that was slow once is tried again within a
+        /// few of these times.
         package var slownessHalfLife: Duration = .seconds(30)
 
         package init() {}

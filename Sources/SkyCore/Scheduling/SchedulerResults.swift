@@ -2,7 +2,7 @@ import Transport
 
 extension JobScheduler {
     /// Commits a result unless its task is done already. A late result of an attempt that was given up counts like any
-    /// other: the work is done, and the newer attempts are stopped.
+    /// other, because the work is done; the newer attempts are stopped.
     mutating func succeeded(_ attempt: AttemptID, on node: NodeID, took duration: Duration?) {
         let sent = roster.sent(attempt, to: node)
         _ = freeSlot(of: attempt, on: node)
@@ -18,9 +18,9 @@ extension JobScheduler {
         finishIfDone(attempt.job)
     }
 
-    /// An attempt does not occupy a slot of its node any more.
+    /// Takes note that an attempt no longer occupies a slot of its node.
     ///
-    /// - Returns: whether nothing else was allowed beside it.
+    /// - Returns: whether the attempt ran in isolation, with nothing else allowed beside it.
     mutating func freeSlot(of attempt: AttemptID, on node: NodeID) -> Bool {
         roster.update(node) { $0.remove(attempt) }
         guard isolation.attempt == attempt else { return false }
@@ -28,7 +28,7 @@ extension JobScheduler {
         return true
     }
 
-    /// Something runs that nobody here knew of: its task need not be tried by another.
+    /// Takes up an attempt that runs on a node and that this scheduler did not know of, so that its task need not be tried again.
     mutating func adopted(_ attempt: AttemptID, on node: NodeID) {
         guard roster.isLive(node), roster.sent(attempt, to: node) == nil else { return }
         let (now, expected) = (now, expectedTime(of: attempt))
@@ -39,7 +39,7 @@ extension JobScheduler {
     }
 
     /// Charges a failure and decides what becomes of the task. The failure of an attempt that was given up before changes
-    /// nothing: it was charged then.
+    /// nothing, because it was charged then.
     mutating func failed(_ attempt: AttemptID, on node: NodeID, _ failure: AttemptFailure, alone: Bool) {
         let (job, task) = (attempt.job, attempt.task.index)
         guard jobs.update(job, { $0.remove(attempt, on: node) }) == true else { return }
@@ -51,7 +51,7 @@ extension JobScheduler {
         apply(verdict, attempt, on: node, failure)
     }
 
-    /// A task of an earlier life that ran where the coordinator died.
+    /// Charges a task of an earlier incarnation for running on the coordinator's node when that died.
     mutating func blame(_ task: Int, of job: JobID, _ risks: [TaskRisk]) {
         var verdict: TaskRecord.Verdict?
         for risk in risks { verdict = jobs.update(job) { [policy] in $0.blame(task, risk, policy: policy) } ?? verdict }
@@ -78,7 +78,7 @@ extension JobScheduler {
         case .wait:
             break
         case .refused:
-            // It would refuse the next task for the same reason.
+            // The node would refuse the next task for the same reason.
             rest(node, for: policy.refusalDelay)
             backOff(task, of: job, for: jittered(policy.refusalDelay))
         case .fail(let reason):
@@ -86,7 +86,7 @@ extension JobScheduler {
         }
     }
 
-    /// Gives up what ran on a node that is gone and lets it run elsewhere.
+    /// Gives up the attempts on a node that is gone, and lets their tasks run elsewhere.
     mutating func nodeLost(_ node: NodeID) {
         guard let record = roster.remove(node) else { return }
         let wasAlone = isolation.node == node && isolation.attempt != nil
@@ -101,7 +101,7 @@ extension JobScheduler {
         }
     }
 
-    /// Ends a job at once. What still runs is told to stop, and its results will be discarded.
+    /// Ends a job at once. Attempts that still run are told to stop, and their results will be discarded.
     mutating func cancelled(_ job: JobID) {
         guard let record = jobs.remove(job) else { return }
         for (attempt, node) in record.runningAttempts() { outbox.append(.stop(attempt, on: node)) }
@@ -123,8 +123,8 @@ extension JobScheduler {
 }
 
 extension JobScheduler {
-    /// Whether an attempt was really made, and, if it is known to be under way, on that node. Of an earlier life nothing is
-    /// known but that it can have made any.
+    /// Whether an attempt was really made, and on that node if it is known to be under way. Nothing is known of the
+    /// attempts of an earlier incarnation, so any of them may have been made.
     private func isCredible(_ attempt: AttemptID, on node: NodeID) -> Bool {
         guard attempt.generation == generation else { return attempt.generation < generation }
         guard let record = jobs.task(attempt.task.index, of: attempt.job) else { return false }
@@ -182,7 +182,7 @@ extension JobScheduler {
     }
 
     private mutating func backoff(afterFaults count: Int) -> Duration {
-        // Doubling thirty times passes any limit.
+        // Thirty doublings pass any limit.
         let doublings = min(max(0, count - 1), 30)
         return jittered(min(policy.backoffLimit, policy.backoffBase * (1 << doublings)))
     }

@@ -1,8 +1,8 @@
 import Transport
 
 extension JobScheduler {
-    /// Tries tasks a second time that take long, on slots that would stand idle: the last few must not wait for a node that is
-    /// slow or frozen. The first result counts, the other attempt is stopped.
+    /// Starts speculative attempts of tasks that take long, on slots that would stand idle. The last few tasks must not
+    /// wait for a node that is slow or frozen. The first result counts, and the other attempt is stopped.
     mutating func addSpeculativeAttempts() {
         nextSpeculation = nil
         // Work that waits has the first claim to idle slots.
@@ -34,7 +34,7 @@ extension JobScheduler {
                     break
                 }
                 guard idle > 0, let node = speculationNode(for: attempt.task, of: job, besides: attempt.node) else {
-                    // There may be slots that were given back.
+                    // Nodes may have slots that we gave back, and that a higher demand would get again.
                     speculationsWanted += 1
                     continue
                 }

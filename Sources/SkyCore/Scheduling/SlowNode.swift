@@ -1,20 +1,21 @@
 import Transport
 
-/// Whether a node had better stand idle: the last tasks of a phase, on a machine or behind a wire much slower than the others,
-/// would keep all from the next phase.
+/// Whether a slow node should stand idle. If the last tasks of a phase went to a machine that is much slower than the
+/// others, or behind a much slower network, everything would wait for it before the next phase.
 enum SlowNode {
-    /// A node this many times as fast is worth waiting for.
+    /// A node that is this many times as fast is worth waiting for.
     private static let margin = 1.5
 
-    /// Until when a node leaves a job's tasks to faster ones; `nil` where it takes them.
+    /// Until when a node leaves a job's tasks to faster ones; `nil` if it takes them.
     ///
-    /// By then it would have done one itself: if nobody has taken them, it does after all.
+    /// By that time the node would have done one of them itself. If no other node has taken them by then, it takes them
+    /// after all.
     static func leaves(
         _ job: inout JobRecord, _ node: NodeID, roster: Roster, now: Duration, policy: JobScheduler.Policy
     ) -> Duration? {
         let halfLife = policy.slownessHalfLife
         guard let mean = job.meanSeconds, let record = roster[node] else { return nil }
-        // One that waits there for another.
+        // Without an idle slot, the task waits there for another one first, which doubles its time.
         let own = record.speed.slowness(now: now, halfLife: halfLife) * (record.hasIdleSlot ? 1 : 2)
         var (slots, best) = (0, own)
         for other in roster.order {
@@ -26,7 +27,7 @@ enum SlowNode {
             slots += record.slots
             best = min(best, slowness)
         }
-        // What the faster ones have begun is half done, then come those that wait, each in turn.
+        // The tasks that the faster nodes have begun are half done on average. Then come those that wait, each in turn.
         guard slots > 0, best > 0, own / best > margin + Double(job.ready) / Double(slots) else {
             job.leftSince = nil
             return nil

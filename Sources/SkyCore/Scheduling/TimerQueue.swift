@@ -1,7 +1,8 @@
 import HeapModule
 import Transport
 
-/// What is due when. Entries are never removed early: one that no longer applies is recognised by its ticket and skipped.
+/// Which timers are due, and when. Entries are never removed early: one that no longer applies is recognised by its ticket
+/// and skipped.
 struct TimerQueue {
     /// What happens when an entry is due.
     enum Purpose {
@@ -15,7 +16,7 @@ struct TimerQueue {
 
     private struct Entry: Comparable {
         var due: Duration
-        /// Equal times in the order of arrival, so that runs repeat.
+        /// Entries that are due at the same time come in the order of their arrival, so that runs are repeatable.
         var sequence: UInt64
         var purpose: Purpose
 

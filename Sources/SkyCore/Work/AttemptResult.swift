@@ -2,23 +2,23 @@ package import NIOCore
 
 /// How an attempt ended, as its node reports it to the coordinator.
 package enum AttemptOutcome: Hashable, Codable, Sendable {
-    /// The `TaskResult`, encoded where it was made: the coordinator stores these bytes, and looks into them only where a plan
-    /// needs it.
+    /// The attempt completed. The bytes are the `TaskResult`, encoded where it was made. The coordinator stores these
+    /// bytes, and reads them only if a plan needs that.
     case done(ByteBuffer)
-    /// It failed; another try may succeed.
+    /// The attempt failed; another attempt may succeed.
     case fault(String)
-    /// The process that tried died.
+    /// The process that ran the attempt died.
     case crash(String)
-    /// The input is bad: no try will succeed.
+    /// The input is bad: no attempt will succeed.
     case badInput(String)
-    /// This node cannot reach the input; another may.
+    /// This node cannot reach the input; another node may.
     case unavailable(String)
-    /// It was not started, or stopped for a reason that is not its own.
+    /// The attempt was not started, or it was stopped for a reason outside it.
     case refused(String)
 
     package var isDone: Bool { if case .done = self { true } else { false } }
 
-    /// The same with a reason that is not longer than people read.
+    /// The same outcome, with its reason cut to a length that people read.
     func bounded() -> AttemptOutcome {
         switch self {
         case .done: self
@@ -30,7 +30,7 @@ package enum AttemptOutcome: Hashable, Codable, Sendable {
         }
     }
 
-    /// Why there is no result; `nil` where there is one.
+    /// Why there is no result; `nil` if there is one.
     var reason: String? {
         switch self {
         case .done: nil
@@ -43,13 +43,13 @@ package enum AttemptOutcome: Hashable, Codable, Sendable {
 
 /// The one result of an attempt that was assigned to a node.
 package struct AttemptResult: Hashable, Codable, Sendable {
-    /// Counts the results of one coordinator on one node, from 1.
+    /// The number of the result, counted from 1 for each coordinator on each node.
     package var sequence: UInt64
     package var attempt: AttemptID
     package var outcome: AttemptOutcome
-    /// Time it took on the node, without waiting and travelling.
+    /// How long the attempt took on the node, without waiting and transfer.
     package var duration: Duration
-    /// As in the request; `nil` of a node of an earlier version.
+    /// The receipt of the request; `nil` from a node of an earlier version.
     package var receipt: UInt64?
 
     package init(
@@ -62,7 +62,7 @@ package struct AttemptResult: Hashable, Codable, Sendable {
         self.duration = duration
     }
 
-    /// About what it takes in memory and on the wire.
+    /// About how many bytes the result takes in memory and on the wire.
     package var byteCount: Int {
         if case .done(let result) = outcome { return 64 + result.readableBytes }
         return 64 + (outcome.reason?.utf8.count ?? 0)

@@ -2,8 +2,9 @@ import Base
 import Crypto
 import Transport
 
-/// What decides a task's result: the kind of work, its parameters, its input, and the program. Two tasks with equal keys have
-/// equal results, so that one that was done need not be done again.
+/// A key made from everything that a task's result depends on: the kind of work, its parameters, its input, and the
+/// program. Two tasks with equal keys have equal results, so a task need not be done again if one with the same key was
+/// done.
 package struct CacheKey: Hashable, Sendable {
     /// SHA-256.
     package let digest: [UInt8]

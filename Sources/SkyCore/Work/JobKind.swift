@@ -2,20 +2,21 @@ package import Base
 package import NIOCore
 package import Transport
 
-/// A kind of job: all that the cluster has to know of it. `docs/EXTENDING.md` shows how one is made.
+/// A kind of job, with everything that the cluster has to know about it. `docs/EXTENDING.md` shows how one is made.
 ///
-/// The coordinator, the journal, the scheduler, the workers and the HTTP interface know jobs and tasks, and not what these are about:
-/// what they need to know stands here. `JobKinds.builtIn` lists the kinds that there are.
+/// The coordinator, the journal, the scheduler, the workers and the HTTP interface know jobs and tasks, but not what these
+/// are about. Everything that they need to know about that is declared here. `JobKinds.builtIn` lists the kinds that there
+/// are.
 package protocol JobKind: Sendable {
-    /// What a job of this kind is asked for.
+    /// The request of a job of this kind.
     static var request: any KindRequest.Type { get }
-    /// What its tasks do.
+    /// The work that its tasks do.
     static var work: [any KindWork.Type] { get }
-    /// What they come to.
+    /// The results of its tasks.
     static var results: [any KindResult.Type] { get }
-    /// What those who watch a job hear beside what they hear of every job.
+    /// The events that those who watch a job get, in addition to the events of every job.
     static var events: [any KindEvent.Type] { get }
-    /// What a client may fetch of a job that has ended: methods of the `Coordinator`.
+    /// What a client may fetch from a job that has ended: methods of the `Coordinator`.
     static var methods: [Method] { get }
 }
 
@@ -24,19 +25,19 @@ extension JobKind {
     package static var methods: [Method] { [] }
 }
 
-/// What a job is asked for. Journals keep it, and later versions read it: what is added is optional.
+/// What a job is asked to do. Journals keep it and later versions read it, so a property that is added must be optional.
 package protocol KindRequest: Codable, Sendable {
-    /// The word for the kind in journals and on the wire. It never changes.
+    /// The name of the kind in journals and on the wire. It never changes.
     static var name: String { get }
-    /// What people call such a job: "/data/m13.fits".
+    /// The name of such a job for people: "/data/m13.fits".
     var title: String { get }
-    /// - Throws: `SkyError` of kind `badInput`, in words for whoever submitted it.
+    /// - Throws: `SkyError` of kind `badInput`, in words for the person who submitted the job.
     func validate() throws(SkyError)
-    /// What the kind makes of the options that were asked for.
+    /// Adjusts the options that were asked for to the needs of the kind.
     func scheduling(_ options: JobOptions) -> JobOptions
     /// Which tasks the job has, in which phases.
     func plan() -> any JobPlan
-    /// No results of earlier jobs are kept here: those of this one need no key.
+    /// Tells the request that no results of earlier jobs are kept here, so that the results of this job need no keys.
     mutating func goWithoutCache()
 }
 
@@ -46,21 +47,21 @@ extension KindRequest {
     package mutating func goWithoutCache() {}
 }
 
-/// What a task does. Idempotent, so that it may be tried again anywhere.
+/// What a task does. The work is idempotent, so that it may be tried again anywhere.
 ///
-/// An enum, which is coded under the names of its cases.
+/// The type is an enum. Its values are coded under the names of its cases.
 package protocol KindWork: Codable, Sendable {
-    /// The names of its cases on the wire. No other kind has the same.
+    /// The names of its cases on the wire. No other kind has the same names.
     static var cases: [String] { get }
-    /// - Throws: `InvalidMessage` for what no coordinator of good faith sends.
+    /// - Throws: `InvalidMessage` for values that no coordinator of good faith sends.
     func validate() throws(InvalidMessage)
-    /// About the bytes that it takes in memory.
+    /// About how many bytes it takes in memory.
     var byteCount: Int { get }
-    /// Whether many of them may go to a node in one message.
+    /// Whether one message may bring many of them to a node.
     var isSmall: Bool { get }
-    /// In which process it is done.
+    /// The process in which the work is done.
     var place: WorkPlace { get }
-    /// Gets what it will need while it waits for a slot.
+    /// Fetches what the work will need, while the work waits for a slot.
     func lookAhead(_ pixels: PixelStore) async
 }
 
@@ -72,22 +73,22 @@ extension KindWork {
     package func lookAhead(_ pixels: PixelStore) async {}
 }
 
-/// In which process work is done.
+/// The process in which work is done.
 package enum WorkPlace {
-    /// In the node's daemon: harmless, and without blocking a thread.
+    /// The work is done in the node's daemon. It is harmless and does not block a thread.
     case daemon(any DaemonWork)
-    /// In a worker process, which may block, and die of what it is given.
+    /// The work is done in a worker process. It may block, and its input may kill the process.
     case worker(any WorkerWork)
 }
 
 /// Work that a daemon does itself.
 package protocol DaemonWork: Sendable {
-    /// What comes of it, encoded, where that takes no time; `nil` where it does.
+    /// The encoded result of work that takes no time; `nil` for work that takes time.
     var resultAtOnce: ByteBuffer? { get }
     /// - Parameters:
-    ///   - timeLimit: For the attempt.
-    ///   - slowness: How many times as long this node is to take, as a rehearsal; 0 where it is to take no time.
-    /// - Throws: `SkyError`, whose kind says whether another try may help.
+    ///   - timeLimit: the time limit of the attempt.
+    ///   - slowness: by which factor this node takes longer, as a rehearsal; 0 if the work takes no time.
+    /// - Throws: `SkyError`, whose kind says whether another attempt may help.
     func perform(timeLimit: Duration, slowness: Int) async throws -> TaskResult
 }
 
@@ -97,21 +98,21 @@ extension DaemonWork {
 
 /// Work that a worker process does.
 package protocol WorkerWork: Sendable {
-    /// Does it, on the worker's one thread.
+    /// Does the work, on the worker's one thread.
     ///
-    /// - Throws: `SkyError`, whose kind says whether another try may help.
+    /// - Throws: `SkyError`, whose kind says whether another attempt may help.
     func perform(with tools: WorkerTools) throws -> TaskResult
 }
 
-/// What a task came to.
+/// The result of a task.
 ///
-/// An enum, which is coded under the names of its cases.
+/// The type is an enum. Its values are coded under the names of its cases.
 package protocol KindResult: Codable, Sendable {
-    /// The names of its cases on the wire. No other kind has the same.
+    /// The names of its cases on the wire. No other kind has the same names.
     static var cases: [String] { get }
-    /// Called on the node that did the work.
+    /// Writes the node's label into the result. It is called on the node that did the work.
     ///
-    /// - Parameter node: That node, where it reads files for others; `nil` where it does not.
+    /// - Parameter node: that node, if it reads files for other nodes; `nil` if it does not.
     mutating func sign(by node: NodeLabel?)
 }
 
@@ -121,19 +122,19 @@ extension KindResult {
 
 /// Something that happened to a job of one kind.
 ///
-/// An enum, which is coded under the names of its cases.
+/// The type is an enum. Its values are coded under the names of its cases.
 package protocol KindEvent: Codable, Sendable {
-    /// The names of its cases on the wire. No other kind has the same.
+    /// The names of its cases on the wire. No other kind has the same names.
     static var cases: [String] { get }
 }
 
-/// What a job came to, for those who fetch it.
+/// The results of a job, for those who fetch them.
 package protocol JobResults: Sendable {
-    /// About the bytes that it takes in memory.
+    /// About how many bytes they take in memory.
     var byteCount: Int { get }
 }
 
-/// A node, by its run and its name.
+/// A node, with the id of its incarnation and its name.
 package struct NodeLabel: Hashable, Sendable {
     package var id: NodeID
     package var name: String

@@ -1,16 +1,16 @@
 import NIOConcurrencyHelpers
 import Transport
 
-/// The kinds of jobs by the names that they have on the wire and in journals.
+/// The kinds of jobs, by the names that they have on the wire and in journals.
 package struct JobKinds: Sendable {
-    /// Makes a value of what a decoder has.
+    /// Makes a value from a decoder.
     typealias Make<Value> = @Sendable (any Decoder) throws -> Value
 
     private var requests: [String: Make<any KindRequest>] = [:]
     private var work: [String: Make<any KindWork>] = [:]
     private var results: [String: Make<any KindResult>] = [:]
     private var events: [String: Make<any KindEvent>] = [:]
-    /// What clients may fetch of jobs of all kinds.
+    /// The methods by which clients fetch the results of jobs of all kinds.
     private var methods: [Method] = []
 
     init(_ kinds: [any JobKind.Type]) { add(kinds) }
@@ -48,11 +48,10 @@ package struct JobKinds: Sendable {
     private static let known = JobKinds(builtIn)
     private static let added = NIOLockedValueBox(JobKinds([]))
 
-    /// Adds kinds that are not built in, for this process. What clients may fetch of them is not added to the coordinator's
-    /// methods.
+    /// Adds kinds that are not built in, for this process. Their methods for clients are not added to the coordinator's methods.
     package static func add(_ kinds: [any JobKind.Type]) { added.withLockedValue { $0.add(kinds) } }
 
-    /// What clients may fetch of jobs of the built-in kinds.
+    /// The methods by which clients fetch the results of jobs of the built-in kinds.
     static var methods: [Method] { known.methods }
 
     static func request(from decoder: any Decoder) throws -> any KindRequest {
@@ -67,7 +66,7 @@ package struct JobKinds: Sendable {
         try made(from: decoder) { name in known.results[name] ?? added.withLockedValue { $0.results[name] } }
     }
 
-    /// `nil` for an event that jobs of all kinds have.
+    /// Decodes an event of a kind. Returns `nil` for an event that jobs of all kinds have.
     static func event(from decoder: any Decoder) throws -> (any KindEvent)? {
         let names = try CaseName.all(of: decoder)
         let makes = names.compactMap { name in known.events[name] ?? added.withLockedValue { $0.events[name] } }
@@ -76,7 +75,8 @@ package struct JobKinds: Sendable {
         return try make(decoder)
     }
 
-    /// Names that this version does not know stand beside the one that it does, as in any other message.
+    /// Decodes a value under the one name that this version knows. Names that it does not know may stand beside it, as in
+    /// any other message.
     private static func made<Value>(from decoder: any Decoder, _ find: (String) -> Make<Value>?) throws -> Value {
         let names = try CaseName.all(of: decoder)
         let makes = names.compactMap(find)
@@ -85,7 +85,7 @@ package struct JobKinds: Sendable {
     }
 }
 
-/// The name under which a value of one of several types is coded: that of an enum's case.
+/// The name under which a value of one of several types is coded: the name of an enum's case.
 struct CaseName: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -96,15 +96,15 @@ struct CaseName: CodingKey {
 
     init?(intValue: Int) { nil }
 
-    /// What an enum without a label for its one value calls that.
+    /// The name that `Codable` gives to the one value of an enum's case if that value has no label.
     static let value = CaseName("_0")
 
-    /// The names that a decoder is at.
+    /// The names at the decoder's position.
     static func all(of decoder: any Decoder) throws -> [String] {
         try decoder.container(keyedBy: CaseName.self).allKeys.map(\.stringValue)
     }
 
-    /// What is thrown where not exactly one of the names is known.
+    /// The error that is thrown if not exactly one of the names is known.
     static func notOne(_ names: [String], at decoder: any Decoder) -> DecodingError {
         let words =
             names.count == 1 ? "there is no \(names[0]) in this version" : "one of several kinds has exactly one name"

@@ -2,7 +2,7 @@ import Base
 package import Transport
 
 extension ScanTask: ValidatedMessage {
-    /// Bytes of what people call a task: "large objects 12".
+    /// The most bytes that a task's label for people may have: "large objects 12".
     static let labelLimit = 256
 
     package func validate() throws(InvalidMessage) {
@@ -13,7 +13,7 @@ extension ScanTask: ValidatedMessage {
 }
 
 extension InvalidMessage {
-    /// Says of a value's own check what a message's check says.
+    /// Turns the error of a value's own check into the error of a message's check.
     static func of(_ check: () throws(SkyError) -> Void) throws(InvalidMessage) {
         do {
             try check()

@@ -1,6 +1,6 @@
-/// One unit of a job: what a node is asked to do. Idempotent, so that it may be tried again anywhere.
+/// One unit of a job: what a node is asked to do. A task is idempotent, so that it may be tried again anywhere.
 package struct ScanTask: Codable, Sendable {
-    /// What is to be done, of any kind that there is.
+    /// The work of a task, of any kind.
     package struct Work: Sendable {
         package var value: any KindWork
 
@@ -8,9 +8,9 @@ package struct ScanTask: Codable, Sendable {
     }
 
     package var work: Work
-    /// What people see: "sector 9".
+    /// The name that people see: "sector 9".
     package var label: String
-    /// Faults to rehearse; none in earnest work.
+    /// Faults to rehearse; there are none in real work.
     package var rehearsal = Rehearsal()
 
     package init(_ work: Work, label: String) {
@@ -26,18 +26,18 @@ extension ScanTask.Work: Codable {
 }
 
 extension ScanTask {
-    /// About what it takes in memory.
+    /// About how many bytes the task takes in memory.
     var byteCount: Int { work.value.byteCount }
 }
 
-/// Faults made on purpose, to see a retry.
+/// Faults that are made on purpose, to see a retry.
 package struct Rehearsal: Codable, Sendable {
-    /// Fails, after its time. The coordinator takes it back once an attempt has failed: the first to be made may be overtaken by
-    /// its speculative one, or never run.
+    /// The attempt fails, after the time that it takes. The coordinator clears this once an attempt has failed, because the
+    /// attempt that was made first may be overtaken by a speculative attempt, or may never run.
     package var failsFirstAttempt = false
-    /// Kills the process that runs the first attempt. A daemon obeys only where its operator allowed it.
+    /// Kills the process that runs the first attempt. A daemon obeys only if its operator allowed it.
     package var crashesFirstAttempt = false
-    /// What every attempt does.
+    /// The fault that every attempt shows.
     package var poison: Poison?
 
     package init() {}
@@ -47,12 +47,12 @@ package struct Rehearsal: Codable, Sendable {
 
 /// A fault that every attempt at a task shows.
 package enum Poison: String, Codable, Sendable, CaseIterable {
-    /// Crashes its worker process.
+    /// The attempt crashes its worker process.
     case crash
-    /// Never comes back.
+    /// The attempt never ends.
     case hang
-    /// Takes memory until there is none.
+    /// The attempt takes memory until there is none.
     case memory
-    /// Kills the daemon, where its operator allowed it.
+    /// The attempt kills the daemon, if the daemon's operator allowed it.
     case node
 }

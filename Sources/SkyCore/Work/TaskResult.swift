@@ -1,6 +1,6 @@
 import Base
 
-/// What a task came to, of any kind that there is.
+/// The result of a task, of any kind.
 package struct TaskResult: Sendable {
     package var value: any KindResult
 
@@ -13,19 +13,19 @@ extension TaskResult: Codable {
     package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
-/// What a worker process says of a task.
+/// How a task ended in a worker process.
 package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
-    /// It failed; another try may succeed.
+    /// The task failed; another attempt may succeed.
     case fault(String)
     /// The worker process died.
     case crash(String)
-    /// The input is bad: no try will succeed.
+    /// The input is bad: no attempt will succeed.
     case badInput(String)
-    /// This node cannot reach the input; another may.
+    /// This node cannot reach the input; another node may.
     case unavailable(String)
 
-    /// What an error says of another try.
+    /// The outcome that an error stands for, by what it says about another attempt.
     init(failure error: any Error) {
         guard let error = error as? SkyError else {
             self = .fault(String(describing: error))

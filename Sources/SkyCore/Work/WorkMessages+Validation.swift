@@ -1,13 +1,14 @@
 package import Transport
 
-// What a coordinator and the nodes that work for it may say to each other. These are claims of another process, so that each has
-// limits: far above what the program itself ever reaches, low enough that nothing reckoned with them overflows.
+// These checks are for the messages between a coordinator and the nodes that work for it. A message is a claim of another
+// process, so its values have limits. The limits are far above what the program itself ever reaches, and so low that no
+// calculation with the values overflows.
 
 extension AttemptID {
-    /// Tries of one task in one life of its coordinator. The budgets for faults, losses and refusals end a task after some
-    /// hundred.
+    /// The most attempts at one task in one incarnation of its coordinator. The budgets for faults, losses and refusals end
+    /// a task after some hundred.
     static let numberLimit = 1 << 20
-    /// Starts of one coordinator; what is more does not fit the journal's integers.
+    /// The most starts of one coordinator. Larger numbers do not fit the journal's integers.
     static let generationLimit = UInt64(Int64.max)
 
     func validate() throws(InvalidMessage) {
@@ -67,11 +68,11 @@ extension CollectRequest: ValidatedMessage {
 }
 
 extension AttemptResult: ValidatedMessage {
-    /// Numbers of results count up from 1, so that no node ever comes near this.
+    /// The results of a coordinator are numbered from 1, so no node ever comes near this number.
     static let sequenceLimit: UInt64 = 1 << 62
-    /// No attempt takes longer than its time limit and the time to stop it; a day more for clocks that stood still.
+    /// No attempt takes longer than its time limit and the time to stop it. Another day is allowed for clocks that stood still.
     static let longestDuration = JobRequest.longestTimeLimit * 2
-    /// Bytes of a reason. This program's own end far below (`AttemptOutcome.bounded`).
+    /// The most bytes that a reason may have. The reasons of this program are much shorter (`AttemptOutcome.bounded`).
     static let reasonLimit = 64 << 10
 
     package func validate() throws(InvalidMessage) {
@@ -88,7 +89,7 @@ extension AttemptResult: ValidatedMessage {
 }
 
 extension CollectReply: ValidatedMessage {
-    /// Results in one answer: as many as fit into the bytes that an answer may take, and room to spare.
+    /// The most results in one answer: as many as fit into the bytes that an answer may have, and more.
     static let resultLimit = 1 << 18
 
     package func validate() throws(InvalidMessage) {

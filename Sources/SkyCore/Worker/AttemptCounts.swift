@@ -1,13 +1,13 @@
-/// Attempts that have ended on a node, by how. Those that never ran are not among them.
+/// Attempts that have ended on a node, by how they ended. Attempts that never ran are not counted.
 package struct AttemptCounts: Hashable, Sendable {
     package private(set) var completed = 0
     /// The task failed.
     package private(set) var faults = 0
-    /// Its worker process died.
+    /// The task's worker process died.
     package private(set) var crashes = 0
-    /// Its input is damaged, or is none.
+    /// The task's input is damaged, or is not an input at all.
     package private(set) var badInputs = 0
-    /// Its input cannot be reached from here.
+    /// The task's input cannot be reached from this node.
     package private(set) var unavailable = 0
 
     package var failed: Int { faults + crashes + badInputs + unavailable }

@@ -3,28 +3,29 @@ import Glibc
 import NIOConcurrencyHelpers
 import Transport
 
-/// A child process in a process group of its own, started and watched by one thread that waits for its end.
+/// A child process in a process group of its own. One thread starts it, watches it and waits for its end.
 ///
-/// `posix_spawn` and `waitid` directly: Foundation's Process misses child exits on Linux, and a waiting thread costs
-/// less than the trouble of sharing SIGCHLD with everybody else. The same thread starts the child because Linux ties
-/// `PR_SET_PDEATHSIG` to the thread that did, and any other of ours may end before the daemon does.
+/// It uses `posix_spawn` and `waitid` directly. Foundation's Process misses child exits on Linux, and a waiting thread
+/// costs less than the trouble of sharing SIGCHLD with everybody else. The same thread starts the child because Linux ties
+/// `PR_SET_PDEATHSIG` to the thread that did, and any other of our threads may end before the daemon does.
 final class ChildProcess: Sendable {
-    /// 0 until it is started.
+    /// 0 until the process is started.
     private let number = NIOLockedValueBox<pid_t>(0)
     private var pid: pid_t { number.withLockedValue { $0 } }
-    /// `nil` while it runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
+    /// `nil` while the process runs; afterwards how it ended, as in "was killed by signal 11 (Segmentation fault)".
     private let outcome = NIOLockedValueBox<String?>(nil)
     private let isOver = Latch()
     private let ownGroup = NIOLockedValueBox<ControlGroup?>(nil)
     private let signal: Signal
 
-    /// Sends a signal to a process group (kill(2)); in tests it may not arrive, as with a process that waits for a disk.
+    /// Sends a signal to a process group (kill(2)). In tests the signal may be lost, as with a process that waits for a disk.
     typealias Signal = @Sendable (_ group: pid_t, _ signal: Int32) -> Void
 
     private init(signal: @escaping Signal) { self.signal = signal }
 
-    /// - Parameter makeGroup: makes what it runs in, which goes with it; called in the thread that starts it.
-    /// - Throws: `SkyError` where the program cannot be started.
+    /// - Parameter makeGroup: makes the control group that the process runs in, which is removed with the process. It is
+    ///   called in the thread that starts the process.
+    /// - Throws: `SkyError` if the program cannot be started.
     static func start(
         _ executable: String, arguments: [String], standardError: String,
         group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil },
@@ -73,8 +74,9 @@ final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: Ctrl-C in a terminal reaches the daemon, which then stops its workers in order; and a
-        // kill reaches whatever the worker started. Signals blocked or ignored here are not so there.
+        // The child gets a group of its own. Ctrl-C in a terminal then reaches only the daemon, which stops its workers in
+        // order, and a kill reaches everything that the worker started. Signals that are blocked or ignored here are not
+        // blocked or ignored in the child.
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         posix_spawnattr_setpgroup(&attributes, 0)
@@ -84,9 +86,9 @@ final class ChildProcess: Sendable {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
 
-        // A crash is expected now and then; Swift's backtracer would hold the dead process for seconds.
-        // Each heap of glibc reserves 64 MiB of addresses, of which there are only so many here (`ProcessLimits`); by itself it
-        // takes one for each thread.
+        // A crash is expected now and then, and Swift's backtracer would hold the dead process for seconds. Each heap of
+        // glibc reserves 64 MiB of addresses, and a worker has a limited number of them (`ProcessLimits`). By default,
+        // glibc makes one heap for each thread.
         let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2")
         let argv = (["skynode"] + arguments).map { strdup($0) } + [nil]
         let envp = environment.map { strdup($0) } + [nil]
@@ -99,8 +101,9 @@ final class ChildProcess: Sendable {
         return .success(pid)
     }
 
-    /// Nothing else that is open here is a worker's business. glibc 2.34 has a call for it, which Swift's module map of
-    /// glibc does not show; without it only what is not marked close-on-exec stays open, which is nothing of ours.
+    /// Closes everything else that is open here, because it does not concern a worker. glibc 2.34 has a call for that,
+    /// which Swift's module map of glibc does not show. Without the call, only files that are not marked close-on-exec stay
+    /// open, and we have none of those.
     private static func closeInherited(_ actions: inout posix_spawn_file_actions_t) {
         typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
@@ -118,7 +121,7 @@ final class ChildProcess: Sendable {
         return settings.filter { setting in !names.contains { setting.hasPrefix($0) } } + added
     }
 
-    /// Runs `body` in a thread of its own, which ends with it; with `false`, here, where no thread can be had.
+    /// Runs `body(true)` in a thread of its own, which ends with it. If there is no thread to be had, runs `body(false)` here.
     private static func inThread(_ body: @escaping @Sendable (Bool) -> Void) {
         final class Box: Sendable {
             let body: @Sendable (Bool) -> Void
@@ -142,8 +145,8 @@ final class ChildProcess: Sendable {
 
     private func awaitEnd() {
         var information = siginfo_t()
-        // WNOWAIT leaves the process unreaped, so that its number cannot be given to another one between its end and
-        // our note of it; `kill` checks the note first.
+        // WNOWAIT leaves the process unreaped, so that its number cannot be given to another process before we have noted
+        // its end. `kill` checks that note first.
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         var status: Int32 = 0
         let words: String
@@ -155,7 +158,7 @@ final class ChildProcess: Sendable {
             words = "was killed by signal \(value) (\(String(cString: strsignal(value))))"
         }
         let group = ownGroup.withLockedValue { $0 }
-        // What it has started goes with it.
+        // The processes that it has started are killed with it.
         group?.kill()
         let isOutOfMemory = group?.hasRunOutOfMemory == true
         outcome.withLockedValue { outcome in
@@ -166,44 +169,44 @@ final class ChildProcess: Sendable {
         isOver.open()
     }
 
-    /// Part of how one ended that the kernel has killed for its memory.
+    /// These words are added to how a process ended if the kernel killed it for its memory.
     static let outOfMemory = "there was no memory left for it"
 
-    /// Whether it runs in the group that was made for it.
+    /// Whether the process runs in the control group that was made for it.
     var hasOwnGroup: Bool { ownGroup.withLockedValue { $0 != nil } }
 
-    /// Its number.
+    /// The number of the process.
     var identifier: pid_t { pid }
 
     var isRunning: Bool { outcome.withLockedValue { $0 == nil } }
 
-    /// SIGKILL to the whole group. Harmless afterwards.
+    /// Sends SIGKILL to the whole group. Does nothing after the process has ended.
     func kill() {
         outcome.withLockedValue { outcome in
             if outcome == nil { signal(pid, SIGKILL) }
         }
     }
 
-    /// Waits for the end; kills after `patience`. Says how it ended.
+    /// Waits for the end of the process, and kills it after `patience`. Returns how it ended.
     func end(within patience: Duration) async -> String {
         if patience > .zero { await hasEnded(within: patience) }
-        // What it has started may take longer to end than it did itself.
+        // The processes that it has started may take longer to end than it did itself.
         if let outcome = outcome.withLockedValue({ $0 }) { return outcome }
         kill()
-        // One that waits for a disk, or for a shared folder whose machine is gone, does not end before that answers. The thread
-        // that watches it sees to the rest, whenever that is.
+        // A process that waits for a disk, or for a shared folder whose machine is gone, does not end before that answers.
+        // The thread that watches the process cleans up after it, whenever that is.
         let hasEnded = await hasEnded(within: ChildProcess.killPatience)
-        // A task that is cancelled does not wait, so that nothing is known of the process yet.
+        // A task that is cancelled does not wait, so it knows nothing about the process yet.
         return hasEnded || Task.isCancelled ? "was killed because it did not stop" : ChildProcess.unkillable
     }
 
-    /// Time for a process that was killed to be gone.
+    /// How long a process that was killed may take to be gone.
     private static let killPatience = Duration.seconds(1)
-    /// How one ends that does not.
+    /// How a process is said to have ended if it does not end.
     static let unkillable =
         "does not stop although it was killed: it waits for a disk or a shared folder that does not answer"
 
-    /// Whether it ends within the time.
+    /// Waits for the end of the process. Returns whether it came within the time.
     @discardableResult
     func hasEnded(within limit: Duration) async -> Bool {
         await isOver.wait(atMost: limit)

@@ -3,10 +3,11 @@ import DequeModule
 package import Distributed
 package import Transport
 
-/// A node's hands: lends slots to coordinators, runs their attempts in them, and keeps the results until they are stored.
+/// The part of a node that does its work: it lends slots to coordinators, runs their attempts in them, and keeps the
+/// results until the coordinators have stored them.
 ///
-/// The book's `commit()` and `run(_:)` can fall out of balance; here `WorkBook` has an attempt in a slot from its start to its
-/// end, whatever the end.
+/// The book's `commit()` and `run(_:)` can get out of balance. Here, `WorkBook` keeps an attempt in its slot from its start to
+/// its end, however it ends.
 package distributed actor ScanActor: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
@@ -30,7 +31,7 @@ package distributed actor ScanActor: ClusterActor {
             },
         ], errors: [DeclaredError("WorkBook.Rejection", WorkBook.Rejection.self)])
 
-    /// The name every node's scan actor is found under.
+    /// The name under which every node's scan actor is found.
     package static let wellKnownName = "scan"
 
     private var book: WorkBook
@@ -42,9 +43,9 @@ package distributed actor ScanActor: ClusterActor {
     private var attempts: [AttemptID: Task<Void, Never>] = [:]
     /// Coordinators waiting for something to collect.
     private var collectors: [CoordinatorID: Latch] = [:]
-    /// When the next lease expires as far as `expireLeases` knows, and what tells it that one does sooner.
+    /// When the next lease expires, as far as `expireLeases` knows; and the latch that wakes it when a lease expires sooner.
     private var expiry: (due: Duration?, sooner: Latch)?
-    /// Who waits until nothing runs any more, and until all results are fetched too.
+    /// Latches for those who wait until nothing runs any more, and until all results are fetched, too.
     private var ending: (idle: Latch, fetched: Latch)?
 
     package init(
@@ -55,21 +56,21 @@ package distributed actor ScanActor: ClusterActor {
         book = WorkBook(slots: slots, leaseDuration: leaseDuration)
     }
 
-    /// How long a lease lives unless renewed: long enough for a coordinator to be started again.
+    /// How long a lease lasts unless it is renewed: long enough for a coordinator to be started again.
     package static let leaseDuration = Duration.seconds(10)
     /// How long a collection waits for something new. Asking again renews the lease.
     static let patience = Duration.seconds(3)
-    /// Bytes of results in one answer.
+    /// The most bytes of results in one answer.
     static let collectionLimit = 4 << 20
 
     private var now: Duration { epoch.duration(to: .now) }
 
-    /// The node that calls: the peer of the link, or this one.
+    /// The node that makes the call: the peer of the link, or this one.
     private var caller: NodeID { CallOrigin.peer ?? actorSystem.node }
 
     // MARK: - Called by coordinators
 
-    /// How the node is.
+    /// The state of the node.
     package distributed func status() -> NodeStatus {
         NodeStatus(
             node: actorSystem.node, name: actorSystem.name, version: SkyNetVersion.current, slots: book.slots,
@@ -77,10 +78,10 @@ package distributed actor ScanActor: ClusterActor {
             load: LoadAverage.lastMinute)
     }
 
-    /// Sets how many slots a coordinator could use, and gives what it has now. What is missing follows when it
-    /// comes free; `collect` tells.
+    /// Sets how many slots a coordinator could use, and returns the lease that it has now. Missing slots follow when they
+    /// become free; `collect` reports them.
     ///
-    /// - Throws: `WorkBook.Rejection` where the coordinator is not listened to.
+    /// - Throws: `WorkBook.Rejection` if the coordinator is rejected.
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
             let (lease, update) = try book.reserve(request.wanted, by: request.incarnation, from: caller, now: now)
@@ -89,9 +90,9 @@ package distributed actor ScanActor: ClusterActor {
         }
     }
 
-    /// Takes attempts and stops others. How they end is among the results.
+    /// Takes attempts and stops others. The results show how they end.
     ///
-    /// - Throws: as `reserve`.
+    /// - Throws: `WorkBook.Rejection`, like `reserve`.
     package distributed func assign(_ assignment: Assignment) throws {
         try listening {
             let update = try book.assign(assignment, from: caller, now: now)
@@ -101,9 +102,9 @@ package distributed actor ScanActor: ClusterActor {
         }
     }
 
-    /// Results and the lease; waits a few seconds where there is nothing new in either.
+    /// Returns results and the lease. Waits a few seconds if both have nothing new.
     ///
-    /// - Throws: as `reserve`.
+    /// - Throws: `WorkBook.Rejection`, like `reserve`.
     package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
         let caller = caller
         let found = try collected(request, by: caller)
@@ -118,7 +119,7 @@ package distributed actor ScanActor: ClusterActor {
         return try collected(request, by: caller)
     }
 
-    /// Takes no new work from now on, or does again. What runs goes on.
+    /// Takes no new work from now on (`true`), or takes it again (`false`). Attempts that run go on.
     package distributed func drain(_ isDraining: Bool) {
         carryOut(book.setDraining(isDraining, now: now))
         actorSystem.drain(isDraining)
@@ -141,13 +142,13 @@ package distributed actor ScanActor: ClusterActor {
 
     // MARK: - Called by this node
 
-    /// The link to a node is gone.
+    /// Takes note that the link to a node is gone.
     package func linkLost(_ node: NodeID) { carryOut(book.linkLost(node, now: now)) }
 
-    /// A node has said goodbye.
+    /// Takes note that a node has said goodbye.
     package func left(_ node: NodeID) { carryOut(book.left(node, now: now)) }
 
-    /// Voids the leases that nobody renewed, until cancelled. Sleeps while there are none.
+    /// Ends the leases that nobody renewed, until it is cancelled. Sleeps while there are no leases.
     package func expireLeases() async {
         while !Task.isCancelled {
             carryOut(book.expire(now: now))
@@ -162,10 +163,10 @@ package distributed actor ScanActor: ClusterActor {
         }
     }
 
-    /// Changes how many attempts may run at once; those that run go on.
+    /// Changes how many attempts may run at once. Attempts that run go on.
     package func setSlots(_ slots: Int) { carryOut(book.setSlots(slots, now: now)) }
 
-    /// Takes no new work any more. One opens when nothing runs, the other when all results are fetched too.
+    /// Takes no new work any more. One latch opens when nothing runs, the other when all results are fetched, too.
     func finish() -> (idle: Latch, fetched: Latch) {
         let latches = ending ?? (Latch(), Latch())
         ending = latches
@@ -173,13 +174,13 @@ package distributed actor ScanActor: ClusterActor {
         return latches
     }
 
-    /// Attempts that run here.
+    /// The number of attempts that run here.
     var running: Int { book.running }
 
     /// Stops everything.
     package func stop() { for task in attempts.values { task.cancel() } }
 
-    // MARK: - Doing it
+    // MARK: - Running attempts
 
     private func carryOut(_ update: WorkBook.Update) {
         var wake = update.wake

@@ -4,16 +4,16 @@ import Logging
 import NIOCore
 import Transport
 
-/// Does the work of one attempt, in this process where it is harmless and in a worker process where it is not.
+/// Does the work of one attempt: in this process if the work is harmless, and in a worker process if it is not.
 package struct TaskRunner: Sendable {
     private let workers: WorkerPool
-    /// Whether a task may kill this daemon to rehearse a crash.
+    /// Whether a task may kill this daemon, to rehearse a crash.
     private let allowsCrash: Bool
-    /// How many times as long simulated tasks take.
+    /// By which factor simulated tasks take longer.
     private let slowness: Int
-    /// Where files are that are found here; `nil` where they are not read for others.
+    /// The label that says where the files are that are found here; `nil` if this node does not read them for others.
     private let holder: NodeLabel?
-    /// Where pixels come from that are not here.
+    /// Where pixels come from that this node does not have.
     private let pixels: PixelStore?
 
     package init(
@@ -26,20 +26,20 @@ package struct TaskRunner: Sendable {
         self.allowsCrash = allowsCrash
     }
 
-    /// Gets what an attempt will need while it waits for a slot.
+    /// Fetches what an attempt will need, while the attempt waits for a slot.
     func lookAhead(_ request: RunRequest) {
         let work = request.task.work.value
         guard let pixels, case .worker = work.place else { return }
         Task { await work.lookAhead(pixels) }
     }
 
-    /// What becomes of an attempt that takes no time; `nil` for any other.
+    /// The outcome of an attempt that takes no time; `nil` for any other attempt.
     func atOnce(_ request: RunRequest) -> AttemptOutcome? {
         guard !request.task.rehearsal.isAny, case .daemon(let work) = request.task.work.value.place else { return nil }
         return work.resultAtOnce.map { .done($0) }
     }
 
-    /// Never throws: how an attempt ends is its outcome.
+    /// Runs an attempt. Never throws: the outcome says how the attempt ends.
     func run(_ request: RunRequest) async -> AttemptOutcome {
         let rehearsal = request.task.rehearsal
         let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
@@ -52,7 +52,7 @@ package struct TaskRunner: Sendable {
     private func outcome(of request: RunRequest) async -> AttemptOutcome {
         switch request.task.work.value.place {
         case .daemon(let work):
-            // What kills a process is rehearsed in one that may die.
+            // A rehearsal that kills its process runs in a process that may die.
             guard request.task.rehearsal.poison == nil else { break }
             do {
                 return encoded(.done(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)))

@@ -2,24 +2,24 @@ import DequeModule
 import NIOCore
 package import Transport
 
-/// What a node has been given to do and by whom: attempts that wait for a slot, attempts that run, and results that nobody has
-/// acknowledged yet. A value: it says what to start and what to stop, and `ScanActor` does it.
+/// What a node has been given to do, and by whom: attempts that wait for a slot, attempts that run, and results that are
+/// not acknowledged yet. It is a value: it says what to start and what to stop, and `ScanActor` does it.
 ///
-/// - Slots are `LeaseBook`'s business. An attempt that finds no idle slot in its coordinator's lease waits here; coordinators
-///   send a few more than they have slots, so that a slot does not stand idle for a journey there and back.
-/// - Every attempt that was assigned has exactly one result, a refusal too, and every result is kept until it is acknowledged:
-///   through a broken link, and through a restart of the coordinator (`CoordinatorIncarnation`).
-/// - When the link to a coordinator is lost, what waits is dropped, what runs goes on until the lease ends. A coordinator that
-///   is restarted finds the results.
-/// - One that asks with an older generation than was heard before is refused.
+/// - `LeaseBook` decides about slots. An attempt that finds no idle slot in its coordinator's lease waits here.
+///   Coordinators send a few more attempts than they have slots, so that no slot stands idle for a round trip.
+/// - Every attempt that was assigned has exactly one result; a refusal is a result, too. Every result is kept until it is
+///   acknowledged, through a broken link and through a restart of the coordinator (`CoordinatorIncarnation`).
+/// - When the link to a coordinator is lost, attempts that wait are dropped, and attempts that run go on until the lease
+///   ends. A coordinator that is restarted finds the results.
+/// - A coordinator that calls with an older generation than the node has seen is refused.
 package struct WorkBook {
-    /// Why a coordinator is not listened to.
+    /// Why a coordinator is rejected.
     package enum Rejection: String, Error, Hashable, Codable, Sendable, CustomStringConvertible {
-        /// A later life of the same coordinator has been here.
+        /// A later incarnation of the same coordinator has called this node.
         case superseded
-        /// Another node is here with the same life of the same coordinator: it has a copy of its journal.
+        /// Another node calls as the same incarnation of the same coordinator: it has a copy of that coordinator's journal.
         case duplicate
-        /// As many others are known as there is memory for.
+        /// This node already knows as many coordinators as it has memory for.
         case tooMany
 
         package var description: String {
@@ -31,38 +31,39 @@ package struct WorkBook {
         }
     }
 
-    /// What is to be done after a change.
+    /// What has to be done after a change.
     package struct Update: Sendable {
         package var start: [RunRequest] = []
         package var stop: [AttemptID] = []
-        /// Those who have something to collect.
+        /// The coordinators that have something to collect.
         package var wake: Set<CoordinatorID> = []
     }
 
-    /// What is known of a coordinator that is silent is kept for so long: longer than a machine takes to start again.
+    /// How long the data about a silent coordinator is kept: longer than a machine takes to start again.
     package static let retention = Duration.seconds(600)
-    /// Unacknowledged results of one coordinator, in bytes, from which nothing new is started for it. What runs then may go
-    /// beyond it by a result each.
+    /// When a coordinator has this many bytes of unacknowledged results, nothing new is started for it. Attempts that run
+    /// then may each exceed the limit by one result.
     static let resultLimit = 64 << 20
-    /// Coordinators known at one time.
+    /// How many coordinators may be known at one time.
     static let coordinatorLimit = 4096
-    /// Attempts of one coordinator that may wait here, in number and in bytes: with some comes the background of a large image.
+    /// How many attempts of one coordinator may wait here, in number and in bytes. Some of them carry the background of a
+    /// large image.
     static let waitingLimit = 65_536
     static let waitingBytes = 64 << 20
-    /// Attempts that one message may stop: all that a coordinator can have here, several times.
+    /// How many attempts one message may stop: several times as many as a coordinator can have here.
     static let stopLimit = 4 * 65_536
 
     private struct Client {
         var generation: UInt64
-        /// The node it speaks from; `nil` while there is no link.
+        /// The node from which the coordinator calls; `nil` while there is no link.
         var peer: NodeID?
         var waiting: Deque<RunRequest> = []
-        /// About what they take in memory.
+        /// About how many bytes the waiting attempts take in memory.
         var waitingBytes = 0
         var results: Deque<AttemptResult> = []
         var resultBytes = 0
         var lastSequence: UInt64 = 0
-        /// When it last asked for anything.
+        /// When the coordinator last called.
         var heardAt: Duration
 
         mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, _ receipt: UInt64?) {
@@ -78,7 +79,7 @@ package struct WorkBook {
             guard let first = results.first, let last = results.last, received < last.sequence else { return [] }
             var found: [AttemptResult] = []
             var bytes = 0
-            // Their numbers have no gaps.
+            // The sequence numbers have no gaps.
             for result in results[(received < first.sequence ? 0 : Int(received - first.sequence) + 1)...] {
                 found.append(result)
                 bytes += result.byteCount
@@ -97,14 +98,14 @@ package struct WorkBook {
 
     private var leases: LeaseBook
     private var clients: [CoordinatorID: Client] = [:]
-    /// The highest number of a result of a coordinator that was forgotten. One that comes back after a quiet time remembers up to
-    /// where it has heard, and must not take new results for those.
+    /// The highest sequence number of the results of coordinators that were forgotten. A coordinator that comes back after
+    /// a quiet time remembers the last number that it received, and must not take new results for those it has.
     private var forgottenSequence: UInt64 = 0
-    /// Attempts under way, and whose they are.
+    /// Attempts under way, and the coordinators that own them.
     private var owners: [AttemptID: CoordinatorID] = [:]
-    /// Attempts that wait or run, so that one that arrives twice is run once, with their receipts.
+    /// Attempts that wait or run, with their receipts, so that an attempt that arrives twice is run once.
     private var assigned: [AttemptID: UInt64] = [:]
-    /// Under way, and told to stop: it does not matter any more what they come to.
+    /// Attempts under way that were told to stop, with the reason. Their outcomes do not matter any more.
     private var stopped: [AttemptID: String] = [:]
 
     package init(slots: Int, leaseDuration: Duration) {
@@ -117,9 +118,9 @@ package struct WorkBook {
     package var isDraining: Bool { leases.isDraining }
     /// Attempts that wait for a slot.
     package var waiting: Int { clients.values.reduce(0) { $0 + $1.waiting.count } }
-    /// Whether there are results that nobody has acknowledged.
+    /// Whether there are results that are not acknowledged.
     package var hasResults: Bool { clients.values.contains { !$0.results.isEmpty } }
-    /// The same, in bytes.
+    /// The size of these results in bytes.
     package var resultBytes: Int { clients.values.reduce(0) { $0 + $1.resultBytes } }
 
     /// When `expire` is due.
@@ -130,7 +131,7 @@ package struct WorkBook {
 
     // MARK: - What coordinators ask
 
-    /// As `LeaseBook.reserve`.
+    /// Works like `LeaseBook.reserve`.
     package mutating func reserve(
         _ wanted: Int, by incarnation: CoordinatorIncarnation, from peer: NodeID, now: Duration
     ) throws(Rejection) -> (lease: Lease, update: Update) {
@@ -139,7 +140,7 @@ package struct WorkBook {
         return (lease, settle(changed, now: now))
     }
 
-    /// Takes attempts. Those that cannot be run here have their refusal among the results.
+    /// Takes attempts. Attempts that cannot run here are refused; the refusals are among the results.
     package mutating func assign(
         _ assignment: Assignment, from peer: NodeID, now: Duration
     ) throws(Rejection) -> Update {
@@ -162,10 +163,9 @@ package struct WorkBook {
         return update
     }
 
-    /// Drops results that have been stored and returns the next ones, with the lease as it is. Renews the lease.
+    /// Drops results that have been stored, and returns the next ones with the current lease. Renews the lease.
     ///
-    ///
-    /// - Parameter limit: how many bytes of results; the last may go beyond it.
+    /// - Parameter limit: how many bytes of results are returned; the last result may go beyond that.
     package mutating func collect(
         _ request: CollectRequest, from peer: NodeID, limit: Int, now: Duration
     ) throws(Rejection) -> (collection: CollectReply, update: Update) {
@@ -182,7 +182,7 @@ package struct WorkBook {
         return (collection, update)
     }
 
-    /// What runs or waits here for a coordinator.
+    /// The attempts that run or wait here for a coordinator.
     private func attempts(of coordinator: CoordinatorID) -> [AttemptID] {
         let running = owners.filter { $0.value == coordinator && stopped[$0.key] == nil }.map(\.key)
         return (running + (clients[coordinator]?.waiting.map(\.attempt) ?? [])).sorted()
@@ -192,7 +192,7 @@ package struct WorkBook {
 
     // MARK: - What happens
 
-    /// An attempt that was started has ended, well or not.
+    /// Takes note that an attempt that was started has ended, well or not.
     package mutating func recordEnd(
         of attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration
     ) -> Update {
@@ -200,7 +200,8 @@ package struct WorkBook {
         var update = Update()
         let changed = leases.finish(attempt, now: now)
         var outcome = outcome
-        // Not the task's fault, so not charged to it; but what was done all the same counts.
+        // The task is not at fault, so the failure is not charged to it; but if the attempt completed all the same, its
+        // result counts.
         if let reason = stopped.removeValue(forKey: attempt), !outcome.isDone { outcome = .refused(reason) }
         finish(attempt, of: owner, outcome, duration, &update)
         update.merge(settle(changed, now: now))
@@ -208,22 +209,23 @@ package struct WorkBook {
         return update
     }
 
-    /// The link to a node is gone. Its coordinator may come back, by another link or in another life, until its lease ends.
+    /// Takes note that the link to a node is gone. The node's coordinator may come back until its lease ends, by another
+    /// link or in another incarnation.
     package mutating func linkLost(_ peer: NodeID, now: Duration) -> Update {
         var update = Update()
         for (owner, client) in clients where client.peer == peer {
             clients[owner]?.peer = nil
-            // It gives these to others, who may begin at once.
+            // The coordinator gives these attempts to other nodes, which may begin at once.
             dropWaiting(of: owner, .noLease, &update)
         }
         return update
     }
 
-    /// A node has said goodbye, and its coordinator with it: nobody waits for anything.
+    /// Takes note that a node has said goodbye. Its coordinator ends with it, so nobody waits for anything.
     package mutating func left(_ peer: NodeID, now: Duration) -> Update {
         var update = Update()
         let owners = clients.filter { $0.value.peer == peer }.keys
-        // First of all of them: the slots of one must not begin what waits for another.
+        // All of them are forgotten first, because the slots of one must not start attempts that wait for another.
         for owner in owners {
             for request in clients[owner]?.waiting ?? [] { assigned[request.attempt] = nil }
             forget(owner)
@@ -237,7 +239,7 @@ package struct WorkBook {
         return update
     }
 
-    /// Ends leases that nobody renews, and forgets results that nobody fetches.
+    /// Ends leases that are not renewed, and forgets results that are not fetched.
     package mutating func expire(now: Duration) -> Update {
         let (stop, changed) = leases.expire(now: now)
         var update = Update(stop: stop)
@@ -274,8 +276,8 @@ extension WorkBook {
             return
         }
         guard incarnation.generation >= known.generation else { throw .superseded }
-        // Each start is a new generation, and a new node. Once the link to one is gone the other may be a later start of which
-        // the disk has lost the note.
+        // Each start has a new generation and a new node. When the link to the first node is gone, the other node may be a
+        // later start whose record the disk has lost.
         if incarnation.generation == known.generation, let speaker = known.peer, speaker != peer { throw .duplicate }
         clients[incarnation.coordinator]?.generation = incarnation.generation
         clients[incarnation.coordinator]?.peer = peer
@@ -334,7 +336,7 @@ extension WorkBook {
         clients[owner]?.waitingBytes -= bytes
     }
 
-    /// After leases have changed: who has more may start more.
+    /// Acts on leases that have changed: a coordinator that has more slots may start more attempts.
     private mutating func settle(_ changed: [Lease], now: Duration) -> Update {
         var update = Update()
         for lease in changed {
@@ -344,7 +346,7 @@ extension WorkBook {
         return update
     }
 
-    /// An attempt's one result. Nobody hears of it whose coordinator has been forgotten.
+    /// Stores an attempt's one result. If its coordinator has been forgotten, the result is dropped.
     private mutating func finish(
         _ attempt: AttemptID, of owner: CoordinatorID, _ outcome: AttemptOutcome, _ duration: Duration,
         _ update: inout Update

@@ -4,7 +4,7 @@ import Glibc
 package import NIOPosix
 package import Transport
 
-/// The one actor of a worker process: does foreign work for its daemon, one piece at a time, on a thread of its own.
+/// The one actor of a worker process. It does foreign work for its daemon, one task at a time, on a thread of its own.
 package distributed actor WorkerActor: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
@@ -17,7 +17,7 @@ package distributed actor WorkerActor: ClusterActor {
 
     package static let wellKnownName = "worker"
 
-    /// cfitsio, wcslib and SEP block for as long as they like; never on the cooperative pool.
+    /// cfitsio, wcslib and SEP may block for any length of time, so they never run on the cooperative pool.
     private let thread: NIOThreadPool
     private let box: ToolBox
 
@@ -42,7 +42,8 @@ package distributed actor WorkerActor: ClusterActor {
         }
     }
 
-    /// What a daemon would do itself is here to die with its rehearsal; where it does not, it takes no time here.
+    /// Does work here that a daemon would do itself. It is here because its rehearsal kills the process; if the process
+    /// survives, the work takes no time.
     private func inDaemon(_ task: ScanTask) async throws -> TaskResult {
         guard case .daemon(let work) = task.work.value.place else { throw SkyError(.failed, "a task without work") }
         return try await work.perform(timeLimit: JobRequest.longestTimeLimit, slowness: 0)

@@ -1,18 +1,19 @@
 import Base
 import Glibc
 
-/// A folder of one daemon's own for its workers' socket and standard error, which only its user can enter.
+/// A folder that belongs to one daemon, for the socket and the standard error of its workers. Only the daemon's user can
+/// enter it.
 ///
-/// A lock held as long as the daemon lives lets the next daemon clear away what one that was killed left. (A process id
-/// in the name alone would not do: another container may share the folder and not the processes.)
+/// The daemon holds a lock as long as it lives, so that the next daemon can clear away the folder of one that was killed.
+/// (A process id in the name alone would not do, because another container may share the folder and not the processes.)
 struct WorkerFolder: Sendable {
     private let folder: String
     private let lock: Int32
 
-    /// - Parameter wanted: where to make it, instead of `TMPDIR`.
-    /// - Throws: `SkyError` where no folder can be made.
+    /// - Parameter wanted: where to make the folder, instead of in `TMPDIR`.
+    /// - Throws: `SkyError` if no folder can be made.
     init(in wanted: String? = nil) throws(SkyError) {
-        // The path of a Unix socket has 107 bytes at most (unix(7)), and ours come on top of the base.
+        // The path of a Unix socket has 107 bytes at most (unix(7)), and our names are added to the base.
         let preferred = wanted ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let base = preferred.utf8.count <= 70 ? preferred : "/tmp"
         WorkerFolder.removeOrphans(in: base)
@@ -35,13 +36,13 @@ struct WorkerFolder: Sendable {
         throw SkyError(.failed, "cannot lock a folder in \(base)")
     }
 
-    /// Locks the file, unless a daemon that starts at the same moment found it first: it has it locked, or cleared away.
+    /// Locks the file, unless a daemon that starts at the same moment found it first: that daemon has locked it or removed it.
     static func takes(_ lock: Int32) -> Bool {
         var status = stat()
         return flock(lock, LOCK_EX | LOCK_NB) == 0 && fstat(lock, &status) == 0 && status.st_nlink > 0
     }
 
-    /// Other daemons that may start at the same moment and be in the way.
+    /// How many folders are tried: other daemons may start at the same moment and take one.
     private static let tries = 16
 
     func path(_ name: String) -> String { folder + "/" + name }
@@ -51,7 +52,8 @@ struct WorkerFolder: Sendable {
         close(lock)
     }
 
-    /// Clears away the folders of daemons that are gone. Only this user's: nobody else's can be entered.
+    /// Clears away the folders of daemons that are gone. They belong to this user, because other users' folders cannot be
+    /// entered.
     private static func removeOrphans(in base: String) {
         for name in names(in: base) {
             guard name.hasPrefix("skynode-") else { continue }

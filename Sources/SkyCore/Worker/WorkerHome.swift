@@ -3,8 +3,8 @@ import Glibc
 import Logging
 import Transport
 
-/// Where a node's workers live: a folder that only this user can enter, with the socket they connect to, and an
-/// actor system of their own, apart from the cluster's.
+/// The place of a node's workers: a folder that only this user can enter, with the socket that they connect to, and an
+/// actor system of their own, separate from the cluster's.
 final class WorkerHome: Sendable {
     let system: ClusterSystem
     private let folder: WorkerFolder
@@ -12,17 +12,17 @@ final class WorkerHome: Sendable {
     private let cluster: String
     private let listener: WorkerListener
 
-    /// Time for a worker to start and to say hello.
+    /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
 
-    /// Kept: an actor system does not keep its actors.
+    /// This reference is needed because an actor system does not keep its actors alive.
     private let pixels: PixelActor
 
-    /// - Parameter pixels: where its workers get parts of images that this node cannot open.
+    /// - Parameter pixels: where the workers get parts of images that this node cannot open.
     init(pixels store: PixelStore?, logger: Logger) async throws {
         folder = try WorkerFolder()
         socket = folder.path("socket")
-        // Only a process that was told this name is let in.
+        // Only a process that was given this name is let in.
         cluster = "workers-\(NodeID.random())"
         var settings = ClusterSettings(name: "daemon")
         settings.cluster = cluster
@@ -47,8 +47,8 @@ final class WorkerHome: Sendable {
     /// Starts a worker and waits until it has said hello.
     ///
     /// - Parameters:
-    ///   - memory: the bytes of address space that it may have.
-    ///   - groups: where it gets a control group; `nil` where it stays in the daemon's.
+    ///   - memory: how many bytes of address space the worker may have.
+    ///   - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
     func start(
         _ executable: String, name: String, memory: UInt64, groups: ControlGroups?
     ) async throws -> (ChildProcess, NodeID) {
@@ -68,8 +68,8 @@ final class WorkerHome: Sendable {
         }
     }
 
-    /// What a worker wrote to its standard error at its end, in one line; the file is removed. Below a fatal error the
-    /// runtime may list where it happened, which says less.
+    /// What a worker wrote to its standard error at its end, in one line. The file is removed. After a fatal error, the
+    /// runtime may list where it happened; those lines say less, so the line of the error is preferred.
     func lastWords(of name: String) -> String? {
         let path = folder.path(name + ".stderr")
         defer { unlink(path) }

@@ -10,7 +10,7 @@ final class WorkerListener: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Belongs to this object; `stop` ends it, as does the system's shutdown.
+    /// The task belongs to this object. `stop` ends it, and so does the system's shutdown.
     private let task = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
     init(_ system: ClusterSystem) {
@@ -41,7 +41,7 @@ final class WorkerListener: Sendable {
         waiter?.resume(returning: member.node)
     }
 
-    /// - Throws: `SkyError` where the process ends or stays silent.
+    /// - Throws: `SkyError` if the process ends or does not say hello in time.
     func hello(of name: String, from process: ChildProcess, within limit: Duration) async throws -> NodeID {
         let watch = Task {
             let ended = await process.hasEnded(within: limit)

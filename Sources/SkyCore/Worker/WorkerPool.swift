@@ -4,10 +4,10 @@ import Glibc
 package import Logging
 import Transport
 
-/// The worker processes of a node, started when first needed and kept for the next task.
+/// The worker processes of a node. They are started when first needed and kept for the next task.
 ///
-/// A worker that crashes, hangs or is told to stop costs the attempt that ran in it and nothing else: it is killed
-/// with its process group, and the next task gets a new one.
+/// A worker that crashes, hangs or is told to stop costs only the attempt that ran in it. The worker is killed with its
+/// process group, and the next task gets a new one.
 package actor WorkerPool {
     private struct Worker {
         var name: String
@@ -16,36 +16,36 @@ package actor WorkerPool {
         var tasksDone = 0
     }
 
-    /// Tasks after which a worker is replaced: SEP 1.2 loses a few hundred bytes for every blend it takes apart.
+    /// After how many tasks a worker is replaced: SEP 1.2 loses a few hundred bytes for every blend that it splits.
     private static let tasksPerWorker = 2000
 
-    /// Processes that were killed and do not end: no more are started when there are so many. Each holds some of the machine's
-    /// memory, and whatever it waits for does not answer them either.
+    /// If there are so many processes that were killed and do not end, no more are started. Each of them holds some of the
+    /// machine's memory, and what they wait for would not answer a new process either.
     private static let stuckLimit = 64
 
     private let executable: String
     private let memory: UInt64
     private let logger: Logger
-    /// Where workers get parts of images that this node cannot open; `nil` where nowhere.
+    /// Where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
     private let pixels: PixelStore?
-    /// Where workers get control groups; `nil` where they stay in this process's.
+    /// Where workers get control groups; `nil` if they stay in this process's group.
     private let groups: ControlGroups?
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
     private var stuck: [ChildProcess] = []
     private var lastNumber = 0
-    /// Whether it has been said that a worker has no control group.
+    /// Whether the log already says that a worker has no control group.
     private var hasMissedGroup = false
     private var isClosed = false
-    /// Set while the first caller prepares the socket, so that others wait for the same one.
+    /// Set while the first caller prepares the socket, so that other callers wait for the same one.
     private var opening: Task<WorkerHome, any Error>?
 
     /// - Parameters:
     ///   - executable: the program whose `worker` command is a worker process.
-    ///   - memory: the bytes of address space that each worker may have.
-    ///   - pixels: where they get parts of images that this node cannot open; `nil` where nowhere.
-    ///   - groups: where they get control groups; `nil` where they stay in this process's.
+    ///   - memory: how many bytes of address space each worker may have.
+    ///   - pixels: where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
+    ///   - groups: where workers get control groups; `nil` if they stay in this process's group.
     package init(
         executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
         groups: ControlGroups? = nil, logger: Logger
@@ -57,7 +57,7 @@ package actor WorkerPool {
         self.logger = logger
     }
 
-    /// Runs a task in a worker process. Never throws: how it ends is its outcome.
+    /// Runs a task in a worker process. Never throws: the outcome says how the task ends.
     func perform(_ task: ScanTask, timeLimit: Duration) async -> TaskOutcome {
         let worker: Worker
         do {
@@ -80,7 +80,7 @@ package actor WorkerPool {
             await discard(worker)
             return .fault("stopped")
         } catch TransportError.connectionLost {
-            // It may say in a moment why it ended; one that only lost its socket is killed after it.
+            // The process may say in a moment why it ended. If it only lost its socket, it is killed after that.
             let end = await discard(worker, patience: .milliseconds(500))
             let isForMemory = end.contains("allocate") || end.contains(ChildProcess.outOfMemory)
             let limit = isForMemory ? "; a worker may have \(memory >> 20) MiB" : ""
@@ -91,11 +91,11 @@ package actor WorkerPool {
         }
     }
 
-    /// A task that is stopped may come to its end in this time: most were overtaken by a speculative one, and a worker that is not killed has
-    /// its image open for the next.
+    /// How long a task that is stopped may still take to end. Most such tasks were overtaken by a speculative attempt, and
+    /// a worker that is not killed keeps its image open for the next task.
     private static let grace = Duration.milliseconds(300)
 
-    /// Runs `body`, and cancels it some time after it was to be.
+    /// Runs `body`. If the caller is cancelled, cancels `body` only after the grace period.
     private static func withGrace<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -119,7 +119,7 @@ package actor WorkerPool {
         home = nil
     }
 
-    /// Ends the workers that have nothing to do. The next task starts one.
+    /// Ends the idle workers. The next task starts a new one.
     func rest() async {
         while let worker = idle.popLast() { await discard(worker) }
     }
@@ -187,7 +187,7 @@ package actor WorkerPool {
         }
     }
 
-    /// Ends a worker, by force once the patience is over, and tells how it ended, for the attempt's error.
+    /// Ends a worker, by force when the patience is over. Returns how it ended, for the attempt's error.
     @discardableResult
     private func discard(_ worker: Worker, patience: Duration = .zero) async -> String {
         let end = await worker.process.end(within: patience)

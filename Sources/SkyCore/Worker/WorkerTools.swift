@@ -1,11 +1,11 @@
 package import NIOCore
 package import Transport
 
-/// What the work of a worker process has at hand from task to task. Used by its one thread.
+/// The tools that the work in a worker process keeps from task to task. The worker's one thread uses them.
 package final class WorkerTools {
-    /// The worker's own, whose only peer is its daemon.
+    /// The actor system of the worker, whose only peer is its daemon.
     package let system: ClusterSystem
-    /// On which to wait for the daemon's answers.
+    /// The event loop on which to wait for the daemon's answers.
     package let eventLoop: any EventLoop
     private var tools: [ObjectIdentifier: AnyObject] = [:]
 
@@ -13,7 +13,7 @@ package final class WorkerTools {
         (self.system, self.eventLoop) = (system, eventLoop)
     }
 
-    /// The tool of a type: made by the first task that needs one, and kept.
+    /// The tool of a type. The first task that needs one makes it, and it is kept.
     package func tool<Tool: AnyObject>(_ make: () -> Tool) -> Tool {
         if let known = tools[ObjectIdentifier(Tool.self)] as? Tool { return known }
         let tool = make()

@@ -28,11 +28,11 @@ extension CompareRequest: KindRequest {
 extension JobRequest.Kind {
     package static func compare(_ request: CompareRequest) -> Self { Self(request) }
 
-    /// The comparison that it is; `nil` for a job of another kind.
+    /// The request of the comparison; `nil` for a job of another kind.
     package var comparison: CompareRequest? { request as? CompareRequest }
 }
 
-/// What a task of a comparison does.
+/// The work of a task of a comparison.
 package enum CompareWork: KindWork, WorkerWork {
     /// Compare two images in one place, or draw what differs.
     case compare(CompareRequest.Image, CompareRequest.Image, CompareRequest.Work)
@@ -75,7 +75,7 @@ extension ScanTask.Work {
     ) -> Self { Self(CompareWork.compare(new, old, work)) }
 }
 
-/// What a task of a comparison comes to.
+/// The result of a task of a comparison.
 package enum CompareResult: KindResult {
     case compared(ComparedPart)
 

@@ -2,10 +2,10 @@ import Base
 import Sky
 import Transport
 
-/// The plan of a comparison: all its parts at once.
+/// The plan of a comparison. All its tasks are issued at once.
 struct ComparePlan: JobPlan {
     let request: CompareRequest
-    /// What is done, by task.
+    /// The results of the tasks that are done, by task.
     private(set) var parts: [Int: ComparedPart] = [:]
 
     init(_ request: CompareRequest) { self.request = request }
@@ -55,7 +55,8 @@ struct ComparePlan: JobPlan {
     }
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep {
-        // A file that cannot be read cannot be read anywhere else in it; a sector less can be named.
+        // A file that cannot be read here cannot be read for any other task either. If only a sector is missing, its place
+        // can be named.
         isBadInput ? PlanStep(abort: SkyError(.badInput, reason)) : PlanStep()
     }
 
@@ -66,7 +67,7 @@ struct ComparePlan: JobPlan {
     var results: any JobResults { ComparedParts(parts: parts.sorted { $0.key < $1.key }.map(\.value)) }
 }
 
-/// What a comparison came to, in the order of its parts; what failed is left out.
+/// The results of a comparison, in the order of its parts. Parts that failed are left out.
 struct ComparedParts: JobResults {
     var parts: [ComparedPart]
 

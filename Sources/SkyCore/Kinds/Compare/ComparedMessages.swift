@@ -1,9 +1,9 @@
 package import Sky
 
-/// Asks for a part of what a comparison came to.
+/// Asks for some of the results of a comparison.
 package struct ComparedRequest: Codable, Sendable {
     package var job: JobID
-    /// The first part, from 0.
+    /// The number of the first part, from 0.
     package var from: Int
 
     package init(job: JobID, from: Int) {
@@ -12,9 +12,9 @@ package struct ComparedRequest: Codable, Sendable {
     }
 }
 
-/// Some parts of a comparison.
+/// Some of the results of a comparison.
 package struct ComparedPage: Codable, Sendable {
     package var parts: [ComparedPart]
-    /// Of all pages.
+    /// The number of parts of all pages.
     package var total: Int
 }

@@ -3,9 +3,9 @@ import Sky
 import Transport
 
 extension Coordinator {
-    /// What a comparison came to, a few parts at a time.
+    /// The results of a comparison, a few parts at a time.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func compared(_ request: ComparedRequest) async throws -> ComparedPage {
         let parts = (try await results(of: request.job) as? ComparedParts)?.parts ?? []
         let start = min(max(0, request.from), parts.count)
@@ -19,7 +19,7 @@ extension Coordinator {
         return ComparedPage(parts: Array(parts[start..<end]), total: parts.count)
     }
 
-    /// Each is some 200 kB at most, but for pixels.
+    /// Each part has some 200 kB at most, apart from pixels.
     private static let partsOfPage = 32
     private static let bytesOfPage = 16 << 20
 }

@@ -2,7 +2,7 @@ import Base
 package import NIOCore
 package import Transport
 
-/// The rehearsal: tasks that only take their time.
+/// The rehearsal: tasks that only take time.
 enum SimulateKind: JobKind {
     static var request: any KindRequest.Type { SimulateRequest.self }
     static var work: [any KindWork.Type] { [SimulatedWork.self] }
@@ -20,11 +20,11 @@ extension SimulateRequest: KindRequest {
 extension JobRequest.Kind {
     package static func simulate(_ request: SimulateRequest) -> Self { Self(request) }
 
-    /// The rehearsal that it is; `nil` for a job of another kind.
+    /// The request of the rehearsal; `nil` for a job of another kind.
     package var rehearsal: SimulateRequest? { request as? SimulateRequest }
 }
 
-/// Time that passes without a thread being blocked.
+/// Time that passes without blocking a thread.
 package struct Simulation: Codable, Sendable {
     package var duration: Duration
 
@@ -33,9 +33,9 @@ package struct Simulation: Codable, Sendable {
     }
 }
 
-/// What a task of the rehearsal does.
+/// The work of a task of the rehearsal.
 package enum SimulatedWork: KindWork, DaemonWork {
-    /// Takes its time and does nothing.
+    /// The task takes its time and does nothing.
     case simulate(Simulation)
 
     package static var cases: [String] { ["simulate"] }
@@ -73,7 +73,7 @@ extension ScanTask.Work {
     package static func simulate(_ simulation: Simulation) -> Self { Self(SimulatedWork.simulate(simulation)) }
 }
 
-/// What a task of the rehearsal comes to.
+/// The result of a task of the rehearsal.
 package enum SimulatedResult: KindResult {
     case simulated
 

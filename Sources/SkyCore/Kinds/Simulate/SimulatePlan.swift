@@ -1,4 +1,4 @@
-/// The plan of the rehearsal: all tasks at once.
+/// The plan of the rehearsal. All its tasks are issued at once.
 struct SimulatePlan: JobPlan {
     let request: SimulateRequest
 
@@ -14,7 +14,7 @@ struct SimulatePlan: JobPlan {
 
     mutating func release() {}
 
-    /// People count from one, as the book does.
+    /// People count from one, and so does the book.
     func label(_ number: Int) -> String? { "task \(number + 1)" }
 
     func task(_ number: Int) -> ScanTask? {

@@ -1,17 +1,17 @@
 package import Base
 
-/// The rehearsal: tasks that only take their time.
+/// The rehearsal: tasks that only take time.
 package struct SimulateRequest: Codable, Sendable {
     package var tasks: Int
     package var duration: Duration
-    /// Every n-th task fails its first attempt; `nil` for none.
+    /// Every n-th task fails its first attempt; `nil` if none does.
     package var failEvery: Int?
-    /// Every n-th task kills the daemon of its first attempt, where that daemon allows it.
+    /// Every n-th task kills the daemon that runs its first attempt, if that daemon allows it.
     package var crashEvery: Int?
-    /// The tasks, numbered from 1, that can never be done, and how they fail; `nil` for none.
+    /// The tasks, numbered from 1, that can never be done, and how they fail; `nil` if there are none.
     package var poison: [Int: Poison]?
 
-    /// Most tasks of one job.
+    /// The most tasks of one job.
     package static let taskLimit = 10_000_000
 
     package init(tasks: Int, duration: Duration) {

@@ -1,37 +1,37 @@
 import Sky
 
 extension CacheKey {
-    /// What is digested. The image by what its file holds, not by where that lies.
+    /// What goes into the digest. The image is identified by what its file holds, not by the file's place.
     struct Identity: Codable {
-        /// Of the file.
+        /// The digest of the file.
         var digest: [UInt8]
-        /// Of the file, in bytes.
+        /// The size of the file in bytes.
         var size: Int
         var hdu: Int?
-        /// What of it.
+        /// The part of the file that is the image.
         var layer: ImageLayer?
         var kind = ""
         var sector: Sector?
         var union: SectorUnion?
-        /// Digests of the files of weights and mask, their HDUs, and what the weights are.
+        /// The digests of the files of weights and mask, their HDUs and layers, and the kind of the weights.
         var companions: [[UInt8]]?
         var companionHDUs: [Int?]?
         var companionLayers: [ImageLayer?]?
         var noiseKind: Companions.NoiseKind?
-        /// Digests of the file on whose image sources are found and of that image's background, and what of the file it is.
+        /// The digests of the detection image's file and of that image's background, and the part of the file that is the image.
         var detection: [[UInt8]]?
         var detectionHDU: Int?
         var detectionLayer: ImageLayer?
-        /// Artificial stars in it.
+        /// The artificial stars in the image.
         var injection: Injection?
         var configuration: ScanConfiguration?
-        /// Digest of the image's background.
+        /// The digest of the image's background.
         var background: [UInt8]?
-        /// Of the picture.
+        /// The side of the picture.
         var side: Int?
     }
 
-    /// `nil` for what cannot be encoded.
+    /// Makes the key, or returns `nil` if the identity cannot be encoded.
     init?(_ identity: Identity) {
         guard let digest = try? CacheKey.digest(of: identity) else { return nil }
         self.digest = digest

@@ -3,7 +3,7 @@ package import Sky
 /// Asks for a part of the catalogue.
 package struct CatalogueRequest: Codable, Sendable {
     package var job: JobID
-    /// Index of the first source wanted.
+    /// The index of the first source that is wanted.
     package var from: Int
 
     package init(job: JobID, from: Int) {
@@ -15,22 +15,22 @@ package struct CatalogueRequest: Codable, Sendable {
 /// A part of the catalogue.
 package struct CataloguePage: Codable, Sendable {
     package var info: ImageInfo
-    /// Sources from the index asked for.
+    /// The sources from the requested index on.
     @PackedRecords package var sources: [Source]
-    /// Sources of the whole catalogue.
+    /// The number of sources in the whole catalogue.
     package var total: Int
-    /// Sources cut by the rim of what their sector saw, over the whole image.
+    /// The number of sources that are cut by the rim of what their sector saw, in the whole image.
     package var truncated: Int
-    /// What they were found with.
+    /// The filter that the sources were found with.
     package var filter: DetectionFilter
-    /// All artificial stars, in the first part.
+    /// All artificial stars; they come in the first part only.
     package var injected: [InjectedStar]?
 }
 
-/// Asks for a part of what sectors told for check images.
+/// Asks for a part of what the sectors reported for check images.
 package struct PlanesRequest: Codable, Sendable {
     package var job: JobID
-    /// From 0.
+    /// The number of the page, from 0.
     package var page: Int
 
     package init(job: JobID, page: Int) {

@@ -2,12 +2,12 @@ import Distributed
 package import Sky
 import Transport
 
-// What scans came to, in pages.
+// The results of scans, in pages.
 
 extension Coordinator {
     /// A part of the catalogue of a sky job that has ended, as far as its sectors are done.
     ///
-    /// - Throws: `RemoteError` where there is none.
+    /// - Throws: `RemoteError` if there is no catalogue.
     package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
         guard let catalogue = try await scanned(request.job)?.catalogue else {
             throw RemoteError(.failed, "job \(request.job) has no catalogue")
@@ -15,7 +15,7 @@ extension Coordinator {
         let all = catalogue.sources
         let start = min(max(0, request.from), all.count)
         var info = catalogue.info
-        // Once is enough.
+        // The header is sent only once, in the first page.
         if start > 0 { info.header = nil }
         let page = all[start..<min(all.count, start + Coordinator.pageLength)]
         return CataloguePage(
@@ -24,34 +24,34 @@ extension Coordinator {
             injected: start > 0 ? nil : catalogue.injected)
     }
 
-    /// Sources in one page; about 4 MB on the wire.
+    /// The number of sources in one page, which takes about 4 MB on the wire.
     static let pageLength = 12_000
 
-    /// The small image drawn for a sky job that has ended; `nil` where there is none.
+    /// The small picture that was drawn for a sky job that has ended; `nil` if there is none.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
         try await scanned(job)?.preview
     }
 
-    /// Who scanned which sector of a sky job that has ended.
+    /// Which node scanned which sector of a sky job that has ended.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
         try await scanned(job)?.runs ?? []
     }
 
-    /// The background of an image that was scanned by a job that has ended, for comparing it with others; `nil` where it got
-    /// not that far.
+    /// The background of an image that was scanned by a job that has ended, for comparing the image with others; `nil` if
+    /// the scan did not get that far.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on.
+    /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
         try await scanned(job)?.background
     }
 
-    /// A part of what check images of a sky job that has ended are made of.
+    /// A part of what the check images of a sky job that has ended are made of.
     ///
-    /// - Throws: `RemoteError` for a job that is not known here, or goes on, or was not asked for any.
+    /// - Throws: `RemoteError` if the job is not known here, still goes on, or was not asked for check images.
     package distributed func planes(_ request: PlanesRequest) async throws -> PlanesPage {
         guard let planes = try await scanned(request.job)?.planes else {
             throw RemoteError(.failed, "job \(request.job) has no check images")
@@ -59,6 +59,6 @@ extension Coordinator {
         return planes.page(request.page)
     }
 
-    /// `nil` for a job of another kind.
+    /// The results of a scan; `nil` for a job of another kind.
     private func scanned(_ job: JobID) async throws -> ScanResults? { try await results(of: job) as? ScanResults }
 }

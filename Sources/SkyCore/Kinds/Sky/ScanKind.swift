@@ -47,26 +47,26 @@ extension SkyRequest: KindRequest {
 extension JobRequest.Kind {
     package static func sky(_ request: SkyRequest) -> Self { Self(request) }
 
-    /// The scan that it is; `nil` for a job of another kind.
+    /// The request of the scan; `nil` for a job of another kind.
     package var scan: SkyRequest? { request as? SkyRequest }
 }
 
 extension JobOptions {
-    /// Those of jobs whose tasks read images.
+    /// The options of jobs whose tasks read images.
     var ofImages: JobOptions {
         var options = self
         options.sharesInput = true
         options.needsAlike = true
         guard options.retries == nil else { return options }
-        // A file that cfitsio or wcslib die of is one that they always die of.
+        // If cfitsio or wcslib crashes on a file, it crashes on that file every time.
         options.crashes = 1
         return options
     }
 }
 
-/// What happens to a scan.
+/// An event of a scan.
 package enum ScanEvent: KindEvent {
-    /// The image was looked at: so many sectors will be scanned.
+    /// The header of the image was read, so the number of sectors to scan is known.
     case planned(ImageInfo, sectors: Int)
     case sectorDone(sector: Int, sources: Int)
 

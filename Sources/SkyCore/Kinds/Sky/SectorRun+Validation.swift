@@ -2,7 +2,7 @@ public import Sky
 public import Transport
 
 extension SectorRun: ValidatedMessage {
-    /// A report sums up times and sources of as many runs as a message holds, which must not overflow.
+    /// A report sums up times and sources of as many runs as a message holds. The sums must not overflow.
     public func validate() throws(InvalidMessage) {
         try InvalidMessage.unless(
             (0..<SectorGrid.sectorLimit).contains(sector),
@@ -15,6 +15,6 @@ extension SectorRun: ValidatedMessage {
         try InvalidMessage.unless((0...PixelRect.limit).contains(sources), "\(sources) sources in one sector")
     }
 
-    /// As long as a journal can say that a task took.
+    /// The longest time that a journal can store for a task.
     private static let longestDuration = Duration.nanoseconds(Int64.max)
 }

@@ -2,13 +2,14 @@ import Base
 import Sky
 import Transport
 
-/// The plan of an image: `ScanPhases` as tasks, with what of them earlier results may answer.
+/// The plan of a scan: it makes tasks of `ScanPhases`, and knows which of them earlier results may answer.
 struct SkyPlan: JobPlan {
     private(set) var phases: ScanPhases
-    /// Of the image's background and of the detection image's: taken once, and not for every sector, because they are large.
+    /// The digests of the image's background and of the detection image's background. They are made once, and not for every
+    /// sector, because the backgrounds are large.
     private var backgroundDigest: [UInt8] = []
     private var detectionDigest: [UInt8]?
-    /// Who scanned which sector, where results are put together.
+    /// Which node scanned which sector. It is filled when results are put together.
     private var runs: [SectorRun] = []
 
     init(_ request: SkyRequest) { phases = ScanPhases(request) }
@@ -55,7 +56,7 @@ struct SkyPlan: JobPlan {
         switch role {
         case .header: return nil
         case .detectionBackground(let index):
-            // As of a scan of that image alone, whose key it is.
+            // The key is the same as in a scan of that image alone.
             guard let detection = phases.detection(with: nil), let content = detection.image.content else { return nil }
             identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: detection.image.hdu)
             identity.layer = detection.image.layer
@@ -70,7 +71,7 @@ struct SkyPlan: JobPlan {
             (identity.sector, identity.configuration) = (phases.samples[index], configuration)
             identity.background = backgroundDigest
         case .sector(let index):
-            // It fails once on purpose, which is what somebody wants to see.
+            // The sector fails once on purpose, and an earlier result would hide that from the person who wants to see it.
             guard request.failSector != sectors[index].index else { return nil }
             identity.kind = "sector"
             (identity.sector, identity.configuration) = (sectors[index], configuration)
@@ -81,7 +82,7 @@ struct SkyPlan: JobPlan {
             identity.background = backgroundDigest
         case .picture:
             guard let side = request.pictureSide else { return nil }
-            // Of the grey scale that follows the sky's noise; one of an earlier scale must not answer.
+            // The picture has the grey scale that follows the sky's noise. A picture with an earlier grey scale must not answer.
             identity.kind = "picture by noise"
             identity.side = side
         }
@@ -144,16 +145,16 @@ struct SkyPlan: JobPlan {
     }
 }
 
-/// What a scan came to.
+/// The results of a scan.
 struct ScanResults: JobResults {
     var catalogue: Catalogue?
-    /// The image drawn small.
+    /// The small picture of the image.
     var preview: ImagePreview?
-    /// Who scanned which sector.
+    /// Which node scanned which sector.
     var runs: [SectorRun] = []
-    /// What the image has beneath the sources.
+    /// The background of the image, below its sources.
     var background: BackgroundMap?
-    /// For check images.
+    /// What check images are made of.
     var planes: ScannedPlanes?
 
     var byteCount: Int {

@@ -24,7 +24,7 @@ extension SkyWork: KindWork, WorkerWork {
             .join(let image, _, _, _):
             return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
         case .preview(var image, _):
-            // All of an image for a small picture is not worth its way: a node that has the file draws it.
+            // Moving a whole image is not worthwhile for a small picture, so a node that has the file draws it.
             image.holder = nil
             return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
         case .inspect: return .sky(try engine.perform(self))
@@ -35,7 +35,7 @@ extension SkyWork: KindWork, WorkerWork {
 extension ScanTask.Work {
     package static func sky(_ work: SkyWork) -> Self { Self(work) }
 
-    /// What is done on an image; `nil` for other work.
+    /// The work on an image; `nil` for other work.
     package var sky: SkyWork? { value as? SkyWork }
 }
 
@@ -54,12 +54,12 @@ extension TaskResult {
 }
 
 extension WorkerTools {
-    /// What reads and scans images; keeps the last one open.
+    /// The engine that reads and scans images. It keeps the last image open.
     var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop)) } }
 }
 
 extension SkyEngine {
-    /// Works on files that hold what they are known to hold.
+    /// Runs `work` on files that must hold what they are known to hold.
     func with<Result>(_ files: ArraySlice<ImageReference.File>, _ work: () throws -> Result) throws -> Result {
         guard let file = files.first else { return try work() }
         return try with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }

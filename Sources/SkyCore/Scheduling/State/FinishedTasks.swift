@@ -1,11 +1,11 @@
-/// Tasks of a job that are done: ranges in order that do not touch.
+/// Tasks of a job that are done, as ranges that are in order and do not touch.
 package struct FinishedTasks: Hashable, Sendable {
     package private(set) var ranges: [Range<Int>] = []
     package private(set) var count = 0
 
     package init() {}
 
-    /// From the numbers of tasks, in order. Those named twice count once.
+    /// Makes the ranges from the numbers of tasks, in order. A number that comes twice counts once.
     package init(sorted tasks: some Sequence<Int>) {
         for task in tasks {
             if let last = ranges.last, task < last.upperBound { continue }
@@ -18,7 +18,7 @@ package struct FinishedTasks: Hashable, Sendable {
         }
     }
 
-    /// What of `0..<total` is in neither.
+    /// The parts of `0..<total` that are in neither of the two.
     static func missing(of total: Int, in left: FinishedTasks, _ right: FinishedTasks) -> [Range<Int>] {
         var missing: [Range<Int>] = []
         var next = 0

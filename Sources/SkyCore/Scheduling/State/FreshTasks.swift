@@ -1,6 +1,6 @@
 import DequeModule
 
-/// The tasks of a job that were never tried: ranges in order, so that a million take no more room than one.
+/// The tasks of a job that were never tried, as ranges in order, so that a million tasks take no more room than one.
 struct FreshTasks {
     private var ranges: Deque<Range<Int>> = []
     private(set) var count = 0
@@ -27,7 +27,7 @@ struct FreshTasks {
         return first.lowerBound
     }
 
-    /// The first, among so many, of which something is true.
+    /// The first task that meets the condition, among the first `limit` tasks.
     func first(among limit: Int, where condition: (Int) -> Bool) -> Int? {
         var left = limit
         for range in ranges {
@@ -42,7 +42,7 @@ struct FreshTasks {
 
     func contains(_ task: Int) -> Bool { place(of: task) != nil }
 
-    /// Takes one out of turn. `false` where it is not among them.
+    /// Takes a task out of turn. Returns `false` if it is not among them.
     mutating func remove(_ task: Int) -> Bool {
         guard let place = place(of: task) else { return false }
         let range = ranges[place]

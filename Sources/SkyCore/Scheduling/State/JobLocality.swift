@@ -1,18 +1,18 @@
 import Transport
 
-/// Where the input of a job's tasks is at hand, because tasks before them needed it: a preference, which nothing waits for.
+/// Where the input of a job's tasks is at hand because earlier tasks needed it. This is a preference, and no task waits for it.
 struct JobLocality {
-    /// The node that began with the job's input. (Not with its first task, which may have been sent away by nodes that do not
-    /// have the input at all.)
+    /// The node that began to read the job's input. (This need not be the node of the first task: nodes that do not have
+    /// the input at all may have sent that task away.)
     private(set) var home: NodeID?
-    /// The node that gives it to those that do not have it; `nil` where each has it or none does.
+    /// The node that gives the input to the nodes that do not have it; `nil` if every node has it or none does.
     var holder: NodeID?
     private var affinity: [Int: Int] = [:]
     private var doneOn: [Int: NodeID] = [:]
 
-    /// Tasks looked at for a better one than the first.
+    /// How many tasks are searched for a better one than the first.
     private static let searchLimit = 64
-    /// Tasks whose nodes are remembered: more than any image has sectors that matter.
+    /// For how many tasks the node is remembered: more than the sectors that matter in any image.
     private static let memoryLimit = 100_000
 
     mutating func begin(on node: NodeID) { if home == nil { home = node } }
@@ -25,9 +25,9 @@ struct JobLocality {
         if doneOn.count < JobLocality.memoryLimit { doneOn[task] = node }
     }
 
-    /// The task that `node` had better take: one whose input it has; else one whose input nobody has who is there.
+    /// The task that `node` should take: one whose input it has, or else one whose input no usable node has.
     ///
-    /// - Returns: `nil` where the first is as good as any.
+    /// - Returns: `nil` if the first task is as good as any.
     func choice(for node: NodeID, among fresh: FreshTasks, roster: Roster) -> Int? {
         guard !affinity.isEmpty else { return nil }
         let owner = { (task: Int) in affinity[task].flatMap { doneOn[$0] } }
@@ -35,11 +35,12 @@ struct JobLocality {
             ?? fresh.first(among: JobLocality.searchLimit) { owner($0).map { !roster.isUsable($0) } ?? true }
     }
 
-    /// What the job's running tasks count for when `node` looks for work: jobs that it has begun with come first, those that others
-    /// have begun with last; but only by as much as it can have, so that every job gets its turn.
+    /// A number that is added to the job's running tasks when `node` looks for work. Jobs that the node itself began come
+    /// first, and jobs that others began come last. The number is limited by what the node can have, so that every job gets
+    /// its turn.
     func bias(for node: NodeRecord, roster: Roster) -> Int {
         guard let home, roster.isUsable(home) else { return 0 }
-        // As many as can be there, those that wait included.
+        // So many tasks can be on the node at a time, those that wait included.
         return home == node.id ? -2 * node.slots : 2 * node.slots
     }
 }

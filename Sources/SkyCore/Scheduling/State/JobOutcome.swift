@@ -6,7 +6,8 @@ package struct JobOutcome: Hashable, Codable, Sendable {
     package var failed = 0
     /// Tasks that were given up when the job was cancelled.
     package var cancelled = 0
-    /// Attempts made necessary by failures, lost nodes and inputs out of reach; not by refusals, which never started.
+    /// Attempts that failures, lost nodes and inputs out of reach made necessary. Refused attempts are not counted, because
+    /// they never started.
     package var retries = 0
 
     package init(completed: Int = 0, failed: Int = 0, cancelled: Int = 0, retries: Int = 0) {

@@ -4,7 +4,7 @@ package import Transport
 package struct JobProgress: Hashable, Codable, Sendable {
     /// Tasks added so far.
     package var scheduled = 0
-    /// Tasks not running now: untouched, ready for a retry, or in back-off.
+    /// Tasks that do not run now: they were never tried, are ready for a retry, or are in back-off.
     package var waiting = 0
     /// Tasks with an attempt on some node.
     package var running = 0
@@ -12,9 +12,9 @@ package struct JobProgress: Hashable, Codable, Sendable {
     package var completed = 0
     /// Tasks that failed for good.
     package var failed = 0
-    /// As in `JobOutcome.retries`.
+    /// The same number as `JobOutcome.retries`.
     package var retried = 0
-    /// Committed results by the node that brought them, nodes that have left included.
+    /// Committed results by the node that brought them. Nodes that have left are included.
     package var completedByNode: [NodeID: Int] = [:]
 
     package init() {}

@@ -1,6 +1,6 @@
 import Transport
 
-/// One job: the tasks nobody has tried, a record for each task under way, and counts for those that are done.
+/// One job: the tasks that were never tried, a record for each task under way, and counts for those that are done.
 ///
 /// A task that is done leaves nothing but a count, so a job of a million tasks needs memory only for those under way.
 struct JobRecord {
@@ -9,7 +9,7 @@ struct JobRecord {
     /// Tasks added so far.
     private(set) var total = 0
     var isSealed = false
-    /// Whether the job stands in the round of jobs with something to run.
+    /// Whether the job is in the rotation of jobs that have something to run.
     var isInRotation = false
 
     /// Tasks with an attempt under way.
@@ -24,15 +24,16 @@ struct JobRecord {
     private var retries = RetryQueue()
     private var readyRetries = 0
     private var backingOff = 0
-    /// Of the tasks of late.
+    /// The mean time of the tasks that ended lately.
     private(set) var meanSeconds: Double?
-    /// Where its input is at hand, if not everywhere.
+    /// Where the job's input is at hand, if it is not at hand everywhere.
     var locality = JobLocality()
-    /// Since when a slow node is not given its tasks because faster ones will have done them sooner.
+    /// Since when a slow node gets none of the job's tasks, because faster nodes will have done them sooner.
     var leftSince: Duration?
     private let generation: UInt64
 
-    /// More tasks than a job may have are a mistake of the submitter, who should have refused them; here they are cut off.
+    /// The most tasks that a job may have. More are a mistake of the submitter, which should have refused them; the rest is
+    /// cut off here.
     static let taskLimit = Int(Int32.max)
 
     init(id: JobID, options: JobOptions, generation: UInt64) {
@@ -48,7 +49,7 @@ struct JobRecord {
     var isDone: Bool { isSealed && completed + failed == total }
     var remaining: Int { total - completed - failed }
 
-    /// What a task is expected to take, in nanoseconds.
+    /// How long a task is expected to take, in nanoseconds.
     var expectedTime: Int { meanSeconds.map { Int(min($0, 1000) * 1e9) } ?? NodeRecord.unknownTime }
 
     subscript(task: Int) -> TaskRecord? { touched[task] }
@@ -74,7 +75,7 @@ struct JobRecord {
             .sorted { $0.0 < $1.0 }
     }
 
-    /// Tasks whose one attempt may be worth a second: those under way, with the attempt.
+    /// Tasks under way that have one attempt and may be worth a second, each with that attempt.
     func single() -> [(task: Int, attempt: AttemptID, node: NodeID)] {
         touched.compactMap { task, record in
             guard record.phase == .running, record.speculative == nil, let runner = record.runner else { return nil }
@@ -86,25 +87,25 @@ struct JobRecord {
         AttemptID(job: id, task: TaskID(task), number: runner.number, generation: runner.generation)
     }
 
-    /// - Parameter affinity: the earlier tasks whose nodes have at hand what some of these need.
+    /// - Parameter affinity: for some of these tasks, the earlier task whose node has at hand what they need.
     mutating func add(_ count: Int, affinity: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
         let count = min(max(0, count), JobRecord.taskLimit - total)
-        // Those of another phase take another time.
+        // Tasks of another phase take another time.
         if count > 0, waiting + running == 0 { meanSeconds = nil }
         locality.add(affinity)
         fresh.append(total..<(total + count))
         total += count
     }
 
-    /// Takes over from an earlier life, once, before anything else.
+    /// Takes over the state of an earlier incarnation. This is called once, before anything else.
     mutating func restore(_ tasks: Int, completed: FinishedTasks, failed: FinishedTasks) {
         total = min(max(0, tasks), JobRecord.taskLimit)
         (self.completed, self.failed) = (completed.count, failed.count)
         for range in FinishedTasks.missing(of: total, in: completed, failed) { fresh.append(range) }
     }
 
-    /// Takes a task for a slot on `node`: a retry that may go there first, because it has waited longer.
+    /// Takes a task for a slot on `node`. A retry that may go there comes first, because it has waited longer.
     mutating func claim(
         for node: NodeID, roster: Roster, limit: Int
     ) -> (claimed: (task: Int, number: Int)?, isCutShort: Bool) {
@@ -130,7 +131,7 @@ struct JobRecord {
         return fresh.remove(task) ? task : fresh.popFirst()
     }
 
-    /// One more attempt of a task that is under way, or waits for a node of its own.
+    /// Starts one more attempt of a task that is under way or waits for a node of its own.
     mutating func start(_ task: Int, on node: NodeID) -> Int? {
         guard move(task, to: .running) != nil, let number = touched[task].map({ $0.attempts + 1 }) else { return nil }
         touched[task]?.attempts = number
@@ -138,7 +139,7 @@ struct JobRecord {
         return number
     }
 
-    /// An attempt of before runs on a node. `false` where its task has ended or has enough of them.
+    /// Takes up an earlier attempt that runs on a node. Returns `false` if its task has ended or already has two attempts.
     mutating func adopt(_ attempt: AttemptID, on node: NodeID) -> Bool {
         let task = attempt.task.index
         let runner = TaskRecord.Runner(number: attempt.number, generation: attempt.generation, node: node)
@@ -158,7 +159,7 @@ struct JobRecord {
         return true
     }
 
-    /// An attempt is not under way any more. `false` where it was not.
+    /// Takes note that an attempt is no longer under way. Returns `false` if it was not.
     mutating func remove(_ attempt: AttemptID, on node: NodeID) -> Bool {
         touched[attempt.task.index]?.remove(attempt, on: node) ?? false
     }
@@ -172,7 +173,7 @@ struct JobRecord {
             crashes: options.crashes ?? .max, policy: policy)
     }
 
-    /// A task that nobody has tried in this life was under way on a node that died in an earlier one.
+    /// Charges a task for running on a node that died in an earlier incarnation. The task may not have been tried in this one.
     mutating func blame(_ task: Int, _ risk: TaskRisk, policy: JobScheduler.Policy) -> TaskRecord.Verdict? {
         if fresh.remove(task) {
             backingOff += 1
@@ -182,7 +183,7 @@ struct JobRecord {
             .nodeLost("\(risk.node) ended"), to: task, on: risk.node, alone: risk.isAlone, policy: policy)
     }
 
-    /// Puts a task into its line. Nil, and nothing done, when no live node may take it.
+    /// Puts a task into its line. Returns nil, and changes nothing, when no live node may take the task.
     mutating func makeReady(_ task: Int, relaxed: Bool = false, roster: Roster) -> (RetryEntry, RetryPlacement)? {
         guard var placement = touched[task]?.placement(in: roster, barred: roster.barred(for: options)) else {
             return nil
@@ -199,7 +200,7 @@ struct JobRecord {
         move(task, to: .backingOff).map { RetryEntry(task: task, ticket: $0) }
     }
 
-    /// Also a task that has not been tried: its result may be from an earlier life.
+    /// Completes a task. The task may not have been tried: its result may be from an earlier incarnation.
     mutating func complete(_ task: Int, on node: NodeID?) {
         guard forget(task) || fresh.remove(task) else { return }
         completed += 1
@@ -215,7 +216,7 @@ struct JobRecord {
     /// Whether a task is neither done nor out of range.
     func isOpen(_ task: Int) -> Bool { touched[task] != nil || fresh.contains(task) }
 
-    /// Tasks waiting for a slot that no live node may take any more.
+    /// Takes out the tasks that wait for a slot and that no live node may take any more.
     mutating func popStranded(roster: Roster) -> [Int] {
         guard readyRetries > 0 else { return [] }
         return retries.popStranded(roster: roster) { [touched] entry in
@@ -223,14 +224,14 @@ struct JobRecord {
         }.map(\.task)
     }
 
-    /// Notes how long a task took and says how that compares with the job's others.
+    /// Takes note of how long a task took, and returns how that compares with the job's other tasks.
     mutating func measure(_ duration: Duration) -> Double {
         let seconds = max(0, duration / .seconds(1))
         guard let mean = meanSeconds, mean > 0 else {
             meanSeconds = seconds
             return 1
         }
-        // About the last twenty count: enough to be steady, few enough to follow a job whose parts differ.
+        // About the last twenty tasks count: enough to be steady, few enough to follow a job whose parts differ.
         meanSeconds = mean + (seconds - mean) * 0.05
         return seconds / mean
     }

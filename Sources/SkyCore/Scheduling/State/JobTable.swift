@@ -1,16 +1,17 @@
 import Transport
 
-/// All jobs of one coordinator, and the round in which they get slots.
+/// All jobs of one coordinator, and the rotation in which they get slots.
 struct JobTable {
     /// Tasks of all jobs that could run now.
     private(set) var ready = 0
     /// Tasks of all jobs that will run.
     private(set) var waiting = 0
 
-    /// In an array, so that a record is read where it is: a dictionary would hand out a copy, reference counts and all.
+    /// The records are in an array, so that a record is read where it is. A dictionary would hand out a copy, reference
+    /// counts included.
     private var records: [JobRecord] = []
     private var position: [JobID: Int] = [:]
-    /// Jobs with something to run, the one that was served longest ago first.
+    /// Jobs with something to run. The one that was served longest ago comes first.
     private var rotation: [JobID] = []
     private let generation: UInt64
 
@@ -32,21 +33,21 @@ struct JobTable {
 
     func expectedTime(of job: JobID) -> Int { position[job].map { records[$0].expectedTime } ?? NodeRecord.unknownTime }
 
-    /// Jobs of which nothing waits and something runs.
+    /// Jobs that have running tasks and no waiting ones.
     var tails: [JobRecord] { records.filter { $0.waiting == 0 && $0.running > 0 } }
 
-    /// Whether any job's input has to be fetched by nodes that do not have it.
+    /// Whether any job has an input that nodes without it have to fetch.
     var hasHolders: Bool { records.contains { $0.locality.holder != nil } }
 
     /// Whether any job does not use all nodes.
     var isRestricted: Bool { records.contains { $0.options.isRestricted } }
 
-    /// Tasks that will run and may run on that node.
+    /// How many tasks will run and may run on that node.
     func waiting(for node: NodeRecord) -> Int {
         records.reduce(0) { $0 + ($1.options.allows(node) ? $1.waiting : 0) }
     }
 
-    /// A new job. `false` where it is here already.
+    /// Inserts a new job. Returns `false` if it is here already.
     mutating func insert(_ job: JobID, _ options: JobOptions) -> Bool {
         guard position[job] == nil else { return false }
         position[job] = records.count
@@ -68,7 +69,7 @@ struct JobTable {
         return record
     }
 
-    /// Changes a job and keeps the totals and the round true. Nil also when there is no such job.
+    /// Changes a job, and keeps the totals and the rotation correct. Returns nil also when there is no such job.
     @discardableResult
     mutating func update<Result>(_ job: JobID, _ change: (inout JobRecord) -> Result?) -> Result? {
         guard let index = position[job] else { return nil }
@@ -84,8 +85,9 @@ struct JobTable {
 
     /// Takes a task for `node` from the job whose turn it is.
     ///
-    /// - Parameter spareTime: for a task that will have to wait there: how long it may take, in nanoseconds.
-    /// - Returns: also until when the node leaves the last tasks to faster ones.
+    /// - Parameter spareTime: if the task will have to wait there, how long it may take, in nanoseconds.
+    /// - Returns: the attempt; whether a search ended at its limit; and until when the node leaves the last tasks to faster
+    ///   nodes.
     mutating func claim(
         for node: NodeID, roster: Roster, spareTime: Int?, now: Duration, policy: JobScheduler.Policy
     ) -> (attempt: AttemptID?, isCutShort: Bool, leavesUntil: Duration?) {
@@ -95,7 +97,7 @@ struct JobTable {
         while let turn = nextTurn(except: tried, node: node, roster: roster, spareTime: spareTime) {
             let job = rotation[turn]
             guard let index = position[job] else { break }
-            // Where there is other work there is no waiting for the end of this.
+            // If there is other work, the node does not have to wait for the end of this job.
             if records[index].options.sharesInput == true, records[index].ready == ready,
                 let until = SlowNode.leaves(&records[index], node, roster: roster, now: now, policy: policy)
             {
@@ -125,9 +127,10 @@ struct JobTable {
         return (nil, isCutShort, leavesUntil)
     }
 
-    /// The job of the highest priority; of those, the one with the fewest tasks running; of those, the one that was served
-    /// longest ago. So jobs of equal priority have equal numbers of slots, whatever their tasks take. A node's own jobs
-    /// (`JobLocality`) have so many fewer as it has slots.
+    /// Chooses the job of the highest priority; among equals, the one with the fewest running tasks; among equals again, the
+    /// one that was served longest ago. Therefore jobs of equal priority have equal numbers of slots, however long their tasks
+    /// take. `JobLocality` lowers the number of running tasks for jobs that the node itself began, and raises it for jobs that
+    /// other nodes began.
     private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
         var best: (turn: Int, priority: Int, running: Int)?
         for (turn, job) in rotation.enumerated() {
@@ -152,9 +155,10 @@ struct JobTable {
         return best?.turn
     }
 
-    /// Whether a task of a job may wait on a node while its input is fetched: where there is enough for all others.
+    /// Whether a task of a job may wait on a node while its input is fetched. It may if there are enough tasks for all
+    /// other slots.
     ///
-    /// - Parameter holder: of its input.
+    /// - Parameter holder: the node that has the job's input.
     private func looksAhead(_ holder: NodeID?, on node: NodeID, roster: Roster) -> Bool {
         guard let holder, holder != node, roster[node]?.canLookAhead == true else { return false }
         return ready > roster.slots

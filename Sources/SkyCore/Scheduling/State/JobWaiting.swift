@@ -16,33 +16,33 @@ struct JobWaiting {
     struct Open {
         enum State: Equatable {
             case running(on: NodeID, since: Duration)
-            /// May run, and has found no node.
+            /// The task may run, but no node was found for it.
             case ready
-            /// Tried again after a pause.
+            /// The task is tried again after a pause.
             case backingOff
-            /// It has been on nodes that died: it is tried again where nothing else runs.
+            /// The task has been on nodes that died, so it is tried again where nothing else runs.
             case isolated
         }
 
         var task: TaskID
         var attempts: Int
         var state: State
-        /// Of the last failure; empty where there was none.
+        /// The reason of the last failure; empty if there was none.
         var lastReason: FailureReason
     }
 
-    /// Tasks that could run now, that wait out a pause, and that run.
+    /// Tasks that could run now, tasks that wait for the end of a pause, and tasks that run.
     var ready = 0
     var backingOff = 0
     var running = 0
     var requirements: [Requirement] = []
-    /// Slots lent to this coordinator on nodes that the job may use, and attempts of other jobs on them.
+    /// Slots that are leased to this coordinator on nodes that the job may use, and attempts of other jobs on those slots.
     var slots = 0
     var takenByOthers = 0
     /// Other jobs with tasks that could run: those that go first, and those that share.
     var jobsAhead = 0
     var jobsBeside = 0
-    /// Those that run longest first, then those that wait; no more than were asked for.
+    /// The tasks that have run longest come first, then those that wait. There are no more than were asked for.
     var open: [Open] = []
 }
 
@@ -51,7 +51,7 @@ extension JobScheduler {
     ///
     /// - Parameters:
     ///   - limit: how many tasks under way are named.
-    ///   - drained: a node that takes no new work, though nobody has told the scheduler.
+    ///   - drained: a node that takes no new work, although the scheduler got no event about that.
     func waiting(of job: JobID, now: Duration, limit: Int, drained: NodeID? = nil) -> JobWaiting? {
         guard let record = jobs[job] else { return nil }
         var waiting = JobWaiting()

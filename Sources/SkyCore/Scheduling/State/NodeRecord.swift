@@ -2,42 +2,43 @@ import Transport
 
 /// What the scheduler knows of one live node.
 struct NodeRecord {
-    /// An attempt that has been sent there.
+    /// An attempt that was sent to the node.
     struct Sent {
         var at: Duration
-        /// What it will take, by the mean of its job, in nanoseconds.
+        /// How long the attempt is expected to take, by the mean of its job, in nanoseconds.
         var expected: Int
     }
 
     let id: NodeID
     let name: String
-    /// Whether its results may stand beside those of the coordinator's node: one of another series measures differently.
+    /// Whether the node's results may stand beside those of the coordinator's node: a node of another series of versions
+    /// measures differently.
     let measuresAlike: Bool
     /// Slots leased there for this coordinator.
     var slots = 0
-    /// Of the newest lease heard of.
+    /// The fencing token of the newest lease that we know of.
     var epoch: UInt64?
-    /// Attempts that run or wait there, stopped ones included until they are reported.
+    /// Attempts that run or wait there. Stopped attempts are included until they are reported.
     private(set) var running: [AttemptID: Sent] = [:]
-    /// What all of them will take together, in nanoseconds.
+    /// How long all of them are expected to take together, in nanoseconds.
     private(set) var expected = 0
-    /// What the node was last told that we demand.
+    /// The demand that was last sent to the node.
     var wanted = 0
     var isDraining = false
-    /// The node refused an attempt or was out of reach: it is left alone until then, or until it sends a new lease.
+    /// The node refused an attempt or could not be reached. It is left alone until this time, or until it sends a new lease.
     var pausedUntil: Duration?
-    /// Nothing new is sent there: a task that is suspected of killing nodes is to run there alone, or does.
+    /// While this is `true`, nothing new is sent there: a task that is suspected of killing nodes runs there alone, or will.
     var isSetAside = false
-    /// Whether as many tasks may wait there as it has slots, so that their input is fetched meanwhile.
+    /// Whether the node may hold as many waiting tasks as it has slots, so that their input is fetched meanwhile.
     var looksAhead = false
     var speed = NodeSpeed()
     /// Position in the roster's list of nodes with room.
     var place: Int?
 
-    /// What is taken for the time of a task of which nothing is known: too long for any of them to wait on a node.
+    /// The time that is assumed for a task about which nothing is known: too long for any such task to wait on a node.
     static let unknownTime = 1_000_000_000_000
-    /// Work that may wait on a node for each of its slots, in nanoseconds and in attempts: enough to bridge a journey there and
-    /// back, little enough that it might as well wait here.
+    /// How much work may wait on a node for each of its slots, in nanoseconds and in attempts. It is enough to bridge a
+    /// round trip to the node, and so little that it might as well wait here.
     static let waitingTime = 20_000_000
     static let waitingLimit = 64
 

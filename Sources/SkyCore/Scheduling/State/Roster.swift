@@ -12,10 +12,11 @@ struct Roster {
     private(set) var usableCount = 0
     /// Increases whenever a node joins, leaves or changes its draining.
     private(set) var version = 0
-    /// Nodes whose record changed since the list was last emptied; may name one twice, or one that is gone.
+    /// Nodes whose record changed since the list was last emptied. The list may name a node twice, or one that is gone.
     private(set) var changed: [NodeID] = []
 
-    /// In an array, so that a record is read where it is: a dictionary would hand out a copy, reference counts and all.
+    /// The records are in an array, so that a record is read where it is. A dictionary would hand out a copy, reference
+    /// counts included.
     private var records: [NodeRecord] = []
     private var position: [NodeID: Int] = [:]
 
@@ -27,7 +28,7 @@ struct Roster {
 
     subscript(node: NodeID) -> NodeRecord? { position[node].map { records[$0] } }
 
-    /// How fast each node works, where that was measured: 1 is average, 2 takes half as long.
+    /// How fast each node works, as far as that was measured: 1 is average, 2 takes half as long.
     func speeds(now: Duration, halfLife: Duration) -> [NodeID: Double] {
         var speeds: [NodeID: Double] = [:]
         for node in order { speeds[node] = self[node]?.speed.speed(now: now, halfLife: halfLife) }
@@ -53,10 +54,10 @@ struct Roster {
         position[node].map { options.allows(records[$0]) } ?? false
     }
 
-    /// All slots leased.
+    /// The number of all leased slots.
     var slots: Int { records.reduce(0) { $0 + $1.slots } }
 
-    /// Slots that stand idle.
+    /// The number of slots that stand idle.
     var idleSlots: Int {
         withRoom.reduce(0) { sum, node in
             guard let index = position[node], records[index].hasIdleSlot else { return sum }
@@ -95,7 +96,7 @@ struct Roster {
         update(node) { $0.isDraining = draining }
     }
 
-    /// Changes a record and keeps the list of nodes with room true. Does nothing for a node that is gone.
+    /// Changes a record and keeps the list of nodes with room correct. Does nothing for a node that is gone.
     mutating func update(_ node: NodeID, _ change: (inout NodeRecord) -> Void) {
         guard let index = position[node] else { return }
         change(&records[index])
@@ -118,8 +119,8 @@ struct Roster {
         changed.removeAll(keepingCapacity: true)
     }
 
-    /// The node with room that has the smallest part of its slots in use; among equals the fastest, then the local one, which
-    /// has the input at hand and is asked soonest, then the first in a stable order.
+    /// The node with room that has the smallest part of its slots in use. Among equals the fastest node comes first; then
+    /// the local one, because it has the input at hand and can be asked soonest; then the first in a stable order.
     func leastLoaded(now: Duration, halfLife: Duration, except skipped: Set<NodeID>) -> NodeID? {
         if withRoom.count == 1, skipped.isEmpty { return withRoom.first }
         var best: (index: Int, rank: Int)?
@@ -127,7 +128,7 @@ struct Roster {
             guard let index = position[node], skipped.isEmpty || !skipped.contains(node) else { continue }
             let rank = records[index].speed.rank(now: now, halfLife: halfLife)
             if let current = best {
-                // running / slots, compared without dividing.
+                // The loads, running / slots, are compared without dividing.
                 let load = records[index].running.count * records[current.index].slots
                 let bestLoad = records[current.index].running.count * records[index].slots
                 let other = records[current.index].id

@@ -1,13 +1,14 @@
 import Transport
 
-/// What is known of a task that has been tried and is not done. Untouched and finished tasks have no record.
+/// What is known of a task that has been tried and is not done. Tasks that were never tried and tasks that are done have no
+/// record.
 struct TaskRecord {
     enum Phase: Equatable {
         /// At least one attempt is on some node.
         case running
-        /// Waits for a slot.
+        /// The task waits for a slot.
         case ready
-        /// Waits for the end of a back-off, or for a node of its own.
+        /// The task waits for the end of a back-off, or for a node of its own.
         case backingOff
     }
 
@@ -24,38 +25,39 @@ struct TaskRecord {
         case retryAfterFault(count: Int)
         /// Try again at once: the task is not to blame.
         case retryNow
-        /// Try again where nothing else runs: it has been on so many nodes that died that it may be what kills them.
+        /// Try again where nothing else runs: the task has been on so many nodes that died that it may be what kills them.
         case retryAlone
         /// Another attempt is still under way.
         case wait
-        /// It never ran: try again when the node had time to say why.
+        /// The attempt never ran: try again when the node has had time to send a new lease.
         case refused
         case fail(reason: FailureReason)
     }
 
     private enum Trouble {
         case fault(NodeID)
-        /// A worker process died of it: a fault too.
+        /// A worker process died of the task, which is a fault too.
         case crash(NodeID)
-        /// The node, or the way to it, went away.
+        /// The node, or the connection to it, went away.
         case loss(NodeID, alone: Bool)
         /// The node cannot reach the input.
         case outOfReach(NodeID)
     }
 
     var phase: Phase
-    /// Attempts made in this life of the coordinator; also the number of the newest of them.
+    /// The number of attempts in this incarnation of the coordinator, which is also the number of the newest one.
     var attempts = 1
     private(set) var runner: Runner?
-    /// A second attempt at the same time, because the first takes long.
+    /// The speculative attempt, which runs because the first attempt takes long.
     private(set) var speculative: Runner?
-    /// Tells the task's newest entry in a queue from older ones. Changes with the phase.
+    /// The ticket tells the task's newest entry in a queue from older ones. It changes with the phase.
     var ticket: UInt32 = 0
 
-    /// What went wrong, and where, in order. One list: most tasks have none, and those waiting may be many.
+    /// What went wrong, and where, in order. There is one list for all, because most tasks have no troubles and many tasks
+    /// may wait.
     private var troubles: [Trouble] = []
     private var refusals = 0
-    /// The last failure, in the words of whoever saw it.
+    /// The reason of the last failure.
     private(set) var lastReason: FailureReason = ""
 
     init(_ runner: Runner) {
@@ -64,7 +66,7 @@ struct TaskRecord {
         add(runner)
     }
 
-    /// Not under way, and not tried in this life.
+    /// Makes the record of a task that is not under way and was not tried in this incarnation.
     init() {
         phase = .backingOff
         attempts = 0
@@ -77,7 +79,7 @@ struct TaskRecord {
         phase = .running
     }
 
-    /// Takes an attempt out. `false` where it is not under way.
+    /// Removes an attempt. Returns `false` if the attempt is not under way.
     mutating func remove(_ attempt: AttemptID, on node: NodeID) -> Bool {
         let removed = Runner(number: attempt.number, generation: attempt.generation, node: node)
         if speculative == removed {
@@ -95,7 +97,7 @@ struct TaskRecord {
     /// - Parameters:
     ///   - alone: whether nothing else ran on the node.
     ///   - retries: how many faults are forgiven.
-    ///   - crashes: how many of these may be crashes.
+    ///   - crashes: how many of these faults may be crashes.
     mutating func charge(
         _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
         policy: JobScheduler.Policy
@@ -130,7 +132,7 @@ struct TaskRecord {
         case .nodeLost(let reason):
             lastReason = reason
             troubles.append(.loss(node, alone: alone))
-            // A node dies once; the same one lost again is a bad link, which is not the task's doing.
+            // A node dies once. If the same node is lost again, the cause is a bad link and not the task.
             let nodes = Set(lostOn)
             guard Set(lostAlone).count < policy.maximumLossesAlone else {
                 return .fail(
@@ -149,9 +151,9 @@ struct TaskRecord {
         }
     }
 
-    /// Where it may be tried next. Nodes that are gone are left out, so that tasks that differ only in those wait together.
+    /// Where the task may be tried next. Nodes that are gone are left out, so that tasks that differ only in those wait together.
     ///
-    /// - Parameter barred: live nodes that its job does not use, sorted.
+    /// - Parameter barred: live nodes that the task's job does not use, sorted.
     func placement(in roster: Roster, barred: [NodeID]) -> RetryPlacement {
         var placement = RetryPlacement(barred: barred)
         for trouble in troubles {
@@ -168,7 +170,7 @@ struct TaskRecord {
         return placement
     }
 
-    /// Whether anything has gone wrong with it in this life.
+    /// Whether anything has gone wrong with the task in this incarnation.
     var hasFailed: Bool { !troubles.isEmpty }
 
     private var faults: Int { faultyOn.count }

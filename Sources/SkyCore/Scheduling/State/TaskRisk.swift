@@ -1,10 +1,10 @@
 package import Transport
 
-/// A task that was run on a coordinator's own node, under the id that this had then.
+/// A task that ran on a coordinator's own node, with the id that the node had then.
 package struct TaskRisk: Hashable, Sendable {
     package var task: TaskID
     package var node: NodeID
-    /// Whether nothing else ran there.
+    /// Whether nothing else ran on the node.
     package var isAlone: Bool
 
     package init(task: TaskID, node: NodeID, isAlone: Bool) {
