@@ -5,8 +5,7 @@ public struct SectorUnion: Hashable, Codable, Sendable {
     public var rect: PixelRect
     /// The boxes of the pieces of the objects that sectors saw.
     public var pieces: [PixelRect]
-    /// The pieces of earlier unions. If two unions grow to hold the same object, it belongs to the union that has one of these
-    /// pieces.
+    /// The pieces of earlier unions. If two unions grow to hold the same object, the earlier union reports it.
     public var taken: [PixelRect]
     /// The sectors around. A source belongs to one of these if that sector could see the whole source.
     public var parts: [ScannedPart]
