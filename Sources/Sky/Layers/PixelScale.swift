@@ -89,7 +89,7 @@ extension PixelScale {
         guard PixelScale.exponents.contains(exponent), PixelScale.offsets.contains(offset) else { return nil }
     }
 
-    /// Whether 32-bit floats hold all values exactly, as in nearly every image.
+    /// Whether 32-bit floats hold all values exactly and with room for calculations, as in nearly every image.
     private static func areFriendly(_ rows: [[Double]]) -> Bool {
         var largest = 0.0
         for value in rows.joined() where !value.isNaN {
