@@ -61,8 +61,8 @@ struct PixelFilter {
                 if shift + 2 <= radius, columns.lowerBound + shift >= 0, columns.upperBound + shift + 2 <= width {
                     let (next, last) = (taps[shift + 1], taps[shift + 2])
                     let first = row + columns.lowerBound + shift
-                    // Each weight has a pointer of its own. An index whose addition may overflow would keep the compiler from
-                    // four pixels at a time.
+                    // Each weight has a pointer of its own, because an index with an overflow check would prevent the
+                    // calculation of four pixels at a time.
                     let (second, third) = (first + 1, first + 2)
                     for index in 0..<count {
                         sums[index] = sums[index] + tap * first[index] + next * second[index] + last * third[index]
