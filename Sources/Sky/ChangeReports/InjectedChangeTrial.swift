@@ -84,7 +84,7 @@ struct InjectedChangeTrial {
     }
 
     /// The flux at which s = F / sqrt(F / gain + (noise / peak)^2). The noise and the peak are those of a star in the smoothed
-    /// image, which is nearly the best aperture: this is the real noise of the image, whatever the resampling did to it.
+    /// image, which is nearly the best aperture: this is the real noise of the image, including the effect of the resampling.
     private func flux(_ signalToNoise: Double, _ image: DifferenceImage) -> Double {
         let square = signalToNoise * signalToNoise
         let own = order.gain > 0 ? square / order.gain : 0

@@ -1,11 +1,11 @@
 /// Everything that decides what a scan finds. Two scans with equal configurations of the same image give the
-/// same catalogue, whatever machines took part.
+/// same catalogue, regardless of the machines that took part.
 ///
 /// Names and defaults are SExtractor's, which users know (SExtractor's manual, "Configuration file").
 public struct ScanConfiguration: Hashable, Sendable {
     /// Detection threshold in units of the global background RMS (`DETECT_THRESH`).
     public var threshold = 1.5
-    /// The RMS of which the threshold is a multiple.
+    /// The kind of RMS that is the unit of the threshold.
     public var thresholdUnit = ThresholdUnit.pixel
     /// How the image is smoothed before detection (`FILTER_NAME`).
     public var filter = DetectionFilter.pyramid

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Memory for a large rectangle of which little is written. Pages without a write take no memory.
+/// Memory for a large rectangle with few writes. Pages without a write take no memory.
 ///
 /// A trail across a frame of a hundred million pixels has a few hundred thousand of them. Of the blocks of a sector's size, the
 /// last few are kept for the next use. Their last user has cleared all that it wrote, which is faster than to have the kernel

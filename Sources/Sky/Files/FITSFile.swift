@@ -184,7 +184,7 @@ package final class FITSFile {
         return image
     }
 
-    /// The numbers of a mask's bits by the names of LSST's planes, from the keywords that begin with `MP_`.
+    /// The numbers of a mask's bits by the names of LSST's mask planes, from the keywords that begin with `MP_`.
     var bitNumbers: [String: Int] {
         var numbers: [String: Int] = [:]
         for name in MaskRule.planesOfLSST + ["DETECTED", "EDGE", "INTRP"] {

@@ -3,7 +3,7 @@ package struct FileImage: Hashable, Sendable {
     package var hdu: Int
     /// `EXTNAME`; empty without one.
     package var name = ""
-    /// `EXTVER`, which is the same for planes that belong together; `nil` without one.
+    /// `EXTVER`, which is the same for images that belong together; `nil` without one.
     package var version: Int?
     /// Sizes of its axes.
     var sizes: [Int]
@@ -33,13 +33,13 @@ package struct FileImages: Sendable {
     let roles: [ImageRole]
 
     /// - Parameters:
-    ///   - fileRole: The role that the file's name or its primary header gives to all images. A plane's own header counts
+    ///   - fileRole: The role that the file's name or its primary header gives to all images. An image's own header counts
     ///     more.
     init(_ all: [FileImage], fileRole: ImageRole? = nil) {
         self.all = all
         var roles = all.map { $0.declared ?? fileRole ?? .sky }
         for index in all.indices where all[index].declared == nil && fileRole == nil && index > 0 {
-            // A plane without a name belongs to the image before it if it has the same size, and if it alone lacks coordinates
+            // An image without a name belongs to the one before it if it has the same size, and if it alone lacks coordinates
             // or it alone has integers.
             guard all[index].name.isEmpty,
                 let image = (0..<index).last(where: { roles[$0] == .sky }), all[image].sizes == all[index].sizes
@@ -52,8 +52,8 @@ package struct FileImages: Sendable {
         nameTriples()
     }
 
-    /// Two nameless planes behind an image are its mask and its variance. LSST, and pipelines that follow it, write them in
-    /// this order.
+    /// Two nameless images behind an image of the sky are its mask and its variance. LSST, and pipelines that follow it, write
+    /// them in this order.
     private mutating func nameTriples() {
         let nameless = all.indices.map { all[$0].name.isEmpty && all[$0].declared == nil }
         var roles = roles
@@ -82,8 +82,8 @@ package struct FileImages: Sendable {
         return zip(all, roles).filter { !scanned.contains($0.0) }.map { $0.words($1) }
     }
 
-    /// The plane with a role that belongs to the image of HDU `hdu`. It lies behind the image and before the next one, or has
-    /// the image's version; if the file has only one image, it may be anywhere.
+    /// The companion with a role that belongs to the image of HDU `hdu`. It lies behind the image and before the next one, or
+    /// has the image's version; if the file has only one image, it may be anywhere.
     func companion(of hdu: Int, _ isWanted: (ImageRole) -> Bool) -> (image: FileImage, role: ImageRole)? {
         guard let place = all.firstIndex(where: { $0.hdu == hdu }) else { return nil }
         let image = all[place]

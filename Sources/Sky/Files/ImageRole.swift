@@ -28,7 +28,7 @@ package enum ImageRole: Hashable, Sendable {
         }
     }
 
-    /// The role that a name stands for. The names are those that pipelines give to planes which belong to an image (HST and
+    /// The role that a name stands for. The names are those that pipelines give to companions of an image (HST and
     /// JWST data handbooks, LSST, the Legacy Surveys), and values of `EXTTYPE` (LSST), `PRODTYPE` and `OBSTYPE` (NOIRLab) and
     /// `IMAGETYP`, all as letters and digits.
     ///

@@ -17,15 +17,15 @@ package struct MaskRule: Hashable, Codable, Sendable {
     /// supernova.
     package static let noirlab = MaskRule(codes: [1, 2, 3, 4, 5, 6, 8])
 
-    /// The names of LSST's planes whose pixels have lost light of the sky, in part or as a whole. An interpolated pixel has one
-    /// of these bits too. Detected, edge, suspect and the like are no reason to leave a pixel out.
+    /// The names of LSST's mask planes whose pixels have lost light of the sky, in part or as a whole. An interpolated pixel
+    /// has one of these bits too. Detected, edge, suspect and the like are no reason to leave a pixel out.
     package static let planesOfLSST = ["BAD", "SAT", "CR", "NO_DATA", "UNMASKEDNAN"]
 
     /// JWST's bit of pixels that must not be used at all. The other bits tell how a pixel was repaired.
     package static let jwst = MaskRule(bits: 1)
 
     /// - Parameters:
-    ///   - bitNumbers: The numbers of LSST's planes by their names, from the keywords that begin with `MP_`.
+    ///   - bitNumbers: The numbers of LSST's mask planes by their names, from the keywords that begin with `MP_`.
     ///   - product: The kind of file by the header.
     ///   - telescope: The telescope that took the image.
     init(bitNumbers: [String: Int], product: String, telescope: String) {

@@ -15,7 +15,7 @@ struct IsophotalErrors {
     ///   - flux: The isophotal flux, which gives the number of photons.
     ///   - footprint: The source's pixels.
     ///   - view: The pixels that the footprint indexes, `width` in a row.
-    ///   - filtered: The filtered pixels, of which the barycentre is the mean.
+    ///   - filtered: The filtered pixels; the barycentre is their mean.
     ///   - noise: The noise of every pixel (1 sigma), if the view does not give each pixel its own.
     ///   - noiseSeen: The noise of every pixel of the detection image, if there is one; the filtered light is that image's
     ///     then.

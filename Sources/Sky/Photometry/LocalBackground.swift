@@ -3,7 +3,7 @@ import CSEP
 /// The background around one source: the level of the sky that is left in a rectangular annulus around the source's footprint,
 /// by the same mode as that of a mesh (SExtractor's `BACKPHOTO_TYPE LOCAL`).
 struct LocalBackground {
-    /// The rectangles inside and outside of which the annulus lies, in the rectangle that was searched; half open.
+    /// The annulus lies between these rectangles. They are half open, in the rectangle that was searched.
     private let (inner, outer): (PixelRect, PixelRect)
     /// Whether the annulus lies inside the image. Otherwise the source has the image's background alone, as in SExtractor.
     let isInImage: Bool

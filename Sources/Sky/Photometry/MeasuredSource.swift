@@ -7,7 +7,7 @@ package struct MeasuredSource {
     package var footprint: Footprint?
     /// Whether all pixels that the measurements need were in the rectangle.
     package var isWhole: Bool
-    /// The box of the footprint of which the source is a piece, if the rectangle's edge cuts that footprint off.
+    /// The box of the whole footprint, if the rectangle's edge cuts it off and the source is only a piece.
     var cutFrom: PixelRect?
 }
 

@@ -114,7 +114,7 @@ final class SegmentMap {
         return body()
     }
 
-    /// The claims of which both sources lie so close to this source that every sector that measures it sees them as a whole.
+    /// The claims whose two sources lie so close to this source that every sector that measures it sees them as a whole.
     private func claims(around index: Int) -> [Claim] {
         guard !claims.isEmpty else { return [] }
         let object = objects.objects[index]

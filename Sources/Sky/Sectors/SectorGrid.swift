@@ -1,7 +1,7 @@
 import Base
 
 /// How an image is cut into sectors: a function of the image's size and the configuration alone, so that the same
-/// scan has the same sectors whatever machines take part.
+/// scan has the same sectors regardless of the machines that take part.
 public struct SectorGrid: Hashable, Sendable {
     /// Columns of the image.
     public let width: Int

@@ -5,7 +5,7 @@ struct Mover {
     /// The mover in the first epoch, with its rate and heading there.
     let source: TruthSource
 
-    /// The movers of a field, all of which are in the frame of the first epoch.
+    /// The movers of a field. All of them are in the frame of the first epoch.
     static func draw(_ observation: Observation, firstID: Int) -> [Mover] {
         let recipe = observation.recipe
         guard recipe.epochs > 1 else { return [] }
