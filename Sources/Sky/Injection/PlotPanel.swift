@@ -20,10 +20,10 @@ struct PlotPanel {
         return top + (y.upperBound - inside) / (y.upperBound - y.lowerBound) * height
     }
 
-    /// The frame with ticks, numbers and the name of the upward axis. The numbers below are drawn only if no other panel
-    /// follows there.
+    /// The frame with ticks, numbers and the name of the upward axis. Without `below`, there are no numbers below the frame,
+    /// because another panel follows there.
     ///
-    /// - Parameter below: The name of the axis to the right.
+    /// - Parameter below: The name of the axis to the right; `nil` for none.
     func axes(_ upwards: String, below: String?) -> String {
         var text = "<g stroke=\"#ddd\" stroke-width=\"1\">\n"
         let (columns, rows) = (Self.ticks(x, about: 8), Self.ticks(y, about: 6))
