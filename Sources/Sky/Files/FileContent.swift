@@ -6,7 +6,7 @@ import Glibc
 public struct FileContent: Hashable, Codable, Sendable {
     /// SHA-256 of all bytes of the file, or of a sample of them.
     public var digest: [UInt8]
-    /// In bytes.
+    /// The size in bytes.
     public var size: Int
     /// When it was last modified, in nanoseconds since 1970.
     public var modified: Int

@@ -35,7 +35,7 @@ public struct FileIdentity: Hashable, Codable, Sendable {
 /// What the operating system knows of a file without reading it.
 package struct FileStamp: Hashable {
     package var size: Int
-    /// In nanoseconds since 1970.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     package var modified: Int
     package var identity: FileIdentity
 
