@@ -1,16 +1,17 @@
 import Glibc
 
-/// The sources of an image that can show how it lies over another: light that came through the telescope, and not the detector's
-/// own, which is at the same pixel in every exposure.
+/// The sources of an image that can show how the image lies over another one. They are light that came through the telescope,
+/// and not the detector's own, which is at the same pixel in every exposure.
 struct AlignmentStars {
-    /// Their places in the list of all sources.
+    /// The places of these sources in the list of all sources.
     let indices: [Int]
-    /// Sources that are sharper than any star, and take no part.
+    /// The number of sources that are sharper than any star, and are not used.
     let sharp: Int
 
-    /// Width below which a source is no star's, as a share of the stars'.
+    /// The width below which a source is not a star, as a share of the stars' width.
     private static let smallestShare = 0.6
-    /// Light in the highest pixel above which a source is no star's, in units of what a star in the middle of a pixel has.
+    /// The share of light in the highest pixel above which a source is not a star, in units of the share of a star in the
+    /// middle of a pixel.
     private static let largestConcentration = 2.5
 
     init(_ sources: [Source], seeing: Seeing?) {
@@ -28,7 +29,7 @@ struct AlignmentStars {
         self.sharp = sharp
     }
 
-    /// What a Gaussian star has of its light in the pixel in whose middle it is.
+    /// The share of a Gaussian star's light in the pixel in whose middle the star is.
     private static func highestShare(fwhm: Double) -> Double {
         let side = erf(Gaussian.fwhm / (2 * 2.0.squareRoot() * fwhm))
         return side * side

@@ -1,17 +1,18 @@
-/// The sources of two images in one plane, that of the new image's pixels, counted from 0.
+/// The sources of two images in the same coordinates, those of the new image's pixels, counted from 0.
 struct CommonFrame {
-    /// The new image's sources where they are.
+    /// The places of the new image's sources.
     let new: [(x: Double, y: Double)]
-    /// The old image's sources where they should be on the new image.
+    /// The places of the old image's sources where they should be on the new image.
     let old: [(x: Double, y: Double)]
-    /// The old image's sources in its own pixels.
+    /// The places of the old image's sources in its own pixels.
     let oldPixels: [(x: Double, y: Double)]
-    /// Degree of a polynomial that leads from one to the other.
+    /// The degree of a polynomial that leads from one to the other.
     let degree: Int
-    /// Pixels of the new image in an arcsecond; `nil` where coordinates do not lead from one to the other.
+    /// The number of pixels of the new image in an arcsecond; `nil` if celestial coordinates do not lead from one image to the
+    /// other.
     let pixelsPerArcsecond: Double?
 
-    /// By the pixels alone, as if the telescope had not moved.
+    /// Uses the pixels alone, as if the telescope had not moved.
     init?(pixels new: [Source], _ old: [Source]) {
         guard new.count >= 3, old.count >= 3 else { return nil }
         self.new = new.map(Self.pixel)
@@ -21,8 +22,8 @@ struct CommonFrame {
         pixelsPerArcsecond = nil
     }
 
-    /// By the sky. The new image's projection is learnt from its own sources, each of which has both kinds of coordinates:
-    /// that needs no header, and is as exact as a cubic can follow the projection.
+    /// Uses the celestial coordinates. The new image's projection is learnt from its own sources, each of which has both kinds
+    /// of coordinates. That needs no header, and is as exact as a cubic can follow the projection.
     init?(sky new: [Source], _ old: [Source]) {
         let known = new.filter { $0.alphaWindow != nil }
         let places = known.compactMap(Self.sky)
@@ -37,7 +38,7 @@ struct CommonFrame {
         let olds = old.map { source -> (x: Double, y: Double)? in
             Self.sky(source).flatMap { plane.place(alpha: $0.alpha, delta: $0.delta) }.map { toPixels($0) }
         }
-        // A source without a place in the sky is nowhere near any other.
+        // A source without a place in the sky is not near any other.
         guard olds.count(where: { $0 != nil }) >= 3 else { return nil }
         self.new = new.map(Self.pixel)
         oldPixels = old.map(Self.pixel)

@@ -2,24 +2,26 @@ import Glibc
 
 /// How well the stars of two images agree on how the one lies over the other.
 public struct EpochAgreement: Hashable, Codable, Sendable {
-    /// Bright stars of the part that both show which have a partner in the other, and those of each that have none.
+    /// The number of bright stars in the common part that have a partner in the other image; below, the numbers of those in
+    /// each image that have none.
     public let matched: Int
     public let unmatchedNew: Int
     public let unmatchedOld: Int
-    /// Sources that took no part: sharper than stars, or at the same pixel in both while the stars are not.
+    /// The number of sources that were not used: they are sharper than stars, or at the same pixel in both images while the
+    /// stars are not.
     public let leftOut: Int
-    /// Why the alignment had better not be relied upon, in words; empty where nothing speaks against it.
+    /// Why the alignment is not reliable, in words; empty if there is no reason for doubt.
     public let doubts: [String]
 
     private static let signalToNoise = 20.0
-    /// Of the stars of the image that has fewer, the share that must have a partner.
+    /// The least share of stars that must have a partner, of the stars of the image that has fewer.
     private static let leastShare = 0.5
-    /// Stars from which a scatter, or a corner, can be judged.
+    /// The number of stars from which a scatter, or a corner, can be judged.
     private static let enough = 8
-    /// What centroids are known to at the very best, as a share of what their light allows: two images whose stars agree better
-    /// have the same noise.
+    /// The best accuracy of centroids, as a share of what their light allows. Two images whose stars agree better have the same
+    /// noise.
     private static let smallestScatter = 0.1
-    /// What a quarter of the image may be off by, in pixels.
+    /// The largest offset of a quarter of the image, in pixels.
     private static let largestOffset = 0.5
 
     init(
@@ -65,7 +67,7 @@ public struct EpochAgreement: Hashable, Codable, Sendable {
         self.doubts = doubts
     }
 
-    /// Quarters of the image in which the stars lie elsewhere than the alignment has them.
+    /// The quarters of the image in which the stars do not lie where the alignment puts them, in words.
     private static func corners(_ offsets: [(x: Double, y: Double, dx: Double, dy: Double)], _ info: ImageInfo)
         -> [String]
     {
@@ -87,7 +89,7 @@ public struct EpochAgreement: Hashable, Codable, Sendable {
     private struct Outlines {
         let alignment: EpochAlignment
         let sizes: (new: ImageInfo, old: ImageInfo)
-        /// The new image's pixels of the old one's grid, where the inverse is only needed roughly.
+        /// The map from the old image's pixels to the new one's; it is only needed roughly.
         let inverse: PlaneMap?
 
         func isInside(new place: (x: Double, y: Double)) -> Bool {

@@ -1,14 +1,14 @@
-/// Where a pixel of the new image lies in the old one. Pixels are counted from 0, the first one's centre at (0, 0).
+/// The map from pixels of the new image to those of the old one. Pixels are counted from 0, the first one's centre at (0, 0).
 public struct EpochAlignment: Hashable, Codable, Sendable {
-    /// From pixels of the new image to those of a perfect one: what the two astrometries differ by.
+    /// The map from pixels of the new image to those of a perfect one: the difference of the two astrometries.
     private let correction: PlaneMap
-    /// From there to the old image's pixels, by both images' coordinates.
+    /// The map from there to the old image's pixels, by both images' coordinates.
     private let base: PlaneMap
-    /// Sources that both images have.
+    /// The number of sources that both images have.
     public let matches: Int
     /// Scatter of the bright ones' positions along one axis, in pixels (1 sigma).
     public let scatter: Double
-    /// Whether the sky's coordinates led to it, and not the pattern of the stars.
+    /// Whether the alignment comes from celestial coordinates, and not from the pattern of the stars.
     public let usesSky: Bool
 
     package init(correction: PlaneMap, base: PlaneMap, matches: Int, scatter: Double, usesSky: Bool) {
@@ -22,11 +22,11 @@ public struct EpochAlignment: Hashable, Codable, Sendable {
     /// The place in the old image of a place in the new one, both in pixels counted from 0.
     package func old(x: Double, y: Double) -> (x: Double, y: Double) { base(correction((x, y))) }
 
-    /// The rectangle of the old image, of `info`'s size, that is needed for `rect` of the new one, `rim` pixels more on each
-    /// side; `nil` where the old image has nothing of it.
+    /// The rectangle of the old image, of `info`'s size, that is needed for `rect` of the new one, with `rim` more pixels on
+    /// each side; `nil` if the old image has no part of it.
     func oldRect(of rect: PixelRect, rim: Int, info: ImageInfo) -> PixelRect? {
         var (minX, minY, maxX, maxY) = (Double.infinity, Double.infinity, -Double.infinity, -Double.infinity)
-        // Along the edges too: a distorted rectangle bulges.
+        // The points are along the edges too, because the edges of a distorted rectangle bulge.
         let steps = 8
         for row in 0...steps {
             for column in 0...steps {
@@ -43,7 +43,7 @@ public struct EpochAlignment: Hashable, Codable, Sendable {
         let right = min(Int(maxX.rounded(.up)) + rim + 1, info.width)
         let bottom = min(Int(maxY.rounded(.up)) + rim + 1, info.height)
         guard left < right, top < bottom else { return nil }
-        // A map gone wild must not make anybody read the whole image for a sector.
+        // A wrong map must not make a sector read the whole image.
         guard right - left <= 2 * (rect.width + rect.height) + 4 * rim + 256,
             bottom - top <= 2 * (rect.width + rect.height) + 4 * rim + 256
         else { return nil }

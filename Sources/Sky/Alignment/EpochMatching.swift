@@ -1,12 +1,12 @@
 import Base
 
-/// Finds the sources that two images have in common, and from them where the one lies over the other.
+/// Finds the sources that two images have in common, and from them how the one image lies over the other.
 ///
-/// By the sky where both have coordinates, whatever their projections are; else by the pattern that the stars make. What the
-/// two astrometries differ by is measured with the stars and taken out: a shift where there are few of them, a
-/// polynomial of up to the third degree where there are many.
+/// If both images have celestial coordinates, it uses these, for any projections; otherwise it uses the pattern of the stars.
+/// The difference of the two astrometries is measured with the stars and taken out: as a shift if there are few stars, and as a
+/// polynomial of up to the third degree if there are many.
 struct EpochMatching {
-    /// A source of the new image and one of the old, by their places in the lists that were given.
+    /// A source of the new image and one of the old image, by their places in the given lists.
     struct Pair: Hashable {
         var new: Int
         var old: Int
@@ -14,30 +14,31 @@ struct EpochMatching {
 
     let pairs: [Pair]
     let alignment: EpochAlignment
-    /// How well the stars agree on it.
+    /// How well the stars agree on the alignment.
     let agreement: EpochAgreement
 
-    /// How far matching sources may lie apart before the stars have corrected that, in pixels.
+    /// The largest distance of matching sources before the stars have corrected the map, in pixels; below, the range of that
+    /// limit afterwards.
     private static let firstRadius = 3.0
     private static let lastRadius = 1.0...2.0
-    /// With fewer nothing fits.
+    /// Fewer stars do not give a fit.
     private static let leastStars = 3
-    /// Positions of fainter sources are too uncertain to correct others by.
+    /// The positions of fainter sources are too uncertain to correct others.
     private static let signalToNoise = 10.0
 
     /// - Parameters:
-    ///   - seeing: how wide the stars of each are, where that is known.
-    ///   - coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
-    /// - Throws: `.badInput` where nothing matches, or the stars contradict the coordinates.
+    ///   - seeing: The width of each image's stars, if it is known.
+    ///   - coordinateError: The largest error of coordinates, in arcseconds; `nil` for the usual one.
+    /// - Throws: `.badInput` if nothing matches, or if the stars contradict the coordinates.
     init(
         new: [Source], old: [Source], newInfo: ImageInfo, oldInfo: ImageInfo,
         seeing: (new: Seeing?, old: Seeing?) = (nil, nil),
         coordinateError: Double? = nil
     ) throws(SkyError) {
-        // Coordinates of one alone say nothing about the other.
+        // The coordinates of only one image say nothing about the other.
         let usesSky = newInfo.hasWCS && oldInfo.hasWCS
         guard let frame = usesSky ? CommonFrame(sky: new, old) : CommonFrame(pixels: new, old) else {
-            // Half a sky away nothing can be projected.
+            // The projection has no places for sources that are half a sky away.
             guard usesSky, min(new.count, old.count) >= Self.leastStars, CommonFrame(pixels: new, old) != nil else {
                 throw SkyError(
                     .badInput,
@@ -96,7 +97,7 @@ struct EpochMatching {
         }
     }
 
-    /// The pairs of which each is the nearest to the other.
+    /// The pairs in which each source is the nearest to the other.
     private static func pairs(
         new: [(x: Double, y: Double)], old: [(x: Double, y: Double)], correction: PlaneMap?, radius: Double
     ) -> [Pair] {
@@ -112,7 +113,7 @@ struct EpochMatching {
         }
     }
 
-    /// The map from new to old that fits most pairs, and their scatter about it along one axis.
+    /// The map from new to old that fits most pairs, and their scatter about the map along one axis.
     private static func fit(
         _ pairs: [Pair], new: [(x: Double, y: Double)], old: [(x: Double, y: Double)]
     ) -> (PlaneMap, Double)? {

@@ -1,34 +1,36 @@
 import Base
 
-/// All that has to be known about two images before they are compared sector by sector: decided from their catalogues alone.
+/// The properties of two images that are needed before they are compared sector by sector. They follow from the two catalogues
+/// alone.
 public struct EpochPair: Hashable, Codable, Sendable {
-    /// Where the one lies over the other.
+    /// How the one image lies over the other.
     public let alignment: EpochAlignment
-    /// Ratio of their fluxes.
+    /// The ratio of their fluxes.
     public let scale: FluxScale
-    /// How well their stars agree on that.
+    /// How well their stars agree on the alignment.
     public let agreement: EpochAgreement
-    /// How wide their stars are.
+    /// The widths of their stars.
     public let newStars: Seeing
     public let oldStars: Seeing
-    /// Values from which pixels are saturated; `nil` for none.
+    /// The values from which pixels are saturated; `nil` for none.
     public let newSaturation: Double?
     public let oldSaturation: Double?
-    /// Electrons per unit of the new image; 0 where unknown.
+    /// Electrons per unit of the new image; 0 if it is unknown.
     public let gain: Double
-    /// Size of the old image.
+    /// The size of the old image.
     package let oldInfo: ImageInfo
-    /// Bright and lonely stars, the brightest first.
+    /// Bright and isolated stars, the brightest first.
     package let stars: [ReferenceStar]
-    /// Stars that the comparison puts into the new image's copy, how wide they are where no star shows it, and where the random
-    /// numbers start.
+    /// The stars that the comparison adds to a copy of the new image; below, their width if no star shows it, and the seed of
+    /// their random numbers.
     package let injected: [InjectedChange]
     let injectedWidth: Double
-    /// Whether they have that width although the image's stars are thought to be wider.
+    /// Whether these stars have that width although the measurement gave a larger one.
     let injectsNarrowest: Bool
     let injectionSeed: UInt64
 
-    /// Stars that are kept of the whole image, and that a sector gets.
+    /// The largest numbers of stars that are kept for the whole image, and that a sector gets; below, the least number for a
+    /// sector.
     private static let mostStars = 4000
     private static let mostOfSector = 48
     private static let enough = 12
@@ -36,10 +38,10 @@ public struct EpochPair: Hashable, Codable, Sendable {
     /// Matches the catalogues of two images.
     ///
     /// - Parameters:
-    ///   - coordinateError: how far coordinates may be off, in arcseconds; `nil` for what is usual.
-    ///   - injected: stars to be put into the new image's copy, to see what is found; 0 for none.
-    ///   - seed: where their random numbers start.
-    /// - Throws: `.badInput` where the images cannot be compared, with the reason.
+    ///   - coordinateError: The largest error of coordinates, in arcseconds; `nil` for the usual one.
+    ///   - injected: The number of stars to add to a copy of the new image, to see which are found; 0 for none.
+    ///   - seed: The seed of their random numbers.
+    /// - Throws: `.badInput` with the reason if the images cannot be compared.
     public init(
         new: Epoch, old: Epoch, coordinateError: Double? = nil, injected: Int = 0, seed: UInt64 = 1
     ) throws(SkyError) {
@@ -53,7 +55,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
         scale = try FluxScale(pairs: matching.pairs, new: news, old: olds)
         var both = StarWidths.seeing(
             of: matching.pairs.map { (news[$0.new], olds[$0.old]) }, alone: (alone.new, alone.old))
-        // Where hardly a star is in both, each may show its own the better.
+        // If hardly a star is in both images, each image alone may show its stars better.
         if let (first, second) = both, !(first.isClear && second.isClear), let new = alone.new, let old = alone.old,
             new.isClear, old.isClear, new.fwhm < Self.muchNarrower * first.fwhm,
             old.fwhm < Self.muchNarrower * second.fwhm
@@ -70,9 +72,9 @@ public struct EpochPair: Hashable, Codable, Sendable {
         }
         (self.newStars, self.oldStars) = (newStars, oldStars)
         let (newSeeing, oldSeeing) = (Self.width(newStars), Self.width(oldStars))
-        // Where somebody names a width, what is measured is another opinion.
+        // If the user gives a width, the measured width still counts for the added stars.
         let measured = new.seeing == nil ? newStars : StarWidths(news).seeing ?? newStars
-        // Galaxies may have been taken for stars: then those are as narrow as the narrowest sources.
+        // Galaxies may have been taken for stars. Then the added stars are as narrow as the narrowest sources.
         let narrowest = measured.isClear ? nil : Self.narrowest(news)
         injectedWidth = min(Self.width(measured), max(narrowest ?? .infinity, Self.widths.lowerBound))
         injectsNarrowest = narrowest.map { $0 < Self.muchNarrower * measured.fwhm } ?? false
@@ -91,7 +93,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
             ).prefix(Self.mostStars))
     }
 
-    /// Full widths at half maximum of their stars in pixels, as far as a comparison can follow.
+    /// The full widths at half maximum of the stars in pixels, within the range that a comparison can handle.
     public var newSeeing: Double { Self.width(newStars) }
     public var oldSeeing: Double { Self.width(oldStars) }
 
@@ -100,13 +102,13 @@ public struct EpochPair: Hashable, Codable, Sendable {
     }
 
     private static let widths = 1.0...15
-    /// Than the measured width: what scatters about it is not.
+    /// A narrower source has less than this share of the measured width; the scatter about that width is smaller.
     private static let muchNarrower = 0.75
     private static let narrowestStars = 3
-    /// Of hot pixels the width in pixels is below.
+    /// Hot pixels have a smaller width than this, in pixels.
     private static let sharpest = 1.8
 
-    /// The width of the third narrowest of the bright, round sources that are no hot pixels.
+    /// The width of the third narrowest of the bright, round sources that are not hot pixels.
     private static func narrowest(_ sources: [Source]) -> Double? {
         let widths = sources.filter {
             $0.flags == 0 && $0.fwhm > sharpest && $0.fluxAuto > 20 * $0.fluxErrorAuto && $0.b > 0.7 * $0.a
@@ -114,7 +116,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
         return widths.count < narrowestStars ? nil : widths[narrowestStars - 1]
     }
 
-    /// Why the comparison had better not be relied upon, in words; empty where nothing speaks against it.
+    /// Why the comparison is not reliable, in words; empty if there is no reason for doubt.
     public var doubts: [String] {
         var doubts = agreement.doubts + scale.doubts
         for (name, stars) in [("image", newStars), ("reference", oldStars)] {
@@ -128,12 +130,12 @@ public struct EpochPair: Hashable, Codable, Sendable {
         return doubts
     }
 
-    /// Of the stars' width from one image to the other.
+    /// The largest ratio of the stars' widths in the two images.
     private static let largestChange = 1.6
 
-    /// What the comparison of one sector needs to know.
+    /// The order for the comparison of one sector.
     ///
-    /// - Parameter tellsPixels: Whether it is to tell the difference itself, too.
+    /// - Parameter tellsPixels: Whether the result should have the difference itself, too.
     public func order(for sector: Sector, tellsPixels: Bool = false) -> DifferenceOrder {
         order(for: sector, tellsPixels: tellsPixels, injects: true)
     }
@@ -147,7 +149,7 @@ public struct EpochPair: Hashable, Codable, Sendable {
         }
         var chosen = stars.filter { distance($0) == 0 }
         if chosen.count < Self.enough {
-            // A sparse sector asks its neighbours.
+            // A sparse sector also gets stars of its neighbours.
             chosen = Array(stars.sorted { (distance($0), -$0.flux) < (distance($1), -$1.flux) }.prefix(Self.enough))
         }
         return DifferenceOrder(
@@ -161,6 +163,6 @@ public struct EpochPair: Hashable, Codable, Sendable {
             injectionSeed: injectionSeed, tellsPixels: tellsPixels ? true : nil)
     }
 
-    /// What drawing changes of one sector needs to know.
+    /// The order for the pictures of the changes in one sector.
     public func cutoutOrder(for sector: Sector) -> DifferenceOrder { order(for: sector, injects: false) }
 }

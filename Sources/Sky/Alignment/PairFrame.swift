@@ -1,30 +1,31 @@
 import Base
 
-/// The same rectangle of sky in both images: the new one as it is, the old one resampled onto its pixels. Both above their
-/// backgrounds.
+/// The same rectangle of sky in both images: the new one as it is, and the old one resampled onto its pixels. Both are above
+/// their backgrounds.
 package struct PairFrame {
-    /// In the new image.
+    /// The rectangle in the new image.
     package let rect: PixelRect
     package var new: PixelPlane
     package var old: PixelPlane
-    /// What is wrong in one or the other.
+    /// What is wrong with each pixel in one image or the other.
     var mask: [PixelMask]
-    /// The same of either image alone.
+    /// The same for each image alone.
     var newMask: [PixelMask]
     private(set) var oldMask: [PixelMask]
-    /// What sharp pixels of the new image had, by their index.
+    /// The original values of sharp pixels of the new image, by their index.
     var sharp: [Int: Float]
-    /// What was taken out of the old image's sharp pixels, in a rectangle of its own; empty where nothing was.
+    /// The light that was taken out of the old image's sharp pixels, in a rectangle of its own; empty if there are none.
     private var excess: [Float] = []
     private let oldRect: PixelRect
     private let alignment: EpochAlignment
 
-    /// Places between which the map is followed by straight lines: the error is below a ten-thousandth of a pixel.
+    /// The distance of the places between which the map is followed by straight lines. The error is below a ten-thousandth of a
+    /// pixel.
     private static let lattice = 16
 
-    /// Reads both; `nil` where the old image has nothing of the rectangle.
+    /// Reads both images; `nil` if the old image has no part of the rectangle.
     ///
-    /// - Parameter isClean: whether what is sharper than stars is taken out.
+    /// - Parameter isClean: Whether pixels that are sharper than stars are replaced.
     init?(
         rect: PixelRect, new: EpochImage, old: EpochImage, order: DifferenceOrder, lanczos: LanczosFilter,
         isClean: Bool = true
@@ -52,20 +53,20 @@ package struct PairFrame {
         resample(olds, Self.spread(oldMask, width: oldRect.width), rect: oldRect, order.alignment, lanczos)
         for index in mask.indices { mask[index].formUnion(self.oldMask[index]) }
         for index in mask.indices where mask[index].contains(.missing) {
-            // Both empty at the same places, or the sum over a kernel would see a difference.
+            // Both images are empty at the same places; otherwise the sum over a kernel would see a difference.
             self.new.values[index] = 0
             self.old.values[index] = 0
         }
     }
 
-    /// The new image with its sharp pixels as they were.
+    /// The new image with the original values of its sharp pixels.
     var rawNew: PixelPlane {
         var raw = new
         for (index, value) in sharp where !mask[index].contains(.missing) { raw.values[index] = value }
         return raw
     }
 
-    /// Both images at a pixel with what was taken out of sharp pixels.
+    /// The values of both images at a pixel, with the light that was taken out of sharp pixels.
     func raw(x: Int, y: Int, lanczos: LanczosFilter) -> (new: Float, old: Float) {
         let index = y * rect.width + x
         let value = sharp[index] ?? new.values[index]
@@ -81,14 +82,14 @@ package struct PairFrame {
         return (value, old.values[index] + (more ?? 0))
     }
 
-    /// Which places have a bad pixel among those that a value between would be made of; empty where no pixel is bad.
+    /// The mask for interpolated values: whether a bad pixel is among those that make up a value. Empty if no pixel is bad.
     private static func spread(_ mask: [PixelMask], width: Int) -> [PixelMask] {
         guard mask.contains(where: { !$0.isEmpty }) else { return [] }
         var result = mask
         let height = mask.count / width
         for index in mask.indices where !mask[index].isEmpty {
             let (x, y) = (index % width, index / width)
-            // What was put in a sharp pixel's place is wrong by little: only the two nearest have much of it.
+            // The replacement of a sharp pixel has only a small error, so only the two nearest places get much of it.
             let (before, after) = mask[index].isDisjoint(with: .blocking) ? (1, 0) : (3, 2)
             for row in max(0, y - before)...min(height - 1, y + after) {
                 for column in max(0, x - before)...min(width - 1, x + after) {

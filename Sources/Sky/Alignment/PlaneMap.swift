@@ -1,9 +1,9 @@
-/// Where the points of one plane lie in another: both coordinates as polynomials.
+/// A map from one pair of coordinates to another, both given as polynomials.
 package struct PlaneMap: Hashable, Codable, Sendable {
     var x: PlanePolynomial
     var y: PlanePolynomial
 
-    /// The map that takes `points` to `images` as closely as possible; `nil` where these do not determine one.
+    /// The map that takes `points` to `images` as closely as possible; `nil` if these do not determine one.
     package init?(from points: [(x: Double, y: Double)], to images: [(x: Double, y: Double)], degree: Int) {
         guard points.count == images.count,
             let x = PlanePolynomial(points: points, values: images.map(\.x), degree: degree),
@@ -12,7 +12,7 @@ package struct PlaneMap: Hashable, Codable, Sendable {
         (self.x, self.y) = (x, y)
     }
 
-    /// The shift by the median way from `points` to `images`; `nil` of none.
+    /// The shift by the median step from `points` to `images`; `nil` if there are none.
     package init?(shiftFrom points: [(x: Double, y: Double)], to images: [(x: Double, y: Double)]) {
         guard let dx = RobustStatistics.median(zip(points, images).map { $1.x - $0.x }),
             let dy = RobustStatistics.median(zip(points, images).map { $1.y - $0.y }), dx.isFinite, dy.isFinite
@@ -26,12 +26,12 @@ package struct PlaneMap: Hashable, Codable, Sendable {
         (x.value(point.x, point.y), y.value(point.x, point.y))
     }
 
-    /// The highest degree that so many exact points determine with some to spare.
+    /// The highest degree that this number of exact points determines, with some points to spare.
     static func degree(exact count: Int) -> Int {
         count >= 20 ? 3 : count >= 9 ? 2 : 1
     }
 
-    /// The highest degree that so many measured points determine: their errors must average out.
+    /// The highest degree that this number of measured points determines, because their errors must average out.
     static func degree(measured count: Int) -> Int {
         count >= 150 ? 3 : count >= 50 ? 2 : count >= 6 ? 1 : 0
     }

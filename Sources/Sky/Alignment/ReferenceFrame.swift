@@ -1,13 +1,14 @@
 import Glibc
 
-/// The plane in which motions are followed: the sky around the reference image in arcseconds, or its pixels where it has no
-/// coordinates. Every comparison with the same reference has the same one, whatever its own coordinates are off by.
+/// The coordinates in which motions are followed: the sky around the reference image in arcseconds, or its pixels if it has no
+/// celestial coordinates. Every comparison with the same reference has the same ones, regardless of errors in its own
+/// coordinates.
 package struct ReferenceFrame: Hashable, Codable, Sendable {
     private let sky: PlaneMap?
-    /// Units of the plane in a pixel: arcseconds, or 1.
+    /// The number of units in a pixel: arcseconds, or 1.
     package let scale: Double
 
-    /// Learnt from the catalogue's sources, each of which has both kinds of coordinates.
+    /// Learns the coordinates from the catalogue's sources, each of which has both pixel and celestial coordinates.
     init(_ catalogue: Catalogue) {
         var known: [(pixel: (x: Double, y: Double), sky: (alpha: Double, delta: Double))] = []
         for source in catalogue.sources {
@@ -36,13 +37,13 @@ package struct ReferenceFrame: Hashable, Codable, Sendable {
         scale = area > 0 && area.isFinite ? area.squareRoot() : 1
     }
 
-    /// Place of a pixel of the reference, counted from 1: arcseconds to the east and to the north.
+    /// The place of a pixel of the reference, counted from 1: arcseconds to the east and to the north.
     package func place(x: Double, y: Double) -> (x: Double, y: Double) {
-        // Without a sky, east is where it is on most pictures: against x.
+        // Without celestial coordinates, east is in the direction of most pictures: against x.
         sky?((x, y)) ?? (-x, y)
     }
 
-    /// Direction of a way in degrees from north through east, 0..<360.
+    /// The direction of a motion in degrees from north through east, 0..<360.
     package static func positionAngle(dx: Double, dy: Double) -> Double {
         let angle = atan2(dx, dy) * 180 / .pi
         return angle < 0 ? angle + 360 : angle

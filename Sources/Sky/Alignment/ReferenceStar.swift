@@ -1,25 +1,26 @@
-/// A star that both images have, fit to show how their seeing differs.
+/// A star in both images that can show how their seeing differs.
 package struct ReferenceStar: Hashable, Codable, Sendable {
-    /// Pixels of the new image, counted from 0.
+    /// The star's place in pixels of the new image, counted from 0.
     package let x: Double
     package let y: Double
-    /// In the new image.
+    /// The star's flux in the new image.
     package let flux: Double
-    /// Whether it is as narrow as stars in both, and shows how a point looks; `nil` where nobody asked.
+    /// Whether the star is as narrow as stars in both images, and so shows the image of a point source; `nil` if that was not
+    /// tested.
     var isPoint: Bool?
 
-    /// Signal to noise from which the shape of a star shows.
+    /// The signal to noise from which the shape of a star is visible.
     private static let signalToNoise = 30.0
-    /// What a neighbour within the radius may have of the star's flux.
+    /// The largest share of the star's flux that a neighbour within the radius may have.
     private static let neighbourShare = 0.03
 
-    /// How far a star's width may be from the stars', as a share of that.
+    /// The largest difference of a star's width from the stars' width, as a share of that.
     private static let pointShare = 0.15
 
-    /// The unsaturated pairs without a bright neighbour, brightest first. Galaxies are as good as stars here: what
-    /// makes one image of the other does not depend on what is seen.
+    /// Chooses the unsaturated pairs without a bright neighbour, brightest first. Galaxies are as good as stars here, because
+    /// the kernel between the two images does not depend on the source.
     ///
-    /// - Parameter widths: of the stars in the one and in the other, in pixels.
+    /// - Parameter widths: The widths of the stars in the one image and in the other, in pixels.
     static func choose(
         _ pairs: [EpochMatching.Pair], new: [Source], old: [Source], radius: Double, widths: (new: Double, old: Double)
     ) -> [ReferenceStar] {

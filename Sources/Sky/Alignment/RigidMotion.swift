@@ -1,21 +1,21 @@
 import Glibc
 
-/// A turn about the origin and a shift.
+/// A rotation about the origin and a shift.
 struct RigidMotion: Hashable, Sendable {
     private var cosine = 1.0
     private var sine = 0.0
     private var dx = 0.0
     private var dy = 0.0
 
-    /// Everything stays where it is.
+    /// The motion that leaves every point in place.
     static let identity = RigidMotion()
 
-    /// A shift alone.
+    /// A shift without a rotation.
     init(dx: Double = 0, dy: Double = 0) {
         (self.dx, self.dy) = (dx, dy)
     }
 
-    /// The motion that takes the middle of the stretch `a`-`b` to the middle of `c`-`d`, and its direction too.
+    /// The motion that takes the middle of the line `a`-`b` to the middle of `c`-`d`, and turns it into that direction.
     init?(
         a: (x: Double, y: Double), b: (x: Double, y: Double), c: (x: Double, y: Double), d: (x: Double, y: Double)
     ) {
@@ -27,7 +27,7 @@ struct RigidMotion: Hashable, Sendable {
         dy = (c.y + d.y) / 2 - (sine * mx + cosine * my)
     }
 
-    /// Where a point comes to lie.
+    /// The place to which a point moves.
     func callAsFunction(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
         (cosine * point.x - sine * point.y + dx, sine * point.x + cosine * point.y + dy)
     }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The sky around a place, laid flat: the gnomonic projection of Calabretta and Greisen (2002, A&A 395, 1077, section
-/// 5.1.3), in which straight ways stay straight.
+/// The sky around a place in flat coordinates: the gnomonic projection of Calabretta and Greisen (2002, A&A 395, 1077, section
+/// 5.1.3), in which great circles are straight lines.
 struct SkyPlane: Hashable, Codable, Sendable {
-    /// Right ascension and declination in degrees of the point where the plane touches.
+    /// Right ascension and declination in degrees of the tangent point.
     let alpha: Double
     let delta: Double
 
@@ -13,8 +13,8 @@ struct SkyPlane: Hashable, Codable, Sendable {
         (self.alpha, self.delta) = (alpha, delta)
     }
 
-    /// The plane that touches in the middle of some places, which also works across right ascension 0 and at the poles;
-    /// `nil` of none.
+    /// The projection around the middle of some places, which also works across right ascension 0 and at the poles; `nil` if
+    /// there are none.
     init?(around places: [(alpha: Double, delta: Double)]) {
         var (x, y, z) = (0.0, 0.0, 0.0)
         for place in places {
@@ -29,7 +29,7 @@ struct SkyPlane: Hashable, Codable, Sendable {
         delta = atan2(z, (x * x + y * y).squareRoot()) / Self.radian
     }
 
-    /// Arcseconds to the east and to the north; `nil` for what lies 80 degrees or more away.
+    /// Arcseconds to the east and to the north; `nil` for a place 80 degrees or more away.
     func place(alpha: Double, delta: Double) -> (x: Double, y: Double)? {
         let (a, d) = ((alpha - self.alpha) * Self.radian, delta * Self.radian)
         let (s0, c0) = (sin(self.delta * Self.radian), cos(self.delta * Self.radian))

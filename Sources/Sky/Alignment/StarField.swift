@@ -1,24 +1,25 @@
 import Base
 import Glibc
 
-/// The stars of two images, among which the motion is looked for that takes the ones to the others.
+/// The stars of two images. It searches for the motion that takes the stars of the old image to those of the new one.
 struct StarField {
-    /// Their places in the lists of all sources.
+    /// The places of the stars in the lists of all sources.
     private(set) var new: [Int]
     private(set) var old: [Int]
-    /// Sources left out because they are at the same pixel in both images, while the stars are not.
+    /// The number of sources that were left out because they are at the same pixel in both images, while the stars are not.
     private(set) var fixed = 0
 
     private let frame: CommonFrame
     private let sources: (new: [Source], old: [Source])
     private let infos: (new: ImageInfo, old: ImageInfo)
 
-    /// What coordinates may be off by where nobody says: the larger of the two, in arcseconds and in pixels of the new image. A
-    /// solved image is right to a fraction of a pixel; some headers have what the mount believed before it was solved.
+    /// The error that coordinates may have if the user gives none: the larger of the two, in arcseconds and in pixels of the
+    /// new image. A solved image is right to a fraction of a pixel, but some headers have what the mount assumed before the
+    /// image was solved.
     static let usualError = (arcseconds: 20.0, pixels: 10.0)
-    /// Two sources at the same pixel: so far apart at most.
+    /// The largest distance of two sources at the same pixel.
     private static let samePixel = 0.7
-    /// What has moved less cannot be told from what has not.
+    /// A smaller motion cannot be distinguished from none.
     private static let leastMotion = 2.0
 
     static let oppositeParts = SkyError(
@@ -34,10 +35,10 @@ struct StarField {
         (sources, infos) = ((new, old), (newInfo, oldInfo))
     }
 
-    /// The motion that takes the old stars, where coordinates have them, to the new ones.
+    /// The motion that takes the old stars, at the places by their coordinates, to the new ones.
     ///
-    /// - Parameter error: what coordinates may be off by in arcseconds; `nil` for what is usual.
-    /// - Throws: `.badInput` where there is none, or where coordinates say otherwise.
+    /// - Parameter error: The largest error of coordinates in arcseconds; `nil` for the usual one.
+    /// - Throws: `.badInput` if there is no motion, or if it contradicts the coordinates.
     mutating func motion(within error: Double?) throws(SkyError) -> RigidMotion {
         guard let pixelsPerArcsecond = frame.pixelsPerArcsecond else { return try motionOfPixels() }
         let usual = max(Self.usualError.arcseconds * pixelsPerArcsecond, Self.usualError.pixels)
@@ -60,20 +61,21 @@ struct StarField {
                 + " --coordinate-error lets them be wrong by more")
     }
 
-    /// Without coordinates: the motion of what moves, or else of everything.
+    /// The motion without coordinates: that of the sources that move, or else of all.
     private mutating func motionOfPixels() throws(SkyError) -> RigidMotion {
         if let motion = motionOfTheRest(rim: .infinity, nil), motion != .identity { return motion }
         guard let found = pattern(new, old, nil).motion() else { throw Self.nothingInCommon }
         return found.motion
     }
 
-    /// The motion of what does not stay at its pixel, where there is such, and enough of it agrees; what stays is left out then.
+    /// The motion of the sources that do not stay at their pixel, if there are such and enough of them agree. Sources that stay
+    /// are left out then.
     private mutating func motionOfTheRest(rim: Double, _ limit: StarPattern.Limit?) -> RigidMotion? {
         var rest = self
         rest.leaveOutFixed()
         guard rest.fixed > 0 else { return nil }
         let near = limit == nil ? (new: rest.new, old: rest.old) : rest.overlapping(rim: rim)
-        // The fixed are counted in both images.
+        // The fixed sources are counted in both images.
         guard let found = pattern(near.new, near.old, limit).motion(), found.count * 8 >= rest.fixed else { return nil }
         self = rest
         return found.motion
@@ -92,7 +94,7 @@ struct StarField {
 
     // MARK: - At the same pixel
 
-    /// How far coordinates say that the sky has moved on the detector, in pixels.
+    /// How far the sky has moved on the detector by the coordinates, in pixels.
     private var displacement: Double {
         let ways = old.compactMap { index -> Double? in
             let (here, there) = (frame.old[index], frame.oldPixels[index])
@@ -101,7 +103,7 @@ struct StarField {
         return RobustStatistics.median(ways) ?? 0
     }
 
-    /// Leaves out what is at the same pixel in both; nothing is on detectors of other sizes.
+    /// Leaves out the sources at the same pixel in both images. On detectors of different sizes there are none.
     private mutating func leaveOutFixed() {
         guard (infos.new.width, infos.new.height) == (infos.old.width, infos.old.height) else { return }
         let index = PositionIndex(old.map { (frame.oldPixels[$0].x, frame.oldPixels[$0].y) }, cell: Self.samePixel)
@@ -119,7 +121,7 @@ struct StarField {
 
     // MARK: - Overlap
 
-    /// The stars that both images show, if coordinates are right within `rim` pixels.
+    /// The stars that both images show if coordinates are right within `rim` pixels.
     private func overlapping(rim: Double) -> (new: [Int], old: [Int]) {
         let (width, height) = (Double(infos.new.width), Double(infos.new.height))
         let olds = old.filter { index in

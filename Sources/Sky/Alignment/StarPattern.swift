@@ -1,24 +1,24 @@
 import Glibc
 
-/// Finds how one set of stars lies over another when nothing or little is known: by a shift on which most pairs of stars
-/// agree, else by pairs of stars at equal distances, which also gives the turn (after Groth 1986, AJ 91, 1244, with
-/// pairs in the place of triangles: two exposures by one camera have the same scale).
+/// Finds how one set of stars lies over another if little or nothing is known. It tries shifts on which most pairs of stars
+/// agree, and then pairs of stars at equal distances, which also give the rotation. (This follows Groth 1986, AJ 91, 1244, with
+/// pairs in the place of triangles: two exposures by one camera have the same scale.)
 struct StarPattern {
     private let old: [(x: Double, y: Double)]
     private let new: [(x: Double, y: Double)]
     private let index: PositionIndex
 
-    /// Distance within which a star counts as found, in pixels.
+    /// The distance within which a star counts as found, in pixels.
     private static let tolerance = 3.0
-    /// Stars of each image that are looked at, and of those for whose pairs.
+    /// The number of stars of each image that are used; below, the number of those whose pairs are used.
     private static let most = 200
     private static let mostPaired = 40
-    /// Nearer pairs say little about a direction.
+    /// Closer pairs tell little about a direction.
     private static let shortestPair = 30.0
-    /// Turns and shifts that are tried at most.
+    /// The largest number of rotations and shifts that are tried.
     private static let mostTrials = 20_000
 
-    /// How far a motion may take the corners of the new image, in pixels, and where these are.
+    /// How far a motion may move the corners of the new image, in pixels, and the places of these corners.
     struct Limit {
         var pixels: Double
         var corners: [(x: Double, y: Double)]
@@ -27,8 +27,8 @@ struct StarPattern {
     private let limit: Limit?
 
     /// - Parameters:
-    ///   - old: positions in pixels, the brightest first; `new` likewise.
-    ///   - limit: of the motions that are thought possible; `nil` for any.
+    ///   - old: The positions in pixels, the brightest first; the same for `new`.
+    ///   - limit: The limit of the motions that are possible; `nil` for any motion.
     init(old: [(x: Double, y: Double)], new: [(x: Double, y: Double)], limit: Limit? = nil) {
         self.limit = limit
         self.old = Array(old.prefix(Self.most))
@@ -36,12 +36,13 @@ struct StarPattern {
         index = PositionIndex(self.new.map { ($0.x, $0.y) }, cell: Self.tolerance)
     }
 
-    /// The motion that takes the old stars to the new ones, and how many agree on it; `nil` where there is none that many do.
+    /// The motion that takes the old stars to the new ones, and the number of stars that agree on it; `nil` if not enough stars
+    /// agree on any motion.
     func motion() -> (motion: RigidMotion, count: Int)? {
         let possible = min(old.count, new.count)
         guard possible > 0 else { return nil }
         let standing = agreement(.identity, among: old)
-        // Most stars are where they are said to be, or there are too few to contradict.
+        // Most stars are where they should be, or there are too few to contradict.
         if standing * 10 >= possible * 3 || (possible < 6 && standing > 0) { return (.identity, standing) }
         var best = (motion: RigidMotion.identity, count: standing)
         for shift in shifts() where isPossible(shift) {
@@ -114,7 +115,7 @@ struct StarPattern {
         return pairs.sorted { ($0.length, $0.first, $0.second) < ($1.length, $1.first, $1.second) }
     }
 
-    /// The turn and shift that most of the brightest stars agree on.
+    /// The rotation and shift on which most of the brightest stars agree.
     private func turn() -> (motion: RigidMotion, count: Int)? {
         let (some, others) = (Self.pairs(old.prefix(Self.mostPaired)), Self.pairs(new.prefix(Self.mostPaired)))
         var best: (motion: RigidMotion, count: Int)?
@@ -133,7 +134,7 @@ struct StarPattern {
                             a: old[pair.first], b: old[pair.second], c: new[c], d: new[d])
                     else { continue }
                     guard isPossible(motion) else { continue }
-                    // A quick look at the brightest first: nearly all trials end here.
+                    // A test of only the brightest comes first, because nearly all trials end here.
                     guard agreement(motion, among: Array(old.prefix(12))) >= 4 else { continue }
                     let count = agreement(motion, among: old)
                     if count > best?.count ?? 0 { best = (motion, count) }

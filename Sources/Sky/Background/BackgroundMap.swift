@@ -2,8 +2,8 @@ import Base
 
 /// The background of a whole image: a level at each mesh's centre, filtered, with a bicubic spline between them.
 ///
-/// The same numbers as SEP's `sep_background` and `sep_bkg_subarray` on the whole image, operation by operation, in
-/// single precision as there: a source then has the same pixels in a sector as in the whole image.
+/// The numbers are those of SEP's `sep_background` and `sep_bkg_subarray` on the whole image, operation by operation, in single
+/// precision as there. So a source has the same pixels in a sector as in the whole image.
 public struct BackgroundMap: Hashable, Sendable {
     /// Columns of the image.
     public let width: Int
@@ -13,9 +13,9 @@ public struct BackgroundMap: Hashable, Sendable {
     public let meshSize: Int
     /// Median level of the meshes, in units of the image.
     public let globalLevel: Float
-    /// Median noise (1 sigma) of the meshes: what detection thresholds are multiples of.
+    /// Median noise (1 sigma) of the meshes. Detection thresholds are multiples of it.
     public let globalRMS: Float
-    /// What the sigmas of an image of weights are to be multiplied with; 1 where they are in units of the image.
+    /// The factor for the sigmas of an image of weights; 1 if they are in units of the image.
     public let noiseScale: Float
 
     /// Filtered levels at the nodes, row by row.
@@ -23,15 +23,15 @@ public struct BackgroundMap: Hashable, Sendable {
     /// The levels' second derivatives along y.
     let derivatives: [Float]
 
-    /// About what it takes in memory.
+    /// About how much memory the map takes.
     package var byteCount: Int { (levels.count + derivatives.count) * MemoryLayout<Float>.size }
 
     package var columns: Int { (width - 1) / meshSize + 1 }
     package var rows: Int { (height - 1) / meshSize + 1 }
 
-    /// Stitches the tiles of all sectors of an image, in whatever order they came, and filters the result.
+    /// Stitches the tiles of all sectors of an image, in any order, and filters the result.
     ///
-    /// - Throws: `.failed` where tiles are missing, overlap or belong to another image.
+    /// - Throws: `.failed` if tiles are missing, overlap or belong to another image.
     public init(tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
         try configuration.validate()
         guard info.width > 0, info.height > 0 else { throw SkyError(.badInput, "an image without pixels") }
@@ -47,9 +47,9 @@ public struct BackgroundMap: Hashable, Sendable {
             noiseScale: Self.noiseScale(tiles))
     }
 
-    /// The noise of the whole image as a map of its own, filtered as the levels are: what SExtractor calls `BACKGROUND_RMS`.
+    /// The noise of the whole image as a map of its own, filtered as the levels are (SExtractor's `BACKGROUND_RMS`).
     ///
-    /// - Throws: as for the map of the levels.
+    /// - Throws: The same errors as for the map of the levels.
     package static func noise(
         tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundMap {
@@ -63,7 +63,7 @@ public struct BackgroundMap: Hashable, Sendable {
             globalLevel: map.globalRMS, globalRMS: map.globalRMS, noiseScale: 1)
     }
 
-    /// The median ratio of the noise that was measured to that of the weights, as in SExtractor.
+    /// The median ratio of the measured noise to that of the weights, as in SExtractor.
     private static func noiseScale(_ tiles: [BackgroundTile]) -> Float {
         let ratios = tiles.flatMap { tile in
             zip(tile.sigmas.values, tile.variances?.values ?? []).map { $0 / $1.squareRoot() }
@@ -94,7 +94,7 @@ public struct BackgroundMap: Hashable, Sendable {
 
     /// Subtracts the background from the pixels of `rect`, which lie row by row in `pixels`. NaN stays NaN.
     ///
-    /// A rectangle that is not inside the image, or pixels that are not the rectangle's, are left as they are.
+    /// A rectangle that is not inside the image, or pixels whose number does not fit the rectangle, are left as they are.
     public func subtract(from pixels: inout [Float], rect: PixelRect) {
         let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
         guard info.contains(rect), pixels.count == rect.width * rect.height else { return }
@@ -117,7 +117,7 @@ public struct BackgroundMap: Hashable, Sendable {
 
     /// The background at single pixels of `rect`, counted from its corner.
     ///
-    /// - Returns: as many levels as there are places; 0 for a place outside.
+    /// - Returns: As many levels as there are places; 0 for a place outside.
     func levels(at places: [(x: Int, y: Int)], in rect: PixelRect) -> [Float] {
         let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
         guard info.contains(rect) else { return places.map { _ in 0 } }
@@ -162,12 +162,12 @@ public struct BackgroundMap: Hashable, Sendable {
         return SplineLines(nodes: nodes, slopes: NaturalSpline.secondDerivatives(nodes), count: count)
     }
 
-    /// The row of nodes above a line of pixels, and the way from there in meshes.
+    /// The row of nodes above a line of pixels, and the distance from there in meshes.
     private func place(ofLine y: Int) -> (row: Int, offset: Float) {
         var dy = Float(Double(Float(y) / Float(meshSize)) - 0.5)
         var row = Int(dy)
         dy -= Float(row)
-        // Int() rounds towards zero as C does, so the first half mesh has row 0 and a negative dy by itself.
+        // Int() rounds towards zero as C does, so the first half mesh gets row 0 and a negative dy without further code.
         if row >= rows - 1 {
             row = rows - 2
             dy += 1
@@ -175,10 +175,10 @@ public struct BackgroundMap: Hashable, Sendable {
         return (row, dy)
     }
 
-    /// For each column of pixels the node to its left and the way from there, in meshes.
+    /// For each column of pixels, the node to its left and the distance from there, in meshes.
     ///
-    /// SEP adds up the way along the line, rounding as it goes, and starts anew at each node: so do we, from the
-    /// image's first column on, or the last bits would depend on the sector.
+    /// SEP adds up the distance along the line, rounds at each step, and starts anew at each node. This code does the same from
+    /// the image's first column on; otherwise the last bits would depend on the sector.
     private func columnPlaces(_ range: Range<Int>) -> [(node: Int, offset: Float)] {
         let step = Float(1.0 / Double(meshSize))
         let atNode = Float((meshSize + 1) % 2) * step / 2
@@ -210,7 +210,7 @@ extension BackgroundMap: Codable {
         case width, height, meshSize, globalLevel, globalRMS, levels, noiseScale
     }
 
-    /// Decodes a map and refuses one that fits no image, so that nothing behind it has to check again.
+    /// Decodes a map and refuses one that fits no image, so that later code need not check again.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let width = try container.decode(Int.self, forKey: .width)
@@ -234,7 +234,7 @@ extension BackgroundMap: Codable {
             noiseScale: scale)
     }
 
-    /// Encodes what the rest is computed from.
+    /// Encodes the values from which the rest is computed.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(width, forKey: .width)

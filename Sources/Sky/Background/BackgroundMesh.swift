@@ -1,10 +1,10 @@
 import Base
 
-/// The meshes of a whole image on their way from tiles to a map.
+/// The meshes of a whole image between the tiles and the map.
 struct BackgroundMesh {
     let columns: Int
     let rows: Int
-    /// NaN where a mesh is bad, until `replaceBadMeshes`.
+    /// The levels, NaN for a bad mesh until `replaceBadMeshes`.
     private(set) var levels: [Float]
     private(set) var sigmas: [Float]
 
@@ -43,7 +43,7 @@ struct BackgroundMesh {
         }
     }
 
-    /// Gives each bad mesh the mean of the good meshes nearest to it; 0 with noise 1 where none is good.
+    /// Gives each bad mesh the mean of the nearest good meshes. If no mesh is good, all get the level 0 and the noise 1.
     mutating func replaceBadMeshes() {
         let bad = levels.indices.filter { levels[$0].isNaN }
         guard !bad.isEmpty else { return }
@@ -66,7 +66,7 @@ struct BackgroundMesh {
         }
     }
 
-    /// A median over `side` x `side` meshes, fewer at the edges so that the window stays centred.
+    /// Applies a median over `side` x `side` meshes, fewer at the edges so that the window stays centred.
     mutating func filter(side: Int) {
         let (oldLevels, oldSigmas) = (levels, sigmas)
         let half = side / 2
@@ -88,7 +88,7 @@ struct BackgroundMesh {
         }
     }
 
-    /// The median noise; where that is zero (mostly blank frames), the median of the meshes that have some.
+    /// The median noise. If that is zero (in mostly blank frames), it is the median of the meshes that have noise.
     var globalRMS: Float {
         let median = Self.median(sigmas)
         guard !(median > 0) else { return median }
@@ -96,13 +96,13 @@ struct BackgroundMesh {
         return tail.isEmpty ? 1 : Self.median(Array(tail))
     }
 
-    /// The middle value, or the mean of the two.
+    /// The middle value, or the mean of the two middle values.
     static func median(_ values: [Float]) -> Float {
         var values = values
         return middle(&values)
     }
 
-    /// The same, which leaves them sorted.
+    /// The same, but it sorts the values in place.
     private static func middle(_ sorted: inout [Float]) -> Float {
         sorted.sort()
         guard sorted.count > 1 else { return sorted.first ?? 0 }

@@ -3,8 +3,8 @@ import CSEP
 
 /// The background of one sector's core: a level and a noise for each mesh, as measured, before any smoothing.
 ///
-/// A mesh's value needs no pixel outside the mesh, and cores begin at multiples of the mesh: tiles of all sectors
-/// together are exactly what one look at the whole image gives.
+/// A mesh's value needs no pixel outside the mesh, and cores begin at multiples of the mesh. So the tiles of all sectors
+/// together are exactly those of the whole image measured at once.
 public struct BackgroundTile: Hashable, Codable, Sendable {
     /// Index of the sector whose core this is.
     public var sector: Int
@@ -16,23 +16,23 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
     public var columns: Int
     /// Meshes down.
     public var rows: Int
-    /// Background level of each mesh, row by row, in units of the image; NaN marks a bad mesh: one with fewer than
+    /// Background level of each mesh, row by row, in units of the image. NaN marks a bad mesh, which is one with fewer than
     /// half of its pixels usable.
     public var levels: PackedFloats
-    /// Background noise (1 sigma) of each mesh; NaN where the mesh is bad.
+    /// Background noise (1 sigma) of each mesh; NaN for a bad mesh.
     public var sigmas: PackedFloats
-    /// Pixels that stand out from the sky: about how much work the sector will be. `nil` in results of older versions.
+    /// Pixels that stand out from the sky, as an estimate of the sector's work. `nil` in results of older versions.
     public var brightPixels: Int?
-    /// Mean of what the weights say of each mesh's variance; `nil` without weights.
+    /// Mean variance of each mesh by the weights; `nil` without weights.
     public var variances: PackedFloats?
 
     /// Measures the meshes of `core`.
     ///
     /// - Parameters:
-    ///   - pixels: The core's pixels row by row, NaN where there is none.
-    ///   - sigmas: What weights say of each pixel's noise.
+    ///   - pixels: The core's pixels row by row, NaN for a missing one.
+    ///   - sigmas: The noise of each pixel by the weights.
     ///   - sector: A sector whose core begins at a multiple of the mesh.
-    /// - Throws: `.failed` where SEP has no memory, `.badInput` where the core is not aligned.
+    /// - Throws: `.failed` if SEP has no memory, `.badInput` if the core is not aligned.
     init(
         pixels: [Float], sigmas weights: [Float]? = nil, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) {
@@ -62,11 +62,12 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         self.sigmas = PackedFloats(sigmas)
     }
 
-    /// `sep_background` without its filter: it smooths within one sector what only the whole image can smooth.
+    /// Measures by `sep_background` without its filter, because only the whole image can be smoothed and not one sector.
     private static func measure(
         _ pixels: [Float], core: PixelRect, mesh: Int
     ) throws(SkyError) -> (levels: [Float], sigmas: [Float]) {
-        // A mask as well as NaN: SEP turns NaN into a histogram bin, which only some processors put out of range.
+        // The pixels need a mask as well as NaN: SEP turns NaN into a histogram bin, and only on some processors that bin is
+        // out of range.
         let mask = pixels.missing
         var map: UnsafeMutablePointer<sep_bkg>?
         let status = pixels.withUnsafeBufferPointer { data in
@@ -92,7 +93,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         )
     }
 
-    /// The mean of the squares of `sigmas` in each mesh, where there are pixels; NaN where there is none.
+    /// The mean of the squares of `sigmas` over the pixels of each mesh; NaN for a mesh without pixels.
     private static func meanSquares(_ sigmas: [Float], of pixels: [Float], width: Int, mesh: Int) -> [Float] {
         let columns = (width - 1) / mesh + 1
         var sums = [Double](repeating: 0, count: columns * ((pixels.count / width - 1) / mesh + 1))
@@ -105,7 +106,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         return zip(sums, counts).map { Float($0 / $1) }
     }
 
-    /// How many pixels are above the limit of their mesh.
+    /// The number of pixels above the limit of their mesh.
     private static func brightPixels(_ pixels: [Float], width: Int, mesh: Int, limits: [Float]) -> Int {
         let columns = (width - 1) / mesh + 1
         var count = 0
@@ -114,7 +115,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
                 let line = start / width / mesh * columns
                 for column in 0..<columns {
                     let limit = limits[line + column]
-                    // A sum without a check, of which the processor does several at a time.
+                    // The sum has no overflow check, so the processor can add several at a time.
                     for index in start + column * mesh..<start + min(width, (column + 1) * mesh) {
                         count &+= pixels[index] > limit ? 1 : 0
                     }
@@ -124,16 +125,17 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         return count
     }
 
-    /// How many of some pixels are numbers.
+    /// The number of pixels that are not NaN.
     private static func numbers(_ pixels: UnsafePointer<Float>, count: Int) -> Int {
-        // As many bits as a pixel has, so that four are looked at a time.
+        // The counter has as many bits as a pixel, so that the processor compares four at a time.
         var numbers: Int32 = 0
         for index in 0..<count { numbers &+= pixels[index] == pixels[index] ? 1 : 0 }
         return Int(numbers)
     }
 
-    /// SEP replaces bad meshes by its own neighbours; the image's other sectors may know better ones. So find them
-    /// by SEP's own rule: fewer than half of the pixels usable (SExtractor's `BACK_MINGOODFRAC`).
+    /// Finds the meshes that SEP takes as good, by SEP's own rule: at least half of the pixels are usable (SExtractor's
+    /// `BACK_MINGOODFRAC`). SEP replaces a bad mesh by its neighbours in the sector, although other sectors may have better
+    /// ones.
     private static func usableMeshes(_ pixels: [Float], width: Int, height: Int, mesh: Int) -> [Bool] {
         var usable: [Bool] = []
         for top in stride(from: 0, to: height, by: mesh) {

@@ -1,10 +1,10 @@
-/// A cubic spline through evenly spaced nodes with no curvature at its ends.
+/// A cubic spline through evenly spaced nodes, with no curvature at its ends.
 enum NaturalSpline {
-    /// Of eight splines at a time the second derivatives at the nodes, over six, in the single precision and the order of
-    /// SExtractor and SEP: one elimination down, one substitution up.
+    /// The second derivatives at the nodes, over six, of eight splines at a time. They are computed in the single precision and
+    /// the order of SExtractor and SEP: one elimination down, one substitution up.
     ///
-    /// They divide by six in double precision and round to single then, which is what single precision gives (double
-    /// has more than twice the digits).
+    /// SExtractor and SEP divide by six in double precision and then round to single. Single precision gives the same result
+    /// (double has more than twice the digits).
     static func secondDerivatives(_ nodes: [SIMD8<Float>]) -> [SIMD8<Float>] {
         let count = nodes.count
         var sums = [SIMD8<Float>](repeating: .zero, count: count)
@@ -22,7 +22,7 @@ enum NaturalSpline {
         return sums
     }
 
-    /// The same of one spline.
+    /// The same for one spline.
     static func secondDerivatives(_ nodes: [Float]) -> [Float] {
         secondDerivatives(nodes.map { SIMD8(repeating: $0) }).map { $0[0] }
     }

@@ -1,8 +1,8 @@
 /// Finds the good meshes that are nearest to a bad one.
 ///
-/// A mosaic that was turned has a border of bad meshes hundreds wide. To look at all meshes around each of them takes the
-/// square of that; here each column knows its good meshes next above and below every row, so that only one line is looked
-/// along.
+/// A mosaic that was rotated has a border of bad meshes that is hundreds wide. A search through all meshes around each of them
+/// takes the square of that. Here each column knows its nearest good meshes above and below every row, so that a search goes
+/// along one line only.
 struct NearestMeshes {
     private let columns: Int
     private let rows: Int
@@ -25,7 +25,7 @@ struct NearestMeshes {
         }
     }
 
-    /// The good meshes at the smallest distance, row by row: sums in single precision depend on the order.
+    /// The good meshes at the smallest distance, row by row. The order matters, because sums in single precision depend on it.
     func nearest(to place: Int) -> [Int] {
         let (x0, y0) = (place % columns, place / columns)
         var best = Int.max

@@ -1,13 +1,13 @@
 /// The splines along up to eight lines of pixels that lie one below the other, between the same two rows of nodes.
 struct SplineLines {
-    /// Of each column of nodes the level in each of the lines.
+    /// The level in each of the lines, for each column of nodes.
     let nodes: [SIMD8<Float>]
     /// The second derivatives along x, over six.
     let slopes: [SIMD8<Float>]
-    /// How many lines there are.
+    /// The number of lines.
     var count = SplineLines.limit
 
-    /// Most lines.
+    /// The largest number of lines.
     static let limit = 8
 
     /// The background in line `lane` at a place between two nodes.

@@ -1,15 +1,16 @@
-/// Columns of pixels between the same two nodes of a spline: what the spline needs of a column is the same in every line.
+/// Columns of pixels between the same two nodes of a spline. The values that the spline needs for a column are the same in
+/// every line.
 struct SplineRuns {
     /// Columns that have the same node to their left.
     private var runs: [(columns: Range<Int>, node: Int)] = []
-    /// For each column the way from the left node and that to the right one, in meshes.
+    /// For each column, the distance from the left node and the distance to the right one, in meshes.
     private var offsets: [Float] = []
     private var rests: [Float] = []
-    /// Their squares, less 1.
+    /// The squares of these, less 1.
     private var offsetFactors: [Float] = []
     private var restFactors: [Float] = []
 
-    /// - Parameter places: For each column its left node and the way from there.
+    /// - Parameter places: For each column, its left node and the distance from there.
     init(_ places: [(node: Int, offset: Float)]) {
         offsets = places.map(\.offset)
         rests = offsets.map { 1 - $0 }
@@ -24,7 +25,7 @@ struct SplineRuns {
         }
     }
 
-    /// Takes the spline of line `lane` from its pixels, with the operations of SEP in their order.
+    /// Subtracts the spline of line `lane` from its pixels, with the operations of SEP in their order.
     func subtract(_ spline: SplineLines, lane: Int, from pixels: UnsafeMutableBufferPointer<Float>) {
         let (nodes, slopes) = (spline.nodes, spline.slopes)
         guard nodes.count > 1 else {

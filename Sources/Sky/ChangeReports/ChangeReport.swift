@@ -1,17 +1,18 @@
 import Foundation
 
-/// What has changed between two images, as a page that needs no other file: each change with what was, what is and the difference.
+/// The changes between two images, as a page that needs no other file. It shows each change with the old image, the new image
+/// and the difference.
 public struct ChangeReport: Sendable {
     private let table: ChangeTable
     private let cutouts: [Int: EpochCutouts]
     private let tracks: [MoverTrack]
 
-    /// Changes that are drawn, the strongest: more make no page that somebody would read.
+    /// The largest number of changes that are drawn, the strongest first. A page with more would be too long to read.
     public static let mostPictures = 300
 
     /// - Parameters:
-    ///   - cutouts: of rows of the table, by their place there.
-    ///   - tracks: of moving sources in three or more images.
+    ///   - cutouts: The pictures of rows of the table, by the row's place there.
+    ///   - tracks: The tracks of moving sources in three or more images.
     public init(_ table: ChangeTable, cutouts: [Int: EpochCutouts], tracks: [MoverTrack] = []) {
         (self.table, self.cutouts, self.tracks) = (table, cutouts, tracks)
     }

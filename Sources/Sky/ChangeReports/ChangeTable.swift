@@ -1,16 +1,16 @@
 import Base
 import Glibc
 
-/// What has changed between two images, as a table.
+/// The changes between two images, as a table.
 public struct ChangeTable: Sendable {
-    /// The rows, and how the images fit.
+    /// The rows, and how well the images fit each other.
     public let comparison: EpochComparison
     /// The images as the reader should see them.
     public let image: String
     public let reference: String
     /// Magnitude of one unit of flux in the new image.
     public let zeroPoint: Double
-    /// Whether rates are by the hour.
+    /// Whether rates are per hour.
     public let hasTimes: Bool
 
     public init(
@@ -23,7 +23,7 @@ public struct ChangeTable: Sendable {
     /// The rows of one kind.
     public func count(_ kind: EpochChange.Kind) -> Int { comparison.changes.count { $0.kind == kind } }
 
-    /// What decided it, a line each.
+    /// The facts that decided the result, one in each line.
     public var facts: [(name: String, value: String)] {
         let rate =
             (comparison.usesSky ? "arcsec" : "pixel") + (hasTimes ? " an hour" : " by the time between two images")
@@ -64,14 +64,14 @@ public struct ChangeTable: Sendable {
         return facts
     }
 
-    /// Why nothing can be said of what has changed, in words; `nil` where the comparison sees.
+    /// Why the table says nothing about changes, in words; `nil` if the comparison is sensitive enough.
     public var blindness: String? {
         guard let depth = comparison.depth, depth.isBlind, let share = depth.share else { return nil }
         return "of the stars with a signal to noise above 10 that were put into the image, the comparison finds "
             + "\(DecimalText.fixed(100 * share, 0)) % only: what it does not report may well be there"
     }
 
-    /// How faint the comparison sees, in words.
+    /// How faint a source the comparison can find, in words.
     private func words(_ depth: EpochDepth) -> String {
         guard depth.injected > 0 else { return "none could be put where both images show something" }
         var words = "\(depth.found) of \(depth.injected) found"
@@ -81,14 +81,14 @@ public struct ChangeTable: Sendable {
         return words + (self.depth.map { "; half of \($0)" } ?? "")
     }
 
-    /// The brightness at which half of what is new is found, in words; `nil` where that is not known.
+    /// The brightness at which half of the new sources are found, in words; `nil` if it is not known.
     public var depth: String? {
         guard let depth = comparison.depth, let flux = depth.flux, let ratio = depth.signalToNoise else { return nil }
         return
             "\(DecimalText.fixed(zeroPoint - 2.5 * log10(flux), 2)) mag (signal to noise \(DecimalText.fixed(ratio, 1)))"
     }
 
-    /// How far the comparison can be relied upon, in a line.
+    /// How reliable the comparison is, in one line.
     public var verdict: String {
         let fit = comparison
         func fixed(_ value: Double, _ digits: Int) -> String { DecimalText.fixed(value, digits) }

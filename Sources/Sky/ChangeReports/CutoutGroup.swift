@@ -1,16 +1,16 @@
-/// Changes that one task draws: of one part of the image, whose stars show how the seeing differs there.
+/// The changes that one task draws. They are in one part of the image, whose stars show how the seeing differs there.
 package struct CutoutGroup: Sendable {
     package let sector: Sector
-    /// Which of the changes, by their place in the list.
+    /// The changes, by their places in the list.
     package let changes: [Int]
 
-    /// Drawing so many takes some tenths of a second.
+    /// A task that draws this many changes takes some tenths of a second.
     static let most = 16
 
-    /// All groups of the strongest changes.
+    /// The groups of the strongest changes.
     ///
     /// - Parameters:
-    ///   - limit: Changes that are drawn in all.
+    ///   - limit: The number of changes that are drawn in all.
     ///   - sectors: The parts that were compared, at least one.
     package static func all(of changes: [EpochChange], limit: Int, in sectors: [Sector]) -> [CutoutGroup] {
         guard !sectors.isEmpty else { return [] }
@@ -25,7 +25,7 @@ package struct CutoutGroup: Sendable {
         }
     }
 
-    /// The part that a change lies in; the first for what is in none.
+    /// The part in which a change lies; the first one for a change that lies in none.
     private static func part(of change: EpochChange, _ sectors: [Sector]) -> Int {
         let (x, y) = (change.x.rounded() - 1, change.y.rounded() - 1)
         return sectors.firstIndex {

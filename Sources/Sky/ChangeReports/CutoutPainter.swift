@@ -1,25 +1,25 @@
 import Base
 
-/// Draws changes of one sector; how its seeing differs is found once, for all of them.
+/// Draws the changes of one sector. It finds only once, for all of them, how the seeing differs there.
 ///
-/// Blocking.
+/// Its calls block.
 package struct CutoutPainter {
     private let new: EpochImage
     private let old: EpochImage
     private let order: DifferenceOrder
     private let seeing: DifferenceImage.Seeing
     private let lanczos = LanczosFilter()
-    /// Found with the first change that both images have.
+    /// The match of the seeing. It is found with the first change that both images cover.
     private var match: SeeingMatch?
 
-    /// Smallest and largest side in pixels of the image, odd; picture pixels on the shorter side of a picture.
+    /// The smallest and the largest side in pixels of the image, odd; below, the pixels on the shorter side of a picture.
     private static let sides = 41...161
     private static let pictureSide = 200
-    /// Pixels around a place that has to be seen.
+    /// The pixels around a place that must be in the picture.
     private static let rim = 14.0
 
     private static let ink = Raster.Ink(red: 1, green: 0.66, blue: 0.15, opacity: 0.8)
-    /// Where nothing was compared: no grey, for each of those says something.
+    /// The colour of pixels that were not compared. It is not a grey, because every grey stands for a value.
     private static let blank = Raster.Ink(red: 0.13, green: 0.2, blue: 0.36, opacity: 1)
 
     typealias Place = (x: Double, y: Double)
@@ -29,9 +29,10 @@ package struct CutoutPainter {
         seeing = DifferenceImage.Seeing(order)
     }
 
-    /// Reads both images and draws them around the change; what one of them has not is black, and blue in the difference.
+    /// Reads both images and draws them around the change. Pixels that one of them does not have are black there, and blue in
+    /// the difference.
     ///
-    /// - Throws: `SkyError` where an image cannot be read.
+    /// - Throws: `SkyError` if an image cannot be read.
     package mutating func cutouts(of change: EpochChange) throws(SkyError) -> EpochCutouts {
         let place = (x: change.x - 1, y: change.y - 1)
         guard abs(place.x) < 1e7, abs(place.y) < 1e7 else {
@@ -57,7 +58,7 @@ package struct CutoutPainter {
             side: wanted.width)
     }
 
-    /// What is drawn: around both places, where that is not too much.
+    /// The square to draw: it covers both places, unless it would be too large.
     private static func square(around place: Place, and before: Place) -> PixelRect {
         let span = 2 * (max(abs(before.x - place.x), abs(before.y - place.y)) / 2 + rim)
         let half = min(max(Int(span.isFinite ? min(span, 1000) : 0), sides.lowerBound), sides.upperBound) / 2
@@ -69,7 +70,7 @@ package struct CutoutPainter {
         return PixelRect(x: centre.x - half, y: centre.y - half, width: 2 * half + 1, height: 2 * half + 1)
     }
 
-    /// Both images as they are, NaN where they have nothing.
+    /// The pixels of both images as they are, NaN where an image has none.
     private func pixels(in wanted: PixelRect) throws(SkyError) -> (old: [Float], new: [Float]) {
         var news = [Float](repeating: .nan, count: wanted.area)
         var olds = news
@@ -87,7 +88,8 @@ package struct CutoutPainter {
         return (olds, news)
     }
 
-    /// The difference as it is searched, in units of the noise around; NaN where one of the images has nothing.
+    /// The difference in the form in which changes are searched, in units of the noise around; NaN where one of the images has
+    /// no pixels.
     package mutating func difference(in wanted: PixelRect) throws(SkyError) -> [Float] {
         var values = [Float](repeating: .nan, count: wanted.area)
         let (width, height) = (new.info.width, new.info.height)
@@ -100,7 +102,7 @@ package struct CutoutPainter {
         let kernel = try kernel(frame, smoothed: difference)
         let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
         for index in difference.values.indices { difference.values[index] -= matched.values[index] }
-        // What the kernel takes from beyond the frame is not in it.
+        // The pixels for which the kernel would need pixels beyond the frame are left out.
         let whole = inner.grown(by: max(seeing.margin - kernel.radius, 0), width: width, height: height)
         let part = PixelRect(x: whole.x - rect.x, y: whole.y - rect.y, width: whole.width, height: whole.height)
         let noise = NoiseGrid(
@@ -125,11 +127,12 @@ package struct CutoutPainter {
         return found.kernel
     }
 
-    /// Where the source of a change was, in pixels of the new image: elsewhere only if it moved.
+    /// The place where the source of a change was, in pixels of the new image. It differs from the place of the change only if
+    /// the source moved.
     private func before(_ change: EpochChange) -> Place {
         let place = (x: change.x - 1, y: change.y - 1)
         guard change.kind == .moved else { return place }
-        // A step each way says how the old image's pixels lie; it is the same all over a cut-out.
+        // One step along each axis tells how the old image's pixels lie, which is the same all over a cut-out.
         let alignment = order.alignment
         let (o, a, b) = (
             alignment.old(x: place.x, y: place.y), alignment.old(x: place.x + 1, y: place.y),
@@ -145,7 +148,7 @@ package struct CutoutPainter {
         return before.x.isFinite && before.y.isFinite ? before : place
     }
 
-    /// The pixels of `rect`, row by row, and which of `wanted` each is.
+    /// The pixels of `rect`, row by row, each with its index in `wanted`.
     private static func indices(of rect: PixelRect, in wanted: PixelRect) -> [(from: Int, to: Int)] {
         (0..<rect.area).map { from in
             let (row, column) = from.quotientAndRemainder(dividingBy: rect.width)

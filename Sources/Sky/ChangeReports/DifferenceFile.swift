@@ -1,17 +1,18 @@
 import Base
 
-/// The difference of two images and its noise as a FITS file (`--difference`): put together part by part, then written.
+/// The difference of two images and its noise as a FITS file (`--difference`). The parts are added one by one, and then the
+/// file is written.
 package struct DifferenceFile: Sendable {
     private let info: ImageInfo
-    /// NaN where nothing was compared.
+    /// The difference, NaN where the images were not compared.
     private var difference: [Float]
     private var noise: [Float]
 
-    /// What its name ends with.
+    /// The ending of the file's name.
     package static let ending = ".difference.fits"
 
-    /// - Parameter info: Of the new image, as its catalogue has it.
-    /// - Throws: as ``check(_:)``.
+    /// - Parameter info: The information on the new image, from its catalogue.
+    /// - Throws: The errors of ``check(_:)``.
     package init(of info: ImageInfo) throws(SkyError) {
         try Self.check(info)
         self.info = info
@@ -19,9 +20,9 @@ package struct DifferenceFile: Sendable {
         noise = difference
     }
 
-    /// To be asked before anything of an image is written.
+    /// Checks the size of an image; call it before anything of the image is written.
     ///
-    /// - Throws: `.badInput` for an image of more pixels than are put together in memory.
+    /// - Throws: `.badInput` for an image that has more pixels than can be put together in memory.
     package static func check(_ info: ImageInfo) throws(SkyError) {
         let (area, overflow) = info.width.multipliedReportingOverflow(by: info.height)
         guard !overflow, area <= CheckImage.pixelLimit else {
@@ -32,7 +33,7 @@ package struct DifferenceFile: Sendable {
         }
     }
 
-    /// Takes in a part; what does not fit the image is left out.
+    /// Adds a part; a part that does not fit the image is left out.
     package mutating func add(_ planes: DifferencePlanes) {
         let core = planes.core
         guard info.contains(core), planes.isSound(of: core) else { return }
@@ -40,11 +41,11 @@ package struct DifferenceFile: Sendable {
         planes.noise.copy(to: core, of: &noise, width: info.width)
     }
 
-    /// Writes it whole or not at all.
+    /// Writes the file completely or not at all.
     ///
     /// - Parameters:
-    ///   - catalogue: Of the new image: its header says where the pixels lie in the sky.
-    ///   - reference: What the image was compared with.
+    ///   - catalogue: The catalogue of the new image, whose header says where the pixels lie in the sky.
+    ///   - reference: The name of the image with which the new one was compared.
     /// - Throws: `SkyError` naming the file and the reason.
     package func write(to path: String, catalogue: Catalogue, image: String, reference: String) throws(SkyError) {
         let cards = (catalogue.info.header ?? []).filter(ImageCards.isOfPlace)

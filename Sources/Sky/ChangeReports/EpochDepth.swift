@@ -1,37 +1,38 @@
 import Glibc
 
-/// How faint a comparison sees: what it made of stars that it put into the new image's copy.
+/// How faint a source a comparison can find, by the stars that it added to a copy of the new image.
 ///
-/// Counted are *clear* stars: those whose place no source of either catalogue is near. Where too few are clear, as in a crowded field,
-/// all count.
+/// Only *clear* stars count, which are those with no source of either catalogue near. If too few are clear, as in a crowded
+/// field, all stars count.
 public struct EpochDepth: Hashable, Codable, Sendable {
-    /// Stars that were put in where both images show something, and those that were reported.
+    /// The stars that were added where both images have pixels, and below, those that were reported.
     public let injected: Int
     public let found: Int
-    /// Of them, the clear ones with a signal to noise of ten and more in the new image.
+    /// Of the stars that count, those with a signal to noise of at least ten in the new image; below, those of them that were
+    /// reported.
     public let bright: Int
     public let brightFound: Int
-    /// The total flux, in units of the new image, and the signal to noise there at which half are found; `nil` where that lies
-    /// outside of what was put in.
+    /// The total flux, in units of the new image, and the signal to noise there, at which half of the stars are found; `nil` if
+    /// it lies outside the range of the stars that were added.
     public let flux: Double?
     public let signalToNoise: Double?
 
-    /// From this signal to noise on, nothing new should be missed.
+    /// Above this signal to noise, a comparison should miss no new source.
     public static let brightSignalToNoise = 10.0
-    /// Of the bright ones, the share below which a comparison is blind.
+    /// If a smaller share of the bright stars is found, the comparison is blind.
     private static let blindShare = 0.8
-    /// Fewer bright stars tell nothing.
+    /// Fewer bright stars do not tell the share.
     private static let enough = 20
     /// Width of a bin of the completeness in magnitudes.
     private static let binWidth = 0.4
 
-    /// Share of the bright ones that was found; `nil` where there are too few to tell.
+    /// The share of the bright stars that were found; `nil` if there are too few to tell.
     public var share: Double? { bright < Self.enough ? nil : Double(brightFound) / Double(bright) }
 
-    /// Whether what is well above the noise is missed.
+    /// Whether the comparison misses sources well above the noise.
     public var isBlind: Bool { share.map { $0 < Self.blindShare } ?? false }
 
-    /// - Parameter pair: says where the old image's sources are.
+    /// - Parameter pair: The match of the images, which tells where the old image's sources are.
     init(_ outcomes: [InjectedChange.Outcome], new: Catalogue, old: Catalogue, pair: EpochPair) {
         injected = outcomes.count
         found = outcomes.count(where: \.isFound)
@@ -46,12 +47,12 @@ public struct EpochDepth: Hashable, Codable, Sendable {
         let counted = bright(clear).count < Self.enough ? outcomes : clear
         self.bright = bright(counted).count
         brightFound = bright(counted).count(where: \.isFound)
-        // With two values for brightness: how noisy the image is differs from part to part of it.
+        // Brightness is measured in two ways, because the noise differs from part to part of the image.
         flux = Self.half(counted) { -2.5 * log10($0.flux) }.map { pow(10, -0.4 * $0) }
         signalToNoise = Self.half(counted) { -2.5 * log10($0.signalToNoise) }.map { pow(10, -0.4 * $0) }
     }
 
-    /// The magnitude at which half are found.
+    /// The magnitude at which half of the stars are found.
     private static func half(
         _ stars: [InjectedChange.Outcome], _ magnitude: (InjectedChange.Outcome) -> Double
     ) -> Double? {

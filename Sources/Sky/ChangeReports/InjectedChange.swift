@@ -1,19 +1,19 @@
 import Base
 import Glibc
 
-/// A star that a comparison puts into the new image's copy, where none is, to see whether it finds what is new.
+/// A star that a comparison adds to a copy of the new image, where there is none, to see whether it finds new sources.
 public struct InjectedChange: Hashable, Codable, Sendable {
-    /// Place among all stars of the comparison, from 1; the noise of its photons follows from it.
+    /// The star's place among all stars of the comparison, from 1. The noise of its photons follows from it.
     package let number: Int
-    /// Pixels of the new image, counted from 0.
+    /// The star's position in pixels of the new image, counted from 0.
     package let x: Double
     package let y: Double
-    /// Of the star in the new image alone, in the best aperture that there is.
+    /// The star's signal to noise in the new image alone, in the best possible aperture.
     package let signalToNoise: Double
 
-    /// What became of it.
+    /// The result for one star.
     public struct Outcome: Hashable, Codable, Sendable {
-        /// As in `InjectedChange`.
+        /// The same as in `InjectedChange`.
         package let number: Int
         package let x: Double
         package let y: Double
@@ -24,16 +24,17 @@ public struct InjectedChange: Hashable, Codable, Sendable {
         let isFound: Bool
     }
 
-    /// Stars of a comparison where nobody says how many: they tell a share above a signal to noise of 10 to 3 per cent, and cost a
-    /// comparison of one part a tenth of its time.
+    /// The number of stars if the user gives none. They determine the share above a signal to noise of 10 to 3 per cent, and
+    /// take a tenth of the time of a comparison of one part.
     public static let usualCount = 400
-    /// More tell no more.
+    /// A larger number gives no better result.
     public static let countLimit = 20_000
 
-    /// From what no comparison finds to what every one should.
+    /// The range goes from stars that no comparison finds to stars that every comparison should find.
     static let signalsToNoise = 2.0...100.0
 
-    /// Stars all over an image, one in each of as many equal steps of the logarithm of the signal to noise.
+    /// Stars all over an image. Their signals to noise are spread evenly in the logarithm, one star in each of `count` equal
+    /// steps.
     package static func all(_ count: Int, seed: UInt64, info: ImageInfo) -> [InjectedChange] {
         var random = RandomStream(seed: seed, .injected)
         let range = signalsToNoise
@@ -49,9 +50,9 @@ public struct InjectedChange: Hashable, Codable, Sendable {
     /// The pixel that its centre is in.
     var pixel: PixelRect { PixelRect(x: Int(x.rounded()), y: Int(y.rounded()), width: 1, height: 1) }
 
-    /// Refuses what no comparison asks for.
+    /// Refuses a star that no comparison asks for.
     ///
-    /// - Parameter core: of the sector that has the star.
+    /// - Parameter core: The core of the sector that has the star.
     package func validate(in core: PixelRect) throws(SkyError) {
         try SkyError.unless(
             Source.places.contains(x) && Source.places.contains(y) && core.contains(pixel),

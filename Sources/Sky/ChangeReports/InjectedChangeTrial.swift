@@ -1,27 +1,27 @@
 import Glibc
 
-/// Puts stars into a sector's new image, one at a time, and looks whether its comparison with the old one reports them: all that
-/// depends on the new image's pixels is done again around each star, from the search for sharp pixels on.
+/// Adds stars to a sector's new image, one at a time, and tests whether the comparison with the old image reports them. Around
+/// each star it repeats every step that depends on the new image's pixels, from the search for sharp pixels on.
 ///
-/// Stars look as those of the image do, not as the comparison thinks that they do, as far as the two can be told apart: where the
-/// width of stars is wrong, they are not found, and that is what this is to show.
+/// The stars look like those of the image, and not as the comparison assumes, as far as the two can be told apart. If the
+/// comparison's width of the stars is wrong, they are not found, and the trial should show just that.
 struct InjectedChangeTrial {
     private var vetting: CandidateVetting
     private let order: DifferenceOrder
     private let settings: DifferenceSettings
     private let blocked: [Bool]
-    /// The new image's pixels above its background, with all that is sharp.
+    /// The new image's pixels above its background, including the sharp ones.
     private let raw: PixelPlane
     private let rawNoise: Float
     private let light: PointLight
     private let sharp: SharpPixels
 
-    /// How a point of unit flux looks.
+    /// The light of a point source of unit flux.
     private enum PointLight {
         case measured(PointTemplate, LanczosFilter)
         case profile(MoffatProfile)
 
-        /// Pixels on each side of the middle one that have some of its light.
+        /// The number of pixels on each side of the middle one that have some of the light.
         var reach: Int {
             switch self {
             case .measured: PointTemplate.radius - 4
@@ -37,14 +37,14 @@ struct InjectedChangeTrial {
         }
     }
 
-    /// Wider stars than this have light beyond the template's moved pixels.
+    /// Wider stars than this have light beyond the pixels of the template that stay valid after a shift.
     private static let widestTemplate = 8.0
-    /// What cleaning may change beyond the light: the pixels beside a sharp one take part.
+    /// The number of pixels beyond the light that cleaning may change, because the neighbours of a sharp pixel take part.
     private static let rim = 3
 
     /// - Parameters:
-    ///   - vetting: of the sector as it is.
-    ///   - blocked: pixels that say nothing.
+    ///   - vetting: The vetting of the unchanged sector.
+    ///   - blocked: The pixels that cannot be used.
     init(
         _ vetting: CandidateVetting, order: DifferenceOrder, settings: DifferenceSettings, blocked: [Bool]
     ) {
@@ -58,7 +58,7 @@ struct InjectedChangeTrial {
         sharp = SharpPixels(fwhm: order.newSeeing, gain: order.gain)
     }
 
-    /// What becomes of a star; `nil` where one of the images has nothing at its place.
+    /// The result for a star; `nil` if one of the images has no pixels at its place.
     mutating func outcome(of star: InjectedChange) -> InjectedChange.Outcome? {
         let image = vetting.image
         let (px, py) = (star.x - Double(image.frame.rect.x), star.y - Double(image.frame.rect.y))
@@ -69,7 +69,8 @@ struct InjectedChangeTrial {
         else { return nil }
         let flux = flux(star.signalToNoise, image)
         let filter = Gaussian.weights(sigma: image.seeing.filter / Gaussian.fwhm).count / 2
-        // What changes of the image, of the smoothed image, and what that is made of.
+        // The rectangles are those of the pixels that change, of the smoothed pixels that change, and of the pixels from which
+        // these are made.
         let changed = light.reach + Self.rim
         let around = PixelRect(x: x, y: y, width: 1, height: 1)
         let smoothed = around.grown(by: changed + filter, width: width, height: height)
@@ -82,8 +83,8 @@ struct InjectedChangeTrial {
             number: star.number, x: star.x, y: star.y, signalToNoise: star.signalToNoise, flux: flux, isFound: isFound)
     }
 
-    /// The flux at which s = F / sqrt(F / gain + (noise / peak)^2), with the noise and the peak of a star in the smoothed image, which
-    /// is nearly the best aperture: the noise is that of the image whatever resampling has made of it.
+    /// The flux at which s = F / sqrt(F / gain + (noise / peak)^2). The noise and the peak are those of a star in the smoothed
+    /// image, which is nearly the best aperture: this is the real noise of the image, including the effect of the resampling.
     private func flux(_ signalToNoise: Double, _ image: DifferenceImage) -> Double {
         let square = signalToNoise * signalToNoise
         let own = order.gain > 0 ? square / order.gain : 0
@@ -133,7 +134,7 @@ struct InjectedChangeTrial {
         }
     }
 
-    /// Whether the comparison reports something new at a place of the frame.
+    /// Whether the comparison reports a new source at a place of the frame.
     private func finds(_ x: Double, _ y: Double) -> Bool {
         let image = vetting.image
         let tolerance = max(image.seeing.new / 2, 1)
@@ -149,7 +150,7 @@ struct InjectedChangeTrial {
         }
     }
 
-    /// What an image was before a star was put into it.
+    /// The parts of an image before a star was added to it.
     private struct Saved {
         let rect: PixelRect
         private var planes: [[Float]]

@@ -1,13 +1,14 @@
 import Glibc
 
-/// Greys for a difference in units of its noise: as much light as dark, the same in every picture, so that two can be compared.
-/// The noise is seen as a texture, and what is far above it is not all white (the inverse hyperbolic sine, as `GreyStretch`).
+/// Greys for a difference in units of its noise: as much light as dark, and the same in every picture, so that pictures can be
+/// compared. The noise appears as a texture, and values far above it are not all white (the inverse hyperbolic sine, as in
+/// `GreyStretch`).
 enum NoiseGreys {
-    /// Where black and white are, and where the linear part ends, in sigmas.
+    /// The values of black and white, and below, the end of the linear part, in sigmas.
     static let reach: Float = 60
     private static let softening: Float = 3
 
-    /// Grey of every value, 128 for none.
+    /// The grey of every value, 128 for a missing one.
     static func apply(to values: [Float]) -> [UInt8] {
         let white = asinhf(reach / softening)
         return values.map { value in

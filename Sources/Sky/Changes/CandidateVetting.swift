@@ -1,40 +1,42 @@
 import Glibc
 
-/// Whether a peak of the difference is what a point source would make.
+/// Decides whether a peak of the difference is one that a point source would make.
 struct CandidateVetting {
     var image: DifferenceImage
     let lanczos: LanczosFilter
-    /// Pixels that are bad or have a bad one near.
+    /// Whether each pixel is bad or has a bad one near.
     private let blocked: [Bool]
 
-    /// Opposite peaks beside it of at least this share, where the source is much brighter than what changed.
+    /// An opposite peak beside the peak with at least this share of its height makes it a dipole, if the source is much
+    /// brighter than the change.
     private static let dipoleShare = 0.35
-    /// Mean square of what is left after a point source was taken out, in units of its error.
+    /// The largest mean square of the residual after a point source was taken out, in units of its error.
     private static let largestMisfit = 2.0
-    /// Square deviation of a single pixel in the same units.
+    /// The largest square deviation of a single pixel, in the same units.
     private static let largestDeviation = 36.0
-    /// How well the point source's shape and error are known, as shares of its own and of the underlying light.
+    /// The errors of the point source's shape and of the underlying light, as shares of each.
     private static let shapeError = 0.12
     private static let hostError = 0.5
-    /// Where no star shows the shape, the error in every pixel as a share of the highest: that of a Gaussian instead of a Moffat function
-    /// of the same width.
+    /// If no star shows the shape, the error in every pixel as a share of the highest. It is that of a Gaussian instead of a
+    /// Moffat function of the same width.
     private static let unknownShapeError = 0.06
-    /// How far from a peak other light is looked for, in widths of a star, where the star itself has a twentieth of its height; from which
-    /// share of the height, and from how many sigma, light there is not the star's; and in how many directions.
+    /// The test for other light beside a peak. The first number is the distance from the peak in widths of a star, at which a
+    /// star itself has a twentieth of its height. The next two are the least light that is not the star's, as a share of the
+    /// height and in sigmas. The last is the number of directions.
     private static let beside = 1.2
     private static let besideShare = 0.6
     private static let besideSignificance = 3.5
     private static let directions = 24
-    /// Least significance beside bad pixels that are brighter.
+    /// The least significance of a peak beside bad pixels that are brighter.
     private static let leastBesideBad = 7.0
-    /// Pixels near the peak that are bad, at most.
+    /// The largest share of bad pixels near the peak.
     private static let badShare = 0.2
 
-    /// Why it is none; `nil` for a source. With the height above the surroundings.
+    /// Returns why the peak is not a source, or `nil` for a source, with the height above the surroundings.
     func examine(_ peak: DifferencePeak, threshold: Double) -> (refusal: DifferenceResult.Refusal?, height: Double) {
         let (level, opposite, bad) = surroundings(of: peak)
         let height = peak.height - level
-        // A halo's own height is not above what lies around it.
+        // The peak of a halo is not above its own surroundings.
         guard height * peak.height > 0, abs(height) > threshold * peak.error else { return (.surroundings, height) }
         if bad > Self.badShare { return (.edge, height) }
         if isRemainder(peak) { return (.shape, height) }
@@ -55,18 +57,18 @@ struct CandidateVetting {
         return (isPoint ? nil : .shape, height)
     }
 
-    /// A peak that stood up to this, as it is reported; without coordinates of the sky.
+    /// The candidate that is reported for a peak that passed; without coordinates of the sky.
     func candidate(_ peak: DifferencePeak, height: Double, alignment: EpochAlignment) -> DifferenceCandidate {
         let (x, y) = (Double(peak.x + image.frame.rect.x) + peak.dx, Double(peak.y + image.frame.rect.y) + peak.dy)
         let place = alignment.old(x: x, y: y)
         let index = peak.y * image.difference.width + peak.x
         let unit = 1 / image.template.peak
-        // Of a star at this place within its pixel.
+        // This is the factor of a star at this place within its pixel.
         let offset = image.template.moved(dx: peak.dx, dy: peak.dy, reach: 0, lanczos: lanczos)
         let here = offset.first.map { $0 > 0 ? 1 / Double($0) : unit } ?? unit
         let extra = Double(image.variances.values[index]) / 2
         func error(_ noise: Float) -> Double { (Double(noise) * Double(noise) + extra).squareRoot() * unit }
-        // A peak of width w and signal to noise s is known to w / s, over a little more than two.
+        // The position of a peak of width w and signal to noise s has an error of w / s, divided by a little more than two.
         let width = image.seeing.target / Gaussian.fwhm
         return DifferenceCandidate(
             x: x + 1, y: y + 1, xOld: place.x + 1, yOld: place.y + 1,
@@ -77,8 +79,8 @@ struct CandidateVetting {
             significance: height / peak.error)
     }
 
-    /// The median difference in a ring around the peak, above the level it was measured from; the highest peak of the other sign
-    /// near it; and the share of bad pixels within the seeing.
+    /// The median difference in a ring around the peak, above the level from which the peak was measured; the highest peak of
+    /// the other sign near it; and the share of bad pixels within the seeing.
     private func surroundings(of peak: DifferencePeak) -> (level: Double, opposite: Double, bad: Double) {
         let (width, height) = (image.difference.width, image.difference.height)
         let target = image.seeing.target
@@ -109,12 +111,13 @@ struct CandidateVetting {
         return (level, opposite, Double(counts.bad) / Double(max(counts.all, 1)))
     }
 
-    /// What light there is beside a peak that is as bright.
+    /// The light beside a peak that is as bright as the peak.
     private enum Beside {
         case none
-        /// Of bad pixels, whose light resampling scatters.
+        /// The light is that of bad pixels, which resampling spreads.
         case bad
-        /// To both sides, or far to one, as of no point source: the edge of a shadow, a trail. A neighbour by itself is none.
+        /// The light continues to both sides, or far to one side, as no point source does: the edge of a shadow, or a trail. A
+        /// neighbour alone does not count.
         case runsOn
     }
 
@@ -148,8 +151,8 @@ struct CandidateVetting {
         return isBesideBad ? .bad : .none
     }
 
-    /// Whether it may be what is left of a cosmic ray, of which the sharpest pixels were taken out: more than one of them lay within
-    /// the seeing. One by itself is a hot pixel, of which nothing is left.
+    /// Whether the peak may be the rest of a cosmic ray whose sharpest pixels were taken out. Then more than one of these
+    /// pixels lies within the seeing. A single one is a hot pixel, which leaves no rest.
     private func isRemainder(_ peak: DifferencePeak) -> Bool {
         let frame = image.frame
         let (width, height) = (frame.rect.width, frame.rect.height)
@@ -168,10 +171,10 @@ struct CandidateVetting {
         return count > (peak.height > 0 ? 1 : 4)
     }
 
-    /// How the unsmoothed images' difference compares with a point source.
+    /// Compares the difference of the unsmoothed images with a point source.
     ///
-    /// - Parameter level: of the difference around the peak, which the source stands on: a sky that was taken too high or too low
-    ///   is no fault of the source's shape.
+    /// - Parameter level: The level of the difference around the peak, on which the source stands. A wrong level of the sky
+    ///   must not count against the source's shape.
     private func fit(of peak: DifferencePeak, height: Double, level: Double) -> PointFit {
         let (width, planeHeight) = (image.difference.width, image.difference.height)
         let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
@@ -199,7 +202,7 @@ struct CandidateVetting {
                     fit.addReplaced(Double(new - old * ratio) - ground, shape: Double(shape[place]), variance: variance)
                     continue
                 }
-                // Where a source that moved a little left its gap, this one has no say.
+                // A pixel in the gap that a slightly moved source left does not count.
                 if image.difference.values[index] * (height > 0 ? -1 : 1) > 3 * image.noise.sigma { continue }
                 let own = Self.shapeError * model
                 fit.add(
@@ -210,9 +213,9 @@ struct CandidateVetting {
         return fit
     }
 
-    /// Of the unsmoothed difference.
+    /// The variance of a pixel of the unsmoothed difference.
     let pixelVariance: Double
-    /// Variance of a pixel's own photons per unit of its light.
+    /// The variance of a pixel's own photons per unit of its light.
     let photonsPerUnit: Double
 
     init(image: DifferenceImage, gain: Double, lanczos: LanczosFilter, blocked: [Bool]) {

@@ -1,4 +1,4 @@
-/// Says what a difference is, by whether the catalogues have a source at its place.
+/// Decides the kind of a change, by whether the catalogues have a source at its place.
 struct ChangeClassifier {
     private let new: Side
     private let old: Side
@@ -25,15 +25,16 @@ struct ChangeClassifier {
             }.min { $0.distance < $1.distance }
         }
 
-        /// Whether it is no wider than a star.
+        /// Whether the source is no wider than a star.
         func isPoint(_ source: Source) -> Bool {
             source.fwhm > 0 && source.fwhm < ChangeClassifier.widestStar * seeing
         }
     }
 
-    /// In units of the seeing.
+    /// The largest width of a star in units of the seeing.
     private static let widestStar = 1.3
-    /// A galaxy's light as far as it is taken for one, in half-light radii, and at most in pixels.
+    /// The distance from a galaxy's centre within which light counts as the galaxy's, in half-light radii; below, the largest
+    /// such distance in pixels.
     private static let hostRadii = 2.5
     private static let hostReach = 40.0
 
@@ -45,7 +46,7 @@ struct ChangeClassifier {
     /// The row of a candidate.
     func change(_ candidate: DifferenceCandidate) -> EpochChange {
         let brighter = candidate.significance > 0
-        // What appears is compared with what was there, and what vanishes with what is left.
+        // A source that appears is compared with the old image's sources, and one that vanishes with those that are left.
         let side = brighter ? old : new
         let place = brighter ? (x: candidate.xOld, y: candidate.yOld) : (x: candidate.x, y: candidate.y)
         let found = side.nearest(x: place.x, y: place.y)

@@ -1,8 +1,9 @@
-/// What every image of a series has that another has not, all in the reference's plane and flux.
+/// The sources of every image of a series that another image does not have, all in the reference's coordinates and flux.
 struct DetectionSets {
-    /// What vanished from the reference, then what appeared in each comparison's image.
+    /// The sources that vanished from the reference, then those that appeared in each comparison's image.
     var epochs: [[MoverDetection]]
-    /// Where each is listed: by comparison, the row of its changes, or of what is too faint for those (-1 - row).
+    /// The place where each source is listed: by comparison, the row of its changes, or -1 - row for one that is too faint for
+    /// these.
     private(set) var rows: [[[Int: Int]]]
 
     init(_ comparisons: [EpochComparison], reference: ReferenceFrame) {
@@ -41,7 +42,7 @@ struct DetectionSets {
         mergeVanished(gone, radius: 1.5 * reference.scale)
     }
 
-    /// One source of the reference vanishes from every later image: that is one detection, the strongest.
+    /// Merges the detections of one source of the reference that vanishes from every later image into one, the strongest.
     private mutating func mergeVanished(
         _ gone: [(detection: MoverDetection, comparison: Int, row: Int)], radius: Double
     ) {

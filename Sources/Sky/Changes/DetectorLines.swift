@@ -1,28 +1,29 @@
 import Glibc
 
-/// Weak differences that lie in one column or row of a detector: bad columns, trails of charge. The sky knows nothing of columns.
+/// Finds weak differences that lie in one column or row of a detector: bad columns, trails of charge. The sky itself has no
+/// columns.
 struct DetectorLines {
-    /// Whether each candidate is one of such a line.
+    /// Whether each candidate is part of such a line.
     let isInLine: [Bool]
 
-    /// How far from a candidate's column others count, in pixels.
+    /// The distance from a candidate's column within which others count, in pixels.
     private static let reach = 1.5
-    /// Fewer than so many others are no line, however few there are elsewhere.
+    /// Fewer others than this are not a line, even if there are very few elsewhere.
     private static let fewest = 3
-    /// What is stronger shows by itself what it is.
+    /// A stronger difference shows its nature by itself.
     private static let strongest = 8.0
-    /// Lines that chance may make in an image.
+    /// The number of lines that chance may make in an image.
     private static let chance = 0.001
 
     /// - Parameters:
-    ///   - candidates: of a whole image.
-    ///   - new: the size of the image, `old` of the reference.
+    ///   - candidates: The candidates of a whole image.
+    ///   - new: The size of the image; `old` is that of the reference.
     init(_ candidates: [DifferenceCandidate], new: ImageInfo, old: ImageInfo) {
         var isInLine = [Bool](repeating: false, count: candidates.count)
         let axes: [(place: KeyPath<DifferenceCandidate, Double>, size: Int)] = [
             (\.x, new.width), (\.y, new.height), (\.xOld, old.width), (\.yOld, old.height),
         ]
-        // What is brighter and what is fainter has different causes.
+        // Brighter and fainter differences have different causes.
         for isBrighter in [true, false] {
             let own = candidates.indices.filter { index in
                 let significance = candidates[index].significance
@@ -44,8 +45,8 @@ struct DetectorLines {
         self.isInLine = isInLine
     }
 
-    /// The most others beside a candidate that chance explains, where `count` lie anywhere along `size` pixels: the tail of Poisson's
-    /// distribution, for each of them.
+    /// The largest number of others beside a candidate that chance explains, if `count` candidates lie anywhere along `size`
+    /// pixels. It follows from the tail of Poisson's distribution, for each of them.
     private static func most(of count: Int, size: Int) -> Int {
         let expected = Double(count - 1) * 2 * reach / Double(max(size, 1))
         var (number, term) = (0, exp(-expected))

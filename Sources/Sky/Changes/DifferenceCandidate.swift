@@ -1,4 +1,4 @@
-/// A place where the images differ as a point source would make them.
+/// A place where the images differ in the way that a point source causes.
 public struct DifferenceCandidate: Hashable, Codable, Sendable {
     /// Pixels of the new image, counted from 1.
     public var x: Double
@@ -11,8 +11,8 @@ public struct DifferenceCandidate: Hashable, Codable, Sendable {
     public var delta: Double?
     /// Error of the position along one axis in pixels, 1 sigma.
     public var positionError: Double
-    /// New minus old flux in the new image's units, and its error (1 sigma): of the point source alone, whatever lies under it.
-    /// The error is that of nothing having changed: the source's own photons are not in it.
+    /// New minus old flux in the new image's units, and its error (1 sigma), of the point source alone and not of the light
+    /// under it. The error is the one for no change at all: the source's own photons are not in it.
     public var fluxDifference: Double
     public var fluxDifferenceError: Double
     /// Fluxes at the place in both images, in the new image's units, and their errors.
@@ -20,7 +20,7 @@ public struct DifferenceCandidate: Hashable, Codable, Sendable {
     public var fluxNewError: Double
     public var fluxOld: Double
     public var fluxOldError: Double
-    /// The difference in units of its error, what is expected of bright neighbours included; negative where the new image is
-    /// fainter.
+    /// The difference in units of its error, which includes the expected residual of bright neighbours; negative if the new
+    /// image is fainter.
     public var significance: Double
 }

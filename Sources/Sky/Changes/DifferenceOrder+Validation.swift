@@ -1,7 +1,7 @@
 import Base
 
 extension DifferenceOrder {
-    /// Stars that the seeing is matched with; more make it no better.
+    /// The largest number of stars that match the seeing; more make the match no better.
     static let starLimit = 100_000
 
     package func validate() throws(SkyError) {
@@ -28,7 +28,8 @@ extension DifferenceOrder {
             "a difference of \(sector.core.width) x \(sector.core.height) pixels in one message")
     }
 
-    /// Widths of stars in pixels that anything is reckoned with: wider ones are no stars, and margins follow from them.
+    /// The widths of stars in pixels that are allowed in calculations. Wider ones are not stars, and margins follow from the
+    /// widths.
     static let seeings = 0.0...1000.0
 }
 

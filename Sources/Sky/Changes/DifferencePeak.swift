@@ -5,17 +5,17 @@ struct DifferencePeak {
     let y: Int
     let dx: Double
     let dy: Double
-    /// Height above the level of the difference around it; negative where the new image is fainter.
+    /// The height above the level of the difference around it; negative if the new image is fainter.
     let height: Double
-    /// The same in units of the error, and the error.
+    /// The height in units of the error; below, the error.
     let significance: Double
     let error: Double
 
     /// Finds the extrema in `core`, counted from the frame's corner.
     ///
     /// - Parameters:
-    ///   - threshold: least significance.
-    ///   - blocked: pixels that say nothing.
+    ///   - threshold: The least significance.
+    ///   - blocked: Whether each pixel cannot be used.
     static func all(in image: DifferenceImage, core: PixelRect, threshold: Double, blocked: [Bool]) -> [DifferencePeak]
     {
         let (width, height) = (image.difference.width, image.difference.height)
@@ -32,7 +32,7 @@ struct DifferencePeak {
                 guard abs(Double(above)) > threshold * error,
                     isExtremum(values, index, width, reach, sign: above > 0 ? 1 : -1)
                 else { continue }
-                // The parabola through a maximum and its neighbours, one for each axis.
+                // The extremum is that of a parabola through the pixel and its neighbours, one for each axis.
                 let (dx, dy) = (
                     vertex(values[index - 1], values[index], values[index + 1]),
                     vertex(values[index - width], values[index], values[index + width])
@@ -61,7 +61,7 @@ struct DifferencePeak {
         return true
     }
 
-    /// Where the parabola through three points has its end, from the middle one.
+    /// The place of the extremum of the parabola through three points, counted from the middle one.
     private static func vertex(_ left: Float, _ middle: Float, _ right: Float) -> Double {
         let curvature = Double(left) - 2 * Double(middle) + Double(right)
         guard curvature != 0 else { return 0 }

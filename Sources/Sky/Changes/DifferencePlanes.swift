@@ -1,12 +1,12 @@
-/// The difference of two images in a sector's core, as its search has it.
+/// The difference of two images in a sector's core, in the form in which changes are searched.
 public struct DifferencePlanes: Hashable, Codable, Sendable {
     package let core: PixelRect
-    /// New less old, in units of the new image; NaN where one of the two has nothing.
+    /// New less old, in units of the new image; NaN where one of the two has no pixels.
     package let difference: PackedFloats
     /// Its error (1 sigma).
     package let noise: PackedFloats
 
-    /// - Parameter core: The sector's, in the new image.
+    /// - Parameter core: The core of the sector, in the new image.
     init(_ image: DifferenceImage, core: PixelRect) {
         self.core = core
         let rect = image.frame.rect
@@ -28,10 +28,10 @@ public struct DifferencePlanes: Hashable, Codable, Sendable {
         (self.difference, self.noise) = (PackedFloats(difference), PackedFloats(noise))
     }
 
-    /// About what they take in memory.
+    /// About how much memory the values take.
     package var byteCount: Int { 4 * (difference.count + noise.count) }
 
-    /// Whether they are of all pixels of `core`.
+    /// Whether the values are those of all pixels of `core`.
     package func isSound(of core: PixelRect) -> Bool {
         self.core == core && difference.count == core.area && noise.count == core.area
     }

@@ -1,5 +1,5 @@
 extension DifferenceResult {
-    /// Whether it can be what the comparison of a sector found.
+    /// Whether this can be the result of the comparison of a sector.
     package func isSound(of order: DifferenceOrder) -> Bool {
         let sector = order.sector
         let area = 0...sector.core.area
@@ -10,7 +10,7 @@ extension DifferenceResult {
             && (planes.map { order.tellsPixels == true && $0.isSound(of: sector.core) } ?? true)
     }
 
-    /// Whether what is said of injected stars is of those that were to be injected.
+    /// Whether the outcomes are those of the stars that the order has.
     private func isSound(_ stars: [InjectedChange]) -> Bool {
         let known = Dictionary(stars.map { ($0.number, $0) }) { one, _ in one }
         return injected.count <= stars.count && Set(injected.map(\.number)).count == injected.count
@@ -23,12 +23,12 @@ extension DifferenceResult {
 }
 
 extension DifferenceCandidate {
-    /// Whether its places can be reckoned with.
+    /// Whether the candidate's places can be used in calculations.
     fileprivate var hasPlace: Bool { [x, y, xOld, yOld].allSatisfy(Source.places.contains) }
 }
 
 extension EpochCutouts {
-    /// Bytes of one picture: it is some hundred kilobytes.
+    /// The largest number of bytes of one picture; usual are some hundred kilobytes.
     private static let byteLimit = 4 << 20
 
     package var isSound: Bool {

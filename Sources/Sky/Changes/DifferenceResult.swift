@@ -2,37 +2,38 @@
 public struct DifferenceResult: Hashable, Codable, Sendable {
     /// Index of the sector in the new image's grid.
     public var sector: Int
-    /// What differs, strongest first.
+    /// The differences, strongest first.
     public var candidates: [DifferenceCandidate]
     /// Candidates that were refused, by reason.
     public var refused: RefusalCounts
     /// Candidates beyond the limit of a sector, which were not listed.
     public var omitted: Int
-    /// Pixels of the core that both images have, and of the core in all.
+    /// The number of pixels of the core that both images have; below, the number of all pixels of the core.
     public var comparedPixels: Int
     public var corePixels: Int
-    /// Stars that the seeing was matched with; 0 where a Gaussian had to do.
+    /// The number of stars that matched the seeing; 0 if a Gaussian was used instead.
     public var stars: Int
-    /// What became of injected stars; those where one of the images has nothing are left out.
+    /// The outcomes of injected stars; stars where one of the images has no pixels are left out.
     public var injected: [InjectedChange.Outcome]
-    /// The difference itself, where it was asked for and both images have something.
+    /// The difference itself, if the order asks for it and both images have pixels.
     public var planes: DifferencePlanes?
 
-    /// Why a difference is none.
+    /// Why a difference is not a change.
     public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable {
-        /// Beside a bright star that moved by a fraction of a pixel: as much too dark as too bright.
+        /// It is beside a bright star that moved by a fraction of a pixel: as much too dark as too bright.
         case dipole
-        /// Too sharp or too ragged for a point source: a cosmic ray, a bad pixel, a trail.
+        /// It is too sharp or too ragged for a point source: a cosmic ray, a bad pixel, a trail.
         case shape
-        /// Beside pixels that one image has not, or that are saturated.
+        /// It is beside pixels that one image does not have, or that are saturated.
         case edge
-        /// Light that does not end: a halo, a gradient.
+        /// Its light has no end: a halo, a gradient.
         case surroundings
-        /// In one column or row of the detector with others.
+        /// It is in one column or row of the detector with others.
         case line
     }
 
-    /// Most candidates of a sector: more say that something is wrong with the images and not with the sky.
+    /// The largest number of candidates of a sector. More candidates show that something is wrong with the images and not with
+    /// the sky.
     static let mostCandidates = 1000
 
     package init(sector: Int, corePixels: Int) {

@@ -1,9 +1,9 @@
 import Base
 
-/// The comparison of one sector: both images are read, brought to the same pixels, seeing and sensitivity, and subtracted; what
-/// is left and looks like a point source is listed.
+/// The comparison of one sector. Both images are read, brought to the same pixels, seeing and sensitivity, and subtracted. The
+/// places where the rest looks like a point source are listed.
 ///
-/// Blocking; takes some 60 bytes of memory for each pixel of the sector.
+/// Its calls block. It takes some 60 bytes of memory for each pixel of the sector.
 package struct DifferenceScan {
     package let new: EpochImage
     package let old: EpochImage
@@ -17,7 +17,7 @@ package struct DifferenceScan {
         self.settings = settings ?? DifferenceSettings(new.info)
     }
 
-    /// - Throws: `.badInput` where the sector or the images are not those of the order, or what reading them says.
+    /// - Throws: `.badInput` if the sector or the images are not those of the order; the errors of reading.
     package func run() throws(SkyError) -> DifferenceResult {
         let core = order.sector.core
         guard new.info.contains(core), (old.info.width, old.info.height) == (order.oldInfo.width, order.oldInfo.height)
@@ -40,7 +40,7 @@ package struct DifferenceScan {
         guard image.noise.sigma > 0 else { return result }
         let blocked = Self.blocked(frame, radius: Int((0.8 * seeing.target).rounded()))
         let lowest = settings.lowest
-        // A peak at a border may lie on either side of it for each sector: both list it, and merging keeps one.
+        // A peak at a border may lie on either side of it for each of the two sectors. Both list it, and merging keeps one.
         let searched = inner.grown(by: 2, width: rect.width, height: rect.height)
         let peaks = DifferencePeak.all(in: image, core: searched, threshold: max(lowest, 3), blocked: blocked)
         let vetting = CandidateVetting(image: image, gain: order.gain, lanczos: lanczos, blocked: blocked)
@@ -80,12 +80,12 @@ package struct DifferenceScan {
         }
     }
 
-    /// Pixels that are bad or have a bad one near.
+    /// Whether each pixel is bad or has a bad one near.
     private static func blocked(_ frame: PairFrame, radius: Int) -> [Bool] {
         let (width, height) = (frame.rect.width, frame.rect.height)
         var blocked = [Bool](repeating: false, count: width * height)
         guard frame.mask.contains(where: { !$0.isDisjoint(with: .blocking) }) else { return blocked }
-        // Two passes of a box: a square is round enough here.
+        // The mask grows in two passes of a box, because a square is round enough here.
         var rows = blocked
         for y in 0..<height {
             var last = -radius - 1

@@ -1,32 +1,32 @@
 import Glibc
 
-/// How a point of unit flux looks on an image: the mean of its stars.
+/// The image of a point source of unit flux: the mean of an image's stars.
 struct PointTemplate {
     /// Pixels on each side of the middle one.
     static let radius = 12
     private static let side = 2 * radius + 1
 
-    /// Whether it comes from stars; otherwise it is a Gaussian.
+    /// Whether the template comes from stars; otherwise it is a Gaussian.
     let isMeasured: Bool
     /// Expected full width at half maximum in pixels.
     private let fwhm: Double
-    /// Row by row, the point in the centre of the middle pixel.
+    /// The values row by row, with the point in the centre of the middle pixel.
     private var values: [Float]
 
-    /// Fewer stars are not believed.
+    /// Fewer stars do not make a template.
     private static let leastStars = 3
-    /// Beyond so many widths a template is noise.
+    /// Beyond this many widths a template is only noise.
     private static let reach = 3.0
 
-    /// The value in the middle: what turns the height of a peak into a flux.
+    /// The value in the middle, which turns the height of a peak into a flux.
     var peak: Double { Double(values[Self.radius * Self.side + Self.radius]) }
 
-    /// The mean of some stamps of stars, each moved to the middle of a pixel and divided by its flux; a Gaussian where there are
+    /// The mean of some stamps of stars, each moved to the middle of a pixel and divided by its flux; a Gaussian if there are
     /// too few.
     ///
     /// - Parameters:
-    ///   - fwhm: expected full width at half maximum in pixels.
-    ///   - image: which of a stamp's images.
+    ///   - fwhm: The expected full width at half maximum in pixels.
+    ///   - image: Selects one of a stamp's images.
     init(stamps: [StarStamp], fwhm: Double, lanczos: LanczosFilter, image: (StarStamp) -> [Float]) {
         let side = Self.side
         self.fwhm = fwhm
@@ -54,7 +54,7 @@ struct PointTemplate {
         }
         let sigma = max(fwhm, 1) / Gaussian.fwhm
         if columns.count >= Self.leastStars {
-            // The median does not see neighbours.
+            // The median is not affected by neighbours.
             let limit = Self.reach * fwhm
             for index in values.indices {
                 let (dx, dy) = (index % side - Self.radius, index / side - Self.radius)
@@ -73,20 +73,20 @@ struct PointTemplate {
         }
     }
 
-    /// Narrower stars cannot be moved by parts of a pixel: their pixels do not tell what lies between them.
+    /// Narrower stars cannot be moved by parts of a pixel, because their pixels do not determine the light in between.
     private static let narrowest = 2.2
 
     /// Whether the shape that `shape` gives is that of the image's own stars.
     var isKnown: Bool { isMeasured && fwhm >= Self.narrowest }
 
-    /// How a point that lies (`dx`, `dy`) from the middle pixel's centre looks: (2 `reach` + 1) squared values. Of narrow stars what a
-    /// Moffat function leaves in each pixel.
+    /// The shape of a point that lies (`dx`, `dy`) from the middle pixel's centre: (2 `reach` + 1) squared values. For narrow
+    /// stars it is the light of a Moffat function in each pixel.
     func shape(dx: Double, dy: Double, reach: Int, lanczos: LanczosFilter) -> [Float] {
         guard fwhm < Self.narrowest else { return moved(dx: dx, dy: dy, reach: reach, lanczos: lanczos) }
         return Self.shape(MoffatProfile(fwhm: max(fwhm, 1)), dx: dx, dy: dy, reach: reach)
     }
 
-    /// The same of a function: its light in each pixel.
+    /// The same for a function: its light in each pixel.
     static func shape(_ profile: MoffatProfile, dx: Double, dy: Double, reach: Int) -> [Float] {
         (-reach...reach).flatMap { y in
             (-reach...reach).map { x in Float(profile.share(dx: Double(x) - dx, dy: Double(y) - dy)) }

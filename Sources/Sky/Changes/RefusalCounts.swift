@@ -1,4 +1,4 @@
-/// How many differences were refused, by reason. Not a dictionary: equal results are then equal bytes.
+/// The number of differences that were refused, by reason. It is not a dictionary, so that equal results give equal bytes.
 public struct RefusalCounts: Hashable, Codable, Sendable {
     private var dipole = 0
     private var shape = 0
@@ -6,7 +6,7 @@ public struct RefusalCounts: Hashable, Codable, Sendable {
     private var surroundings = 0
     private var line = 0
 
-    /// None.
+    /// No refusals.
     public init() {}
 
     /// The number for one reason.
@@ -31,7 +31,7 @@ public struct RefusalCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds another part's; numbers from a damaged result do not overflow.
+    /// Adds the counts of another part; numbers of a damaged result do not overflow.
     package mutating func add(_ other: RefusalCounts) {
         for reason in DifferenceResult.Refusal.allCases { self[reason] = self[reason] &+ other[reason] }
     }

@@ -4,12 +4,12 @@ import Glibc
 struct ApertureOutlines {
     let width: Int
     let height: Int
-    /// What the lines are drawn with.
+    /// The value of the pixels of a line.
     let ink: Float
 
-    /// Points of a line are at most so far apart, in pixels.
+    /// The largest distance of two neighbouring points of a line, in pixels.
     private static let step = 0.5
-    /// Most points of a line: of an ellipse that is larger than any image they are further apart.
+    /// The largest number of points of a line. In an ellipse that is larger than any image they are further apart.
     private static let mostPoints = 1 << 16
 
     func drawn(over pixels: [Float], _ sources: [Source], _ configuration: ScanConfiguration) -> [Float] {

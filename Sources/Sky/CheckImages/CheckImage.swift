@@ -1,24 +1,24 @@
-/// An image of what a scan saw, to be looked at or worked with (SExtractor's `CHECKIMAGE_TYPE`).
+/// An image of what a scan saw, for people and programs (SExtractor's `CHECKIMAGE_TYPE`).
 package enum CheckImage: String, Codable, Hashable, Sendable, CaseIterable {
     /// Level of the sky (`BACKGROUND`).
     case background
     /// Noise of the sky, 1 sigma (`BACKGROUND_RMS`).
     case rms
-    /// Without the sky (`-BACKGROUND`).
+    /// The image without the sky (`-BACKGROUND`).
     case subtracted
-    /// What was compared with the threshold: without the sky, filtered (`FILTERED`).
+    /// The pixels that are compared with the threshold: without the sky, filtered (`FILTERED`).
     case filtered
     /// The number of the source that each pixel belongs to, 0 for none (`SEGMENTATION`).
     case segmentation
-    /// Without the sky, and 0 where there is no source (`OBJECTS`).
+    /// The image without the sky, and 0 where there is no source (`OBJECTS`).
     case objects
-    /// Without the sky, the outlines of apertures drawn over it (`APERTURES`).
+    /// The image without the sky, with the outlines of apertures drawn over it (`APERTURES`).
     case apertures
 
-    /// What its file's name ends with.
+    /// The ending of its file's name.
     package var ending: String { ".\(rawValue).fits" }
 
-    /// What sectors must tell for it.
+    /// The data that sectors must return for it.
     package var parts: CheckParts {
         switch self {
         case .background, .rms: []
@@ -29,13 +29,14 @@ package enum CheckImage: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Pixels of an image that check images can be had of: each plane of it is half a gigabyte in memory.
+    /// The largest number of pixels of an image that can have check images. Each array of that size takes half a gigabyte of
+    /// memory.
     static let pixelLimit = 1 << 27
-    /// Pixels of a sector that tells of its pixels, which travel as one message.
+    /// The largest number of pixels of a sector that returns its pixels, because they go over the wire as one message.
     package static let sectorLimit = 1 << 22
 }
 
-/// What sectors tell beside their sources, for check images.
+/// The data that sectors return beside their sources, for check images.
 package struct CheckParts: OptionSet, Hashable, Codable, Sendable {
     package let rawValue: Int
 
@@ -48,6 +49,6 @@ package struct CheckParts: OptionSet, Hashable, Codable, Sendable {
 
     init(of images: [CheckImage]) { self = images.reduce(into: []) { $0.formUnion($1.parts) } }
 
-    /// Whether any of them is a plane of pixels.
+    /// Whether any of the data is an array of pixels.
     var hasPlanes: Bool { !isDisjoint(with: [.subtracted, .filtered]) }
 }

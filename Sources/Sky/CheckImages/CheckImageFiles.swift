@@ -1,6 +1,6 @@
 import Base
 
-/// Puts check images together from what sectors told, and writes them.
+/// Puts check images together from the data of the sectors, and writes them.
 package struct CheckImageFiles: Sendable {
     private let images: [CheckImage]
     private let info: ImageInfo
@@ -10,17 +10,17 @@ package struct CheckImageFiles: Sendable {
     private var filtered: [Float] = []
     private var labels: [Int32] = []
 
-    /// - Parameter info: Of the image, as the catalogue has it.
+    /// - Parameter info: The information on the image, from its catalogue.
     package init(_ images: [CheckImage], of info: ImageInfo) {
         (self.images, self.info) = (images, info)
         let (parts, area) = (CheckParts(of: images), info.width * info.height)
-        // NaN says of a sector that failed that nothing is known of it.
+        // NaN marks the pixels of a sector that failed, about which nothing is known.
         if parts.contains(.subtracted) { subtracted = [Float](repeating: .nan, count: area) }
         if parts.contains(.filtered) { filtered = [Float](repeating: .nan, count: area) }
         if parts.contains(.footprints) { labels = [Int32](repeating: 0, count: area) }
     }
 
-    /// Takes in a page; what does not fit the image is left out.
+    /// Adds a page; a part that does not fit the image is left out.
     package mutating func add(_ page: PlanesPage) {
         func fits(_ map: BackgroundMap) -> Bool { map.width == info.width && map.height == info.height }
         background = page.background.flatMap { fits($0) ? $0 : nil } ?? background
@@ -39,8 +39,8 @@ package struct CheckImageFiles: Sendable {
     /// Writes each image beside the catalogue.
     ///
     /// - Parameters:
-    ///   - stem: Folder and name without an ending.
-    ///   - catalogue: Whose apertures are drawn.
+    ///   - stem: The folder and the name without an ending.
+    ///   - catalogue: The catalogue whose apertures are drawn.
     /// - Returns: The paths.
     /// - Throws: `SkyError` naming the file and the reason.
     package func write(
@@ -79,7 +79,7 @@ package struct CheckImageFiles: Sendable {
         }
     }
 
-    /// The map at every pixel; NaN where there is none.
+    /// The value of the map at every pixel; NaN without a map.
     private static func levels(_ map: BackgroundMap?, _ info: ImageInfo) -> [Float] {
         guard let map else { return [Float](repeating: .nan, count: info.width * info.height) }
         var pixels = [Float](repeating: 0, count: info.width * info.height)
@@ -88,7 +88,7 @@ package struct CheckImageFiles: Sendable {
     }
 }
 
-/// Which of an image's header cards say where its pixels lie in the sky, and of what it is.
+/// Tells which of an image's header cards say where its pixels lie in the sky and what it shows.
 enum ImageCards {
     private static let names: Set<String> = [
         "WCSAXES", "WCSNAME", "RADESYS", "RADECSYS", "EQUINOX", "EPOCH", "LONPOLE", "LATPOLE", "OBJECT", "DATE-OBS",
@@ -102,7 +102,7 @@ enum ImageCards {
         let name = String(card.prefix(8)).replacing(" ", with: "")
         guard card.dropFirst(8).hasPrefix("=") else { return false }
         if names.contains(name) { return true }
-        // An axis, or two numbers; alternative systems have a letter behind.
+        // The keyword ends with an axis, or with two numbers; a letter follows for an alternative system.
         if let beginning = beginnings.first(where: name.hasPrefix) {
             return ["1", "2"].contains(name.dropFirst(beginning.count).prefix(1))
         }

@@ -1,11 +1,12 @@
 /// The pixels of a source, as runs along lines.
 package struct Footprint: Hashable, Codable, Sendable {
-    /// Whose they are.
+    /// The source to which the pixels belong.
     package var source: Key
     /// Row and first column in the image, counted from 0, and length of each run.
     package var runs: [Int32]
 
-    /// What tells a source from others before sources are numbered, whatever sectors saw it.
+    /// A key that distinguishes a source from others before sources are numbered. It is the same in every sector that saw the
+    /// source.
     package struct Key: Hashable, Codable, Sendable {
         package var x: Double
         package var y: Double
@@ -37,7 +38,7 @@ package struct Footprint: Hashable, Codable, Sendable {
         close()
     }
 
-    /// Whether all runs lie in an image, and are no more than it has pixels.
+    /// Whether all runs lie in an image, and have together no more pixels than the image.
     package func isSound(in info: ImageInfo) -> Bool {
         guard runs.count % 3 == 0, runs.count / 3 <= info.width * info.height else { return false }
         var rest = info.width * info.height

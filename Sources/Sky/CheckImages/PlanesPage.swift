@@ -1,8 +1,8 @@
 extension ScannedPlanes {
-    /// Pages of footprints are of so many runs, some megabytes, at least one footprint each.
+    /// The number of runs on a page of footprints, which takes some megabytes. A page has at least one footprint.
     private static let runsOfPage = 1 << 18
 
-    /// Which footprints each page has; none where there are none.
+    /// The footprints of each page; empty if there are none.
     private var pages: [Range<Int>] {
         var pages: [Range<Int>] = []
         var (start, runs) = (0, 0)
@@ -16,7 +16,7 @@ extension ScannedPlanes {
         return pages
     }
 
-    /// A part of it: the maps first, then one sector at a time, then footprints.
+    /// One page of the data: the maps first, then one sector on each page, then footprints.
     package func page(_ number: Int) -> PlanesPage {
         let pages = pages
         var page = PlanesPage(total: 1 + parts.count + pages.count)
@@ -31,12 +31,12 @@ extension ScannedPlanes {
     }
 }
 
-/// A part of what sectors told for check images.
+/// One page of the data that sectors returned for check images.
 package struct PlanesPage: Codable, Sendable {
-    /// How many there are.
+    /// The number of pages.
     package var total: Int
     package var background: BackgroundMap?
-    /// The map of the noise, as if it were a level.
+    /// The map of the noise, in the form of a map of levels.
     package var noise: BackgroundMap?
     package var part: SectorPlanes?
     package var footprints: [LabelledFootprint]?

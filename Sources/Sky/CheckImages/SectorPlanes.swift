@@ -3,14 +3,14 @@ import Base
 /// The pixels of a sector's core as a scan saw them.
 package struct SectorPlanes: Hashable, Codable, Sendable {
     package var core: PixelRect
-    /// Without the sky, NaN where there is no data; `nil` where it was not asked for.
+    /// The pixels without the sky, NaN where there is no data; `nil` if the request does not ask for them.
     package var subtracted: PackedFloats?
-    /// What is compared with the threshold.
+    /// The pixels that are compared with the threshold.
     package var filtered: PackedFloats?
 
     init(core: PixelRect) { self.core = core }
 
-    /// Whether they are the pixels of `core` that were asked for.
+    /// Whether these are the pixels of `core`, with all the data that the request asks for and nothing else.
     package func isSound(of core: PixelRect, _ parts: CheckParts) -> Bool {
         self.core == core
             && [(subtracted, CheckParts.subtracted), (filtered, .filtered)].allSatisfy { plane, part in
@@ -20,7 +20,7 @@ package struct SectorPlanes: Hashable, Codable, Sendable {
 }
 
 extension SectorPlanes {
-    /// Reads and filters the pixels of `core`, and as many around it as the filter looks at.
+    /// Reads and filters the pixels of `core`, with the rim around it that the filter needs.
     init(
         _ core: PixelRect, of image: ScanImage, background: BackgroundMap, configuration: ScanConfiguration,
         parts: CheckParts

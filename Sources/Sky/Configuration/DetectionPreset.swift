@@ -1,8 +1,9 @@
 /// A choice of settings for a purpose.
 public enum DetectionPreset: String, CaseIterable, Sendable {
-    /// SExtractor's own defaults: the sources its users know.
+    /// SExtractor's own defaults, which give the sources that its users know.
     case sextractor
-    /// Faint stars: a filter as wide as the image's stars, and a threshold of five standard deviations of what comes out.
+    /// For faint stars: a filter as wide as the image's stars, and a threshold of five standard deviations of the filtered
+    /// noise.
     case sensitive
 
     /// The settings.
@@ -14,7 +15,7 @@ public enum DetectionPreset: String, CaseIterable, Sendable {
             configuration.filter = .seeing
             configuration.thresholdUnit = .filtered
             configuration.threshold = 5
-            // The filtered noise is known: one pixel above five sigma is no accident.
+            // The noise after the filter is known, so even one pixel above five sigma is not there by chance.
             configuration.minimumArea = 1
         }
         return configuration

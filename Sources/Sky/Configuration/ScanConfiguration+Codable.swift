@@ -3,11 +3,11 @@ extension ScanConfiguration: Codable {
         case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
         case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, seeing, sectorSize, margin
         case hdu, columns, checkParts, localBackground
-        /// In journals of before there could be several.
+        /// The key in journals of versions that allowed one aperture only.
         case apertureDiameter
     }
 
-    /// Decodes a configuration; what an earlier version did not know has its default.
+    /// Decodes a configuration; a setting that an earlier version did not know gets its default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys, _ standard: Value) throws -> Value {

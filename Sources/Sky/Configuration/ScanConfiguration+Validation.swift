@@ -1,10 +1,10 @@
 import Base
 
 extension ScanConfiguration {
-    /// Most apertures of one scan.
+    /// The largest number of apertures of one scan.
     public static let apertureLimit = 32
 
-    /// Refuses every value that SEP would crash on, run wild with or silently misread; it checks almost nothing itself.
+    /// Refuses every value on which SEP would crash, never end, or go wrong silently; SEP itself checks almost nothing.
     ///
     /// - Throws: `.badInput` with one line that names the setting, its value and the values allowed.
     public func validate() throws(SkyError) {
@@ -42,7 +42,7 @@ extension ScanConfiguration {
                 "\(Seeing.widths.lowerBound) to \(Seeing.widths.upperBound) pixels")
         }
         if let sectorSize {
-            // Smaller sectors are mostly margin, and their number would know no bound.
+            // Smaller sectors would be mostly margin, and there would be no limit to their number.
             try check((64...1_048_576).contains(sectorSize), "sector size", sectorSize, "64 to 1048576 pixels")
             try check(
                 sectorSize % meshSize == 0, "sector size", sectorSize,

@@ -1,19 +1,20 @@
 import Glibc
 
-/// How wide stars are on a part of an image: the widths of whatever is bright, alone, round and no single pixel.
+/// How wide stars are on a part of an image: the widths of all sources that are bright, isolated, round and more than a single
+/// pixel.
 package struct StarWidths: Hashable, Codable, Sendable {
     /// Full widths at half maximum in pixels, rising.
     package var values: [Float]
 
-    /// Only so many of a part of an image, the brightest.
+    /// The largest number of stars of a part of an image; the brightest count.
     private static let mostStars = 500
     /// Signal to noise from which a width can be trusted.
     private static let signalToNoise = 20.0
     private static let largestElongation = 1.5
-    /// A hot pixel has all of its light in itself; a star as wide as two pixels has a fifth of it in its highest.
+    /// A hot pixel has all of its light in itself; a star as wide as two pixels has a fifth of it in its brightest pixel.
     static let largestConcentration = 0.55
 
-    /// What the stars are looked for with, before the filter is known.
+    /// The configuration of the search for stars before the filter is known.
     package static func search(_ configuration: ScanConfiguration) -> ScanConfiguration {
         var search = configuration
         search.filter = .pyramid
@@ -24,10 +25,10 @@ package struct StarWidths: Hashable, Codable, Sendable {
         return search
     }
 
-    /// The parts of an image whose stars are measured before a scan: a function of its size alone, so that the filter does not
-    /// depend on how the image is cut into sectors.
+    /// The parts of an image whose stars are measured before a scan. They depend on the image's size alone, so that the filter
+    /// does not depend on how the image is cut into sectors.
     ///
-    /// - Returns: at most four, the image's quarters or the middles of them.
+    /// - Returns: At most four parts, the image's quarters or the middles of them.
     package static func samples(width: Int, height: Int) -> [PixelRect] {
         func stretches(_ length: Int) -> [(start: Int, length: Int)] {
             let count = length > sampleSide ? 2 : 1
@@ -42,7 +43,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
         }
     }
 
-    /// Enough for some hundred stars of a usual frame.
+    /// A part of this side has some hundred stars in a usual image.
     private static let sampleSide = 1024
 
     /// The widths of those sources of a part of an image that look like stars.
@@ -52,7 +53,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
         values = bright.map { Float($0.fwhm) }.sorted()
     }
 
-    /// The widths of those sources that look like stars, of all of them.
+    /// The widths of all those sources that look like stars.
     package init(_ sources: [Source]) {
         values = sources.filter(Self.looksLikeStar).map { Float($0.fwhm) }.sorted()
     }
@@ -61,26 +62,26 @@ package struct StarWidths: Hashable, Codable, Sendable {
         values = parts.flatMap(\.values).sorted()
     }
 
-    /// Whether a source is bright, alone and round, and no single pixel.
+    /// Whether a source is bright, isolated, round and more than a single pixel.
     static func looksLikeStar(_ source: Source) -> Bool {
         source.flags == 0 && source.fwhm > 0 && source.b > 0 && source.a / source.b < largestElongation
             && source.fluxAuto > signalToNoise * source.fluxErrorAuto
             && source.peak < largestConcentration * source.fluxAuto
     }
 
-    /// Whether a worker can have measured these.
+    /// Whether a worker can have measured these widths.
     package var isSound: Bool {
         values.count <= Self.mostStars && values.allSatisfy { $0.isFinite && $0 > 0 }
     }
 
-    /// The width on which the narrowest of them agree: that of the stars, than which only what is no light from the sky is
-    /// narrower. Galaxies have widths of all kinds, and in a deep image are more than the stars; the most frequent width
-    /// would be theirs.
+    /// The width on which the narrowest of them agree. It is the width of the stars, because nothing but artefacts is narrower
+    /// than these. Galaxies have widths of all kinds, and there are more of them than stars in a deep image, so the most
+    /// frequent width would be theirs.
     ///
-    /// The narrowest peak of the density of the widths' logarithms is taken that stands out from what lies beside it, unless
-    /// many are narrower still.
+    /// The result is the narrowest peak in the density of the widths' logarithms that stands out from its surroundings, unless
+    /// many sources are narrower still.
     ///
-    /// - Returns: `nil` where too few agree on any width.
+    /// - Returns: `nil` if too few agree on any width.
     package var seeing: Seeing? {
         let logarithms = values.filter { $0.isFinite && $0 > 0 }.map { log(Double($0)) }
         guard logarithms.count >= Self.leastValues, let peak = Self.narrowestPeak(logarithms) else { return nil }
@@ -99,23 +100,23 @@ package struct StarWidths: Hashable, Codable, Sendable {
             isClear: peak.isClear)
     }
 
-    /// Of the median of so many values; sqrt(pi / 2) times that of their mean.
+    /// The standard error of the median of `count` values: sqrt(pi / 2) times that of their mean.
     private static func standardError(_ sigma: Double, _ count: Int) -> Double {
         sigma * (Double.pi / 2 / Double(count)).squareRoot()
     }
 
-    /// The widths of the stars of two images, from the stars that both have: those on which both images together agree, or else
-    /// those that are as wide as stars in the one in which that is known.
+    /// The widths of the stars of two images, from the stars that both have. These are the sources on whose width both images
+    /// together agree. Otherwise they are those as wide as stars in an image whose width of stars is known.
     ///
     /// - Parameters:
-    ///   - pairs: the same sources in the one and in the other.
-    ///   - alone: what each image says by itself.
-    /// - Returns: `nil` where too few agree.
+    ///   - pairs: The same sources in the one image and in the other.
+    ///   - alone: The width of each image by itself.
+    /// - Returns: `nil` if too few agree.
     package static func seeing(
         of pairs: [(first: Source, second: Source)], alone: (first: Seeing?, second: Seeing?) = (nil, nil)
     ) -> (first: Seeing, second: Seeing)? {
         let stars = pairs.filter { looksLikeStar($0.first) && looksLikeStar($0.second) }
-        // The geometric mean: a galaxy is wider than a star in each.
+        // The mean is the geometric one, because a galaxy is wider than a star in each image.
         var both = StarWidths([])
         both.values = stars.map { Float(($0.first.fwhm * $0.second.fwhm).squareRoot()) }.sorted()
         if let mean = both.seeing {
@@ -144,33 +145,33 @@ package struct StarWidths: Hashable, Codable, Sendable {
         return (first, second)
     }
 
-    /// Fewer sources, or fewer stars that agree, say nothing.
+    /// With fewer sources, or fewer stars that agree, there is no result.
     private static let leastValues = 5
     private static let leastStars = 4
-    /// Widths that agree: so far apart in their logarithms at most.
+    /// The largest distance of the logarithms of two widths that agree.
     private static let reach = 0.1
     /// Standard deviation of the kernel of the density, in the logarithm of the width.
     private static let kernel = 0.05
     private static let bin = 0.01
-    /// What is a peak, and what lies beside it: as far away in the logarithm, at most.
+    /// The half-width of a peak, and below, of the surroundings beside it, in the logarithm.
     private static let core = 0.08
     private static let side = 0.24
-    /// Height of a peak, in stars of the very same width.
+    /// The smallest height of a peak, in stars of exactly the same width.
     private static let leastDensity = 3.0
-    /// Stars in a peak beyond what lies beside it, in units of what that scatters by; of a clear one; and of one that counts
-    /// however low it is beside the highest.
+    /// The number of stars in a peak beyond those beside it, in units of their scatter. The first limit is for any peak, the
+    /// second for a clear one, and the third for one that counts even if it is low compared with the highest.
     private static let leastExcess = 2.0
     private static let clearExcess = 5.0
     private static let highExcess = 4.0
     private static let lowShare = 0.25
-    /// Sources that may be narrower, as a share of all; where it is clear.
+    /// The largest share of sources that may be narrower, and below, that share for a clear peak.
     private static let mostNarrower = 0.3
     private static let clearNarrower = 0.1
 
     private static func narrowestPeak(_ logarithms: [Double]) -> (place: Double, isClear: Bool)? {
         guard let low = logarithms.first, let high = logarithms.last else { return nil }
         let rim = 4 * Int((kernel / bin).rounded())
-        // Single precision has widths from e^-104 to e^89: some twenty thousand bins.
+        // Single precision has widths from e^-104 to e^89, which gives some twenty thousand bins.
         let bins = Int(((high - low) / bin).rounded()) + 1
         var density = [Double](repeating: 0, count: bins + 2 * rim)
         let weights = (-rim...rim).map { exp(-0.5 * pow(Double($0) * bin / kernel, 2)) }
@@ -189,7 +190,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
             let beside = Double(logarithms.count { (core..<side).contains(abs($0 - place)) })
             let narrower = Double(logarithms.count { $0 < place - 2 * core })
             guard narrower <= max(2, mostNarrower * count) else { return nil }
-            // Beside it is twice as much room on both sides together.
+            // The surroundings on both sides together are twice as wide as the peak.
             let excess = (inside - beside / 2) / (beside / 2 + 1).squareRoot()
             guard inside >= Double(leastStars), excess >= leastExcess,
                 excess >= highExcess || density[index] >= lowShare * highest
@@ -199,7 +200,7 @@ package struct StarWidths: Hashable, Codable, Sendable {
         return nil
     }
 
-    /// A Gaussian as wide as the stars, in hundredths of a pixel; the pyramid where there are too few of them.
+    /// A Gaussian as wide as the stars, in hundredths of a pixel; the pyramid if there are too few stars.
     package var filter: DetectionFilter {
         guard let seeing else { return .pyramid }
         return .asWide(as: seeing.fwhm)
@@ -207,16 +208,17 @@ package struct StarWidths: Hashable, Codable, Sendable {
 }
 
 extension DetectionFilter {
-    /// The Gaussian for stars of a width: in hundredths of a pixel, of the widths that a filter may have.
+    /// The Gaussian for stars of a width, rounded to hundredths of a pixel and within the widths that a filter may have.
     static func asWide(as fwhm: Double) -> DetectionFilter {
         .gaussian(fwhm: min(max((fwhm * 100).rounded() / 100, widths.lowerBound), widths.upperBound))
     }
 }
 
 extension ScanConfiguration {
-    /// How wide the stars among some sources are: as was said, or as they are measured; `nil` where they are too few.
+    /// The width of the stars among some sources: the given one, or else the measured one; `nil` if there are too few stars.
     ///
-    /// - Parameter isDual: Whether the sources were found on another image: what was said is of that one's stars.
+    /// - Parameter isDual: Whether the sources were found in another image. The given width is that of the other image's
+    ///   stars then.
     package func seeing(of sources: [Source], isDual: Bool) -> Seeing? {
         (isDual ? nil : seeing).map(Seeing.init(given:)) ?? StarWidths(sources).seeing
     }

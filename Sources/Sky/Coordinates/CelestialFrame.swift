@@ -3,37 +3,37 @@ import Glibc
 
 /// The celestial reference system that a header's coordinates are in.
 ///
-/// By the rules of FITS paper II (Calabretta & Greisen 2002, A&A 395, 1077, section 3.1): without `RADESYS`, an `EQUINOX`
-/// before 1984 means FK4 and a later one FK5, and without either it is ICRS.
+/// It follows the rules of FITS paper II (Calabretta & Greisen 2002, A&A 395, 1077, section 3.1): without `RADESYS`, an
+/// `EQUINOX` before 1984 means FK4 and a later one FK5, and without either it is ICRS.
 enum CelestialFrame: Hashable {
     case icrs
     /// Mean equator and equinox of a Julian year.
     case fk5(equinox: Double)
-    /// Mean equator and equinox of a Besselian year, seen at a Julian one, as FK4 turns against the distant galaxies. With
-    /// the E-terms of aberration, or without them (`FK4-NO-E`).
+    /// Mean equator and equinox of a Besselian year, observed at a Julian one, because FK4 rotates against the distant
+    /// galaxies. The places have the E-terms of aberration, or are without them (`FK4-NO-E`).
     case fk4(equinox: Double, epoch: Double, hasETerms: Bool)
     case galactic
     /// Mean ecliptic and equinox of a date, a Julian day.
     case ecliptic(day: Double)
 
-    /// What a header says of its system, as wcslib has understood it.
+    /// The values of a header that name its system, as wcslib has read them.
     struct Keywords {
         /// The beginning of the longitude's `CTYPE`: RA, GLON, ELON and so on.
         var longitude: String
-        /// Both axes' `CTYPE`, for people.
+        /// The `CTYPE` of both axes, for messages.
         var types: String
         /// `RADESYS`, or in old headers `RADECSYS`.
         var frame: String
         /// `EQUINOX`, or in old headers `EPOCH`.
         var equinox: Double?
-        /// `MJD-OBS`, or what `DATE-OBS` says.
+        /// `MJD-OBS`, or the date of `DATE-OBS`.
         var observed: Double?
     }
 
-    /// Beyond these years the polynomials of precession mean nothing.
+    /// The polynomials of precession are not valid beyond these years.
     private static let years = 1600.0...2400.0
 
-    /// - Throws: why a system does not become ICRS.
+    /// - Throws: The reason why a system cannot be turned into ICRS.
     init(_ keywords: Keywords) throws(MissingCoordinates) {
         let frame = keywords.frame.uppercased()
         let usesEquinox = keywords.longitude == "ELON" || (keywords.longitude == "RA" && frame != "ICRS")
@@ -69,9 +69,9 @@ enum CelestialFrame: Hashable {
         }
     }
 
-    /// What coordinates are called whose longitude is so named, for people.
+    /// The name of the kind of coordinates with a longitude of this name, for messages.
     private static func kind(_ longitude: String) -> String {
-        // Those of FITS paper II, and the Sun's (Thompson 2006, A&A 449, 791).
+        // The names are those of FITS paper II, and the Sun's (Thompson 2006, A&A 449, 791).
         let names = [
             "SLON": "supergalactic", "TLON": "terrestrial", "HLON": "helioecliptic", "HPLN": "helioprojective",
             "HGLN": "heliographic", "CRLN": "heliographic",
@@ -80,8 +80,8 @@ enum CelestialFrame: Hashable {
     }
 }
 
-/// The way from a celestial system to ICRS: a rotation, before which the E-terms of aberration are taken out of FK4's
-/// places.
+/// The transformation from a celestial system to ICRS. It is a rotation; for FK4 the E-terms of aberration are taken out of the
+/// places first.
 struct ICRSRotation {
     private typealias Matrix = [(Double, Double, Double)]
 
@@ -137,8 +137,8 @@ struct ICRSRotation {
         return result
     }
 
-    /// FK5 of J2000 to ICRS: 0.02 arcseconds (Mignard & Froeschle 2000, A&A 354, 732). How the two turn against each other
-    /// is left out, as FK5's places carry no date.
+    /// FK5 of J2000 to ICRS: 0.02 arcseconds (Mignard & Froeschle 2000, A&A 354, 732). The rotation of the two against each
+    /// other in time is left out, because FK5's places carry no date.
     private static var fk5ToICRS: Matrix {
         var (matrix, spin) = (unit, [0.0, 0, 0])
         eraFk5hip(&matrix, &spin)
@@ -169,7 +169,7 @@ struct ICRSRotation {
         return matrix
     }
 
-    /// FK4 of B1950 without E-terms, seen at a Julian year, to FK5 of J2000 (Murray 1989, A&A 218, 325, equations 28 and
+    /// FK4 of B1950 without E-terms, observed at a Julian year, to FK5 of J2000 (Murray 1989, A&A 218, 325, equations 28 and
     /// 29).
     private static func fk4ToFK5(epoch: Double) -> Matrix {
         let centuries = (epoch - 1950) / 100 * 1e-6
@@ -188,10 +188,10 @@ struct ICRSRotation {
         }
     }
 
-    /// What the ellipse of the Earth's way adds to aberration, which FK4 left in its places: to be taken from unit vectors
-    /// (Explanatory Supplement to the Astronomical Ephemeris, 1961, section 2D).
+    /// The part of aberration that comes from the ellipse of the Earth's orbit. FK4 left it in its places, and it is subtracted
+    /// from unit vectors (Explanatory Supplement to the Astronomical Ephemeris, 1961, section 2D).
     private static func eTerms(equinox: Double) -> [Double] {
-        // Julian centuries from B1950.
+        // The time is in Julian centuries from B1950.
         let time = (equinox - 1950) * 365.242198781 / 36525
         let eccentricity = 0.01673011 - (0.00004193 + 0.000000126 * time) * time
         let perigee = (1_015_489.951 + (6190.67 + 1.65 * time) * time) * arcsecond
@@ -202,8 +202,8 @@ struct ICRSRotation {
         ]
     }
 
-    /// Galactic coordinates are defined in FK4; by these places of their pole and their origin in FK5 (Murray 1989) they are
-    /// 0.02 arcseconds from where `eraG2icrs` takes the same numbers to be in ICRS.
+    /// Galactic coordinates to FK5. Galactic coordinates are defined in FK4. By the places of their pole and their origin in
+    /// FK5 (Murray 1989) they differ by 0.02 arcseconds from those of `eraG2icrs`, which takes the same numbers to be in ICRS.
     private static var galacticToFK5: Matrix {
         let degree = Double.pi / 180
         var toGalactic = unit

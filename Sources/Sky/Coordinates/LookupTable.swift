@@ -1,13 +1,13 @@
 /// A table of distortions that a file keeps in an image of its own (FITS paper IV, draft of 2004, section 3.4).
 ///
-/// wcslib knows distortions by polynomials only.
+/// wcslib knows distortions by polynomials only, so this module applies the tables itself.
 package struct LookupTable: Hashable, Codable {
     /// Which table of a file it is, and what it corrects.
     package struct Name: Hashable, Codable {
         enum Stage: Hashable, Codable {
-            /// `D2IMDIS`: from the detector's pixels to even ones, before anything else.
+            /// `D2IMDIS`: from the detector's pixels to evenly spaced ones, before anything else.
             case detector
-            /// `CPDIS`: beside SIP's polynomials.
+            /// `CPDIS`: in addition to SIP's polynomials.
             case image
         }
 
@@ -17,11 +17,11 @@ package struct LookupTable: Hashable, Codable {
         /// `EXTVER` of the table's HDU.
         package var version: Int
 
-        /// `EXTNAME` of the table's HDU, by the convention of the Hubble Space Telescope, which is what there are files of.
+        /// `EXTNAME` of the table's HDU, by the convention of the Hubble Space Telescope, whose files are the ones that exist.
         var extensionName: String { stage == .detector ? "D2IMARR" : "WCSDVARR" }
     }
 
-    /// An axis of the table: where its elements lie on the image.
+    /// An axis of the table: the places of its elements on the image.
     package struct Axis: Hashable, Codable {
         package var count: Int
         /// `CRPIX`, `CRVAL` and `CDELT` of the table's header.
@@ -33,13 +33,14 @@ package struct LookupTable: Hashable, Codable {
     package var name: Name
     package var x: Axis
     package var y: Axis
-    /// Pixels to be added, row by row.
+    /// The corrections in pixels, row by row.
     package var values: [Float]
 
-    /// Most elements: it crosses the network with the header. Hubble's have 2,000 to 4,000.
+    /// The largest number of elements. There is a limit because the table goes over the wire with the header. Hubble's tables
+    /// have 2,000 to 4,000.
     static let elementLimit = 1 << 18
 
-    /// Whether it can be used; a peer may have sent it.
+    /// Whether the table can be used; a peer may have sent it.
     package var isSound: Bool {
         let axes = [x, y]
         guard axes.allSatisfy({ (1...Self.elementLimit).contains($0.count) }), (0...1).contains(name.axis) else {
@@ -50,7 +51,8 @@ package struct LookupTable: Hashable, Codable {
             && values.allSatisfy { abs($0) < 1e6 }
     }
 
-    /// What is to be added at a pixel counted from 1, between four elements; beyond the table as at its edge.
+    /// The correction at a pixel counted from 1, interpolated between four elements; beyond the table it is that at the table's
+    /// edge.
     package func correction(_ place: (x: Double, y: Double)) -> Double {
         guard let (left, across) = x.element(at: place.x), let (below, up) = y.element(at: place.y) else { return .nan }
         let (right, above) = (min(left + 1, x.count - 1), min(below + 1, y.count - 1))
@@ -63,7 +65,7 @@ package struct LookupTable: Hashable, Codable {
 }
 
 extension LookupTable.Axis {
-    /// The element before a pixel, counted from 0, and the part of the way to the next; `nil` for no number.
+    /// The element before a pixel, counted from 0, and the part of the way to the next; `nil` for NaN.
     fileprivate func element(at pixel: Double) -> (index: Int, part: Double)? {
         let place = (pixel - self.pixel) / step + element - 1
         guard !place.isNaN else { return nil }
@@ -73,22 +75,22 @@ extension LookupTable.Axis {
     }
 }
 
-/// What a header says of lookup tables.
+/// What a header says about lookup tables.
 struct LookupCards {
     /// The tables that it needs.
     private(set) var names: [LookupTable.Name] = []
-    /// Keywords of others, which are used in a way that is not known here.
+    /// The keywords of tables that are used in a way that is not supported here.
     private(set) var foreign: [String] = []
-    /// The cards about them, which wcslib would stumble over.
+    /// The indices of the cards about them, which wcslib cannot read.
     private(set) var cards: [Int] = []
 
-    /// - Parameter header: cards of 80 characters each.
+    /// - Parameter header: Cards of 80 characters each.
     init(_ header: UnsafeBufferPointer<CChar>) {
         var kinds: [String: String] = [:]
         var records: [String: [String: Double]] = [:]
         var places: [String: [Int]] = [:]
         for index in 0..<header.count / 80 {
-            // Nearly all cards are others.
+            // Nearly all cards begin with another letter.
             let first = UInt8(bitPattern: header[index * 80])
             guard first == UInt8(ascii: "C") || first == UInt8(ascii: "D") || first == UInt8(ascii: "A") else {
                 continue
@@ -112,7 +114,7 @@ struct LookupCards {
                 let fields = records[record] ?? [:]
                 cards += (places[kind] ?? []) + (places[record] ?? [])
                 let version = Int(exactly: fields["EXTVER"] ?? 1) ?? 0
-                // Axes that change places, which nobody has seen.
+                // A table with exchanged axes is not supported; no file is known to have one.
                 let isStraight = [1.0, 2].allSatisfy { (fields["AXIS.\(Int($0))"] ?? $0) == $0 }
                 guard value == "LOOKUP", isStraight, (1...32_767).contains(version) else {
                     foreign.append(kind)
@@ -123,7 +125,7 @@ struct LookupCards {
         }
     }
 
-    /// What there is, for people.
+    /// The keywords and names of the tables, for messages.
     var words: String { (foreign + Set(names.map(\.extensionName)).sorted()).joined(separator: ", ") }
 
     private static let keywords: Set = ["CPDIS1", "CPDIS2", "DP1", "DP2", "D2IMDIS1", "D2IMDIS2", "D2IM1", "D2IM2"]

@@ -4,18 +4,18 @@ import Base
 package enum MissingCoordinates: Error, Hashable {
     /// The header has none.
     case absent
-    /// What it has is no place in the sky.
+    /// The header's coordinates are not those of a place in the sky.
     case linear(String)
-    /// It is one, which does not become ICRS here.
+    /// The header's coordinates are celestial, but cannot be turned into ICRS here.
     case unusable(String)
 
-    /// Text of a header that is passed on: an axis's type and its reference frame have 8 to 68 characters.
+    /// The limit of a header's text that is passed on. An axis's type and its reference frame have 8 to 68 characters.
     static let textLimit = 200
 
-    /// Whether the header has a place in the sky after all.
+    /// Whether the header has celestial coordinates, although they cannot be used.
     var isUnusable: Bool { if case .unusable = self { true } else { false } }
 
-    /// What is told, in one line; `nil` where nothing is to be told.
+    /// The words for the user, in one line; `nil` if there is nothing to report.
     package var words: String? {
         switch self {
         case .absent: nil
@@ -24,7 +24,7 @@ package enum MissingCoordinates: Error, Hashable {
         }
     }
 
-    /// Text of a header as it can be shown in a line.
+    /// Text of a header in a form that can be shown in a line.
     package static func shown(_ text: some StringProtocol) -> String {
         PrintableText.of(String(decoding: text.utf8.prefix(68), as: UTF8.self))
     }

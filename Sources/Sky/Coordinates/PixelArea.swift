@@ -1,8 +1,8 @@
 import Glibc
 
 extension WCSTransform {
-    /// Square arcseconds that a pixel covers at each place, counted from 1: the cross product of a step along x and one along y,
-    /// each from half a pixel before to half a pixel behind. 0 where the sky ends there.
+    /// The area in square arcseconds of a pixel at each place, counted from 1. It is the cross product of a step along x and
+    /// one along y, each from half a pixel before the place to half a pixel behind. It is 0 where the projection has no sky.
     func pixelAreas(_ places: [(x: Double, y: Double)]) -> [Double] {
         let around = sky(
             places.flatMap { place in

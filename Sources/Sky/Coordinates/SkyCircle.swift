@@ -1,14 +1,14 @@
 import Base
 import Glibc
 
-/// A part of the sky that an image lies in.
+/// A circle of the sky that contains an image.
 package struct SkyCircle: Hashable, Codable, Sendable {
     /// Right ascension and declination of the middle, and the radius, in degrees.
     package var alpha: Double
     package var delta: Double
     package var radius: Double
 
-    /// The circle around the middle of an image that holds its corners; `nil` where one of these is not in the sky.
+    /// The circle around the centre of an image that contains its corners; `nil` if one of these points is not in the sky.
     init?(of wcs: WCSTransform, width: Int, height: Int) {
         let (right, top) = (Double(width) + 0.5, Double(height) + 0.5)
         let points = [((right + 0.5) / 2, (top + 0.5) / 2), (0.5, 0.5), (right, 0.5), (0.5, top), (right, top)]
@@ -20,7 +20,7 @@ package struct SkyCircle: Hashable, Codable, Sendable {
 
     package func distance(to other: SkyCircle) -> Double { distance(alpha: other.alpha, delta: other.delta) }
 
-    /// Along a great circle, in degrees (haversine formula).
+    /// The distance along a great circle, in degrees (haversine formula).
     private func distance(alpha: Double, delta: Double) -> Double {
         let degree = Double.pi / 180
         let (across, along) = (sin((alpha - self.alpha) * degree / 2), sin((delta - self.delta) * degree / 2))

@@ -1,11 +1,11 @@
 import CWCS
 import Glibc
 
-/// Pixel to sky by the image's own header, by wcslib: every projection it knows, SIP and TPV distortions included, and
-/// tables of distortions; then from the header's celestial system to ICRS, by ERFA.
+/// The transformation from pixels to the sky by the image's own header. wcslib applies every projection that it knows, with SIP
+/// and TPV distortions, and this type applies tables of distortions. ERFA then turns the header's celestial system into ICRS.
 ///
-/// Built from the full frame's header and asked in full-frame pixels, never in a sector's: distortions are
-/// polynomials around the full frame's `CRPIX`.
+/// It is built from the full frame's header and takes pixels of the full frame, never those of a sector, because distortions
+/// are polynomials around the full frame's `CRPIX`.
 package final class WCSTransform {
     private var all: UnsafeMutablePointer<wcsprm>?
     private var count: Int32
@@ -14,18 +14,19 @@ package final class WCSTransform {
     private let rotation: ICRSRotation?
     /// The tables of distortions that its header names.
     package let tables: [LookupTable]
-    /// The colour whose pixels it is asked for; `nil` where these are the frame's own.
+    /// The colour to whose pixels the points belong; `nil` if they are the frame's own.
     package var bayer: BayerGrid?
     /// The place of the plane along the axes beyond the second.
     private let plane: [Double]
 
-    /// The first celestial coordinate system of a header that becomes ICRS, the unnamed one before alternatives.
+    /// The first celestial coordinate system of a header that can be turned into ICRS; the unnamed system comes before the
+    /// alternatives.
     ///
     /// - Parameters:
     ///   - header: `cards` cards of 80 characters, without line ends, and a zero behind them. It is not changed.
-    ///   - plane: of a cube, the place along its axes beyond the second; `nil` of an image of one plane.
-    ///   - table: gives a table of distortions that the header names.
-    /// - Throws: why there is none.
+    ///   - plane: The place of a cube's plane along the axes beyond the second; `nil` for an image of one plane.
+    ///   - table: A function that returns a table of distortions that the header names.
+    /// - Throws: The reason why there is none.
     package init(
         header: UnsafeMutablePointer<CChar>, cards: Int32, plane: [Int]? = nil,
         table: (LookupTable.Name) -> LookupTable? = { _ in nil }
@@ -35,11 +36,11 @@ package final class WCSTransform {
         let lookups = LookupCards(whole)
         tables = lookups.names.compactMap(table).filter(\.isSound)
         let lacksTables = !lookups.foreign.isEmpty || tables.map(\.name) != lookups.names
-        // wcslib refuses a system with distortions by tables.
+        // wcslib refuses a system that has distortions by tables.
         var text = lookups.cards.isEmpty ? [] : Array(whole) + [0]
         for card in lookups.cards { for place in 0..<80 { text[card * 80 + place] = 0x20 } }
 
-        // Some headers keep wcslib busy for ever.
+        // Some headers make wcslib run for ever.
         ProcessorLimit.begin("wcslib does not come to an end with the coordinates in the header")
         defer { ProcessorLimit.end() }
         var rejected: Int32 = 0
@@ -59,7 +60,7 @@ package final class WCSTransform {
         for index in 0..<Int(count) {
             if plane != nil { Self.reduceToSky(all + index) }
             Self.repairPolynomials(of: all + index)
-            // Repairs what old writers got wrong (units, dates, NCP, CD beside CDELT); its failure is not fatal.
+            // wcsfix repairs errors of old writers (units, dates, NCP, CD beside CDELT); its failure is not fatal.
             var repairs = [Int32](repeating: 0, count: Int(NWCSFIX))
             wcsfix(7, nil, all + index, &repairs)
             do throws(MissingCoordinates) {
@@ -82,11 +83,12 @@ package final class WCSTransform {
 
     deinit { wcsvfree(&count, &all) }
 
-    /// Leaves a cube's system with its two axes of the sky, where these are the image's and none of the others has part in them: what
-    /// a header says of frequencies or Stokes parameters is nothing to the sky, and often more than wcslib understands.
+    /// Reduces a cube's system to its two axes of the sky, if these are the image's axes and no other axis is linked to them.
+    /// The values of a header for frequencies or Stokes parameters do not matter to the sky, and are often more than wcslib
+    /// understands.
     private static func reduceToSky(_ system: UnsafeMutablePointer<wcsprm>) {
         guard system.pointee.naxis > 2 else { return }
-        // One element asks for both axes, whose numbers come back in the order that the image has them.
+        // One element asks for both axes. Their numbers come back in the order of the image's axes.
         var count: Int32 = 1
         var axes = [Int32](repeating: 0, count: Int(system.pointee.naxis))
         axes[0] = Int32(WCSSUB_LONGITUDE | WCSSUB_LATITUDE)
@@ -99,8 +101,9 @@ package final class WCSTransform {
         wcssub(1, &reduced, &count, &axes, system)
     }
 
-    /// Makes TPV of the TAN that SCAMP wrote before 2012 with TPV's polynomials, which wcslib takes for another pole of the
-    /// projection. Where SIP's hold the same, only what `CTYPE` names counts (Shupe et al. 2012, SPIE 8451, 84511M, section 7).
+    /// Turns TAN into TPV in headers that SCAMP wrote before 2012, which have TPV's polynomials; wcslib takes these for another
+    /// pole of the projection. If SIP's polynomials hold the same distortion, only those that `CTYPE` names count (Shupe et al.
+    /// 2012, SPIE 8451, 84511M, section 7).
     private static func repairPolynomials(of system: UnsafeMutablePointer<wcsprm>) {
         let values = system.pointee
         guard values.naxis >= 2, values.naxis <= 16, let ctype = values.ctype, let parameters = values.pv else {
@@ -125,7 +128,7 @@ package final class WCSTransform {
         }
     }
 
-    /// The celestial system of one that wcslib has read.
+    /// The celestial frame of a system that wcslib has read.
     private static func frame(of system: UnsafeMutablePointer<wcsprm>) throws(MissingCoordinates) -> CelestialFrame {
         let isUsable = wcsset(system) == 0
         let values = system.pointee
@@ -136,11 +139,11 @@ package final class WCSTransform {
             if named.allSatisfy(\.isEmpty) { throw .absent }
             throw .unusable("wcslib cannot make use of the header's (\(types))")
         }
-        // Where one of the sky's axes is not the image's, a pixel has no place in the sky of its own.
+        // If one of the sky's axes is not an axis of the image, a single pixel has no place in the sky.
         guard values.naxis >= 2, (0..<2).contains(values.lng), (0..<2).contains(values.lat) else {
             throw named.prefix(2).allSatisfy(\.isEmpty) ? .absent : .linear(types)
         }
-        // wcslib has a huge number where the header has none.
+        // wcslib sets a huge number if the header has none.
         let isSet = { (value: Double) in value.isFinite && value != UNDEFINED }
         return try CelestialFrame(
             CelestialFrame.Keywords(
@@ -155,8 +158,8 @@ package final class WCSTransform {
         return String(decoding: text.prefix((text.lastIndex { $0 != 0x20 } ?? -1) + 1), as: UTF8.self)
     }
 
-    /// Right ascension and declination (ICRS) in degrees of a pixel counted from 1, the first pixel's centre at (1, 1);
-    /// `nil` where the projection has no sky.
+    /// Right ascension and declination (ICRS) in degrees of a pixel counted from 1, the first pixel's centre at (1, 1); `nil`
+    /// where the projection has no sky.
     package func sky(x: Double, y: Double) -> (alpha: Double, delta: Double)? {
         sky([(x, y)])[0]
     }
@@ -164,7 +167,7 @@ package final class WCSTransform {
     /// The same for many pixels at once.
     package func sky(_ points: [(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?] {
         guard !points.isEmpty else { return [] }
-        // Axes beyond the second of an image have one plane: its pixel is 1.
+        // An axis beyond the second has only one plane in such an image, whose pixel is 1.
         var pixels = [Double](repeating: 1, count: points.count * axes)
         for (index, point) in points.enumerated() {
             let point = bayer?.frame(x: point.x, y: point.y) ?? point
@@ -180,7 +183,7 @@ package final class WCSTransform {
         var bad = [Int32](repeating: 0, count: points.count)
         let status = wcsp2s(
             chosen, Int32(points.count), Int32(axes), &pixels, &intermediate, &phi, &theta, &world, &bad)
-        // 8 is "some points are invalid", which `bad` names; any other failure leaves nothing valid.
+        // Status 8 means "some points are invalid", and `bad` names these. After any other failure nothing is valid.
         guard status == 0 || status == 8 else { return Array(repeating: nil, count: points.count) }
         let longitude = Int(chosen.pointee.lng)
         let latitude = Int(chosen.pointee.lat)
@@ -194,11 +197,11 @@ package final class WCSTransform {
         }
     }
 
-    /// The pixel that wcslib is to be asked for in a pixel's place, by the tables: first the detector's, then the image's.
+    /// The pixel for which wcslib must be called in place of this one, by the tables: first the detector's, then the image's.
     private func corrected(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
         let even = moved(point, by: .detector, at: point)
-        // SIP's polynomials are meant for the pixel before the image's tables, and wcslib applies them to what it is asked
-        // for: that has to be where both come to the same.
+        // SIP's polynomials are defined for the pixel before the image's tables, but wcslib applies them to the pixel with
+        // which it is called. So the loop searches for a pixel that gives the same result.
         let goal = moved(distorted(even), by: .image, at: even)
         var place = moved(even, by: .image, at: even)
         for _ in 0..<8 {
@@ -221,7 +224,7 @@ package final class WCSTransform {
         return point
     }
 
-    /// Where the header's polynomials move a pixel before its linear transformation.
+    /// The place to which the header's polynomials move a pixel before its linear transformation.
     private func distorted(_ point: (x: Double, y: Double)) -> (x: Double, y: Double) {
         guard let polynomials = chosen.pointee.lin.dispre else { return point }
         var pixel = [Double](repeating: 1, count: axes)

@@ -1,13 +1,13 @@
 import Base
 
 extension ConvolutionKernel {
-    /// Most bytes of a file: 31 x 31 weights with thirty characters each.
+    /// The largest number of bytes of a file: 31 x 31 weights with thirty characters each.
     public static let fileLimit = 64 << 10
 
-    /// The weights of a `.conv` file of SExtractor's: `CONV NORM` or `CONV NONORM`, then a line for each row; comments are
+    /// The weights of a `.conv` file of SExtractor's: `CONV NORM` or `CONV NONORM`, then a line for each row, with comments
     /// behind `#`.
     ///
-    /// - Throws: `.badInput` naming the line.
+    /// - Throws: `.badInput` with the line that is wrong.
     public init(file bytes: [UInt8]) throws(SkyError) {
         guard bytes.count <= Self.fileLimit else { throw SkyError(.badInput, "too long for a filter") }
         var isNormed: Bool?

@@ -1,25 +1,25 @@
 import Base
 
-/// Weights of a detection filter that somebody made up: of a `.conv` file of SExtractor's.
+/// The weights of a detection filter that a user supplies, from a `.conv` file of SExtractor's.
 ///
-/// One that exists is valid, also one that was decoded.
+/// Every value of this type is valid, also one that was decoded.
 public struct ConvolutionKernel: Hashable, Sendable {
     /// Pixels in a row, odd.
     public let width: Int
     /// Pixels in a column, odd.
     public let height: Int
-    /// Row by row.
+    /// The weights, row by row.
     public let weights: PackedFloats
-    /// Whether they are divided by the sum of their magnitudes (`CONV NORM`); otherwise they are taken as they are.
+    /// Whether the weights are divided by the sum of their magnitudes (`CONV NORM`); otherwise they are used as they are.
     public let isNormed: Bool
 
-    /// Pixels of a side.
+    /// The largest number of pixels of a side.
     public static let largestSide = 31
-    /// Larger weights, or a smaller sum of magnitudes, leave no digits of the pixels.
+    /// Larger weights, or a smaller sum of magnitudes, would leave no digits of the pixels.
     private static let largestWeight: Float = 1e6
     private static let sums: ClosedRange<Float> = 1e-6...1e6
 
-    /// - Throws: `.badInput` where the sides are even or too long, or the weights no usable numbers.
+    /// - Throws: `.badInput` if the sides are even or too long, or if the weights are not usable numbers.
     public init(width: Int, height: Int, weights: [Float], isNormed: Bool = true) throws(SkyError) {
         let sides = 1...Self.largestSide
         guard sides.contains(width), sides.contains(height), width % 2 == 1, height % 2 == 1 else {
@@ -49,7 +49,7 @@ extension ConvolutionKernel: Codable {
         case width, height, weights, isNormed
     }
 
-    /// Refuses what is no filter.
+    /// Refuses values that are not a filter.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let weights = try container.decode(PackedFloats.self, forKey: .weights)
@@ -64,7 +64,7 @@ extension ConvolutionKernel: Codable {
         }
     }
 
-    /// Encodes all of it.
+    /// Encodes the whole filter.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(width, forKey: .width)

@@ -1,23 +1,23 @@
 import Base
 
-/// Splits one footprint at a time into the objects that make it up, in a way that depends on nothing else.
+/// Splits footprints one at a time into the objects that they consist of, in a way that depends on nothing else.
 ///
-/// SEP gives the faint pixels between blended objects to one or the other by chance, from one series of random
-/// numbers per call: what a blend becomes depends on all blends before it, so on the sector. Here each footprint is
-/// cut out and extracted alone. The cut-out holds the footprint's own pixels and those within a rim around it, and
-/// zeros elsewhere. The rim is one pixel more than the filter reaches: the pixels that touch the footprint then stay
-/// as far below the threshold as they were, and the footprint has the same outline, pixel for pixel.
+/// SEP gives the faint pixels between blended objects to one or the other at random, from one series of random numbers per
+/// call. So the result for a blend would depend on all blends before it, and therefore on the sector. Here each footprint is
+/// cut out and extracted alone. The cut-out holds the footprint's own pixels and those within a rim around it, and zeros
+/// elsewhere. The rim is one pixel wider than the reach of the filter. So the pixels that touch the footprint stay as far below
+/// the threshold as they were, and the footprint has the same outline, pixel for pixel.
 struct Deblender {
     let extraction: SEPExtraction
     let levels: Int
-    /// The rectangle that was searched, in the image, and its pixels.
+    /// The rectangle of the image that was searched; below, its pixels.
     let rect: PixelRect
     let pixels: UnsafePointer<Float>
 
-    /// How far the cut-out reaches beyond the footprint.
+    /// The distance from the footprint to the edge of the cut-out.
     private var rim: Int { extraction.kernel.radius + 1 }
 
-    /// What a footprint turns out to be.
+    /// The result of the split of a footprint.
     enum Split {
         case children(DetectionList)
         /// One object.
@@ -32,7 +32,7 @@ struct Deblender {
         let top = max(0, parent.minY - rim)
         let width = min(rect.width, parent.maxX + rim + 1) - left
         let height = min(rect.height, parent.maxY + rim + 1) - top
-        // SEP reckons the bytes of such a box in 32 bits, at 28 bytes a pixel.
+        // SEP computes the bytes of such a box in 32 bits, at 28 bytes a pixel.
         guard width * height < Int(Int32.max) / 28 else { return .overflow }
 
         var cutout = [Float](repeating: 0, count: width * height)
@@ -48,7 +48,7 @@ struct Deblender {
                 }
             }
         }
-        // A branch has at least three pixels (or the minimum area, where that is less).
+        // A branch has at least three pixels, or the minimum area if that is less.
         let branches = footprint.count / min(extraction.minimumArea, 3) + 2
         let all = try cutout.withUnsafeBufferPointer { cutout throws(SkyError) -> DetectionList? in
             guard let base = cutout.baseAddress else { return DetectionList() }
@@ -60,7 +60,7 @@ struct Deblender {
         guard let found = all else { return .overflow }
         var children = DetectionList()
         for child in found.objects {
-            // The rim may hold bits of neighbours that are detections of their own: not ours.
+            // The rim may hold parts of neighbours that are detected there, but do not belong to this footprint.
             guard let first = found.pixels[child.pixels].first, isOwn[Int(first)] else { continue }
             var moved = child
             moved.x += Double(left)

@@ -2,24 +2,25 @@
 package struct Detection {
     /// Barycentre, pixels counted from 0 at the corner of the rectangle that was searched.
     ///
-    /// Rounded to 2^-20 pixel: a sector's corner then adds without rounding, and apertures around the source see
-    /// the same distances in every sector that could hold it.
+    /// The position is rounded to 2^-20 pixel. So the addition of a sector's corner needs no rounding, and apertures around the
+    /// source have the same distances in every sector that could hold it.
     package var x: Double
     package var y: Double
-    /// Ellipse: rms along the axes in pixels, angle in radians; and the same as cxx x^2 + cyy y^2 + cxy x y = r^2.
+    /// The ellipse: the rms along the axes in pixels, and the angle in radians. Below is the same ellipse as cxx x^2 + cyy y^2
+    /// + cxy x y = r^2.
     package var a: Float
     package var b: Float
     package var theta: Float
     var cxx: Float
     var cyy: Float
     var cxy: Float
-    /// Summed flux of the pixels, of the filtered and of the unfiltered image.
+    /// The summed flux of the pixels of the filtered image; below, that of the unfiltered image.
     var filteredFlux: Float
     package var flux: Float
     package var peak: Float
     /// Detection threshold in units of the image.
     package var threshold: Float
-    /// Pixels above the threshold in the unfiltered image; the footprint counts those of the filtered one.
+    /// The number of pixels above the threshold in the unfiltered image; the footprint counts those of the filtered one.
     package var area: Int
     /// SEP's own bits.
     package var flags: Int16
@@ -28,18 +29,18 @@ package struct Detection {
     var maxX: Int
     var minY: Int
     var maxY: Int
-    /// Where the footprint's pixels lie in `DetectionList.pixels`, in SEP's order.
+    /// The place of the footprint's pixels in `DetectionList.pixels`, in SEP's order.
     package var pixels: Range<Int>
     /// The box of the footprint that it was split from, in the rectangle that was searched.
     package var outline = PixelRect(x: 0, y: 0, width: 0, height: 0)
-    /// Whether that footprint lies whole inside the rectangle.
+    /// Whether all of that footprint lies inside the rectangle.
     var isComplete = true
-    /// Whether it has more branches than could be told apart.
+    /// Whether the footprint has more branches than the deblending can tell apart.
     var isUndivided = false
-    /// When SExtractor's scan would come to it, in the rectangle that was searched.
+    /// The moment at which SExtractor's scan would come to the object, in the rectangle that was searched.
     var turn = DetectionTurn()
 
-    /// The pixel that its barycentre lies in.
+    /// The pixel that holds its barycentre.
     var pixel: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }
 
     package static func rounded(_ position: Double) -> Double {
@@ -47,20 +48,21 @@ package struct Detection {
     }
 }
 
-/// When SExtractor, which reads an image line by line, knows that a footprint has ended: CLEAN takes objects in this order.
+/// The moment at which SExtractor, which reads an image line by line, knows that a footprint has ended. CLEAN takes objects in
+/// this order.
 struct DetectionTurn: Hashable {
     /// The footprint's last line.
     var line = 0
     /// The last column of the footprint in that line.
     var column = 0
-    /// Place among the objects that the footprint was split into.
+    /// The place among the objects into which the footprint was split.
     var child = 0
 
     init() {}
 
     /// - Parameters:
-    ///   - footprint: Pixels of a rectangle of `width` columns, in any order.
-    ///   - line: The last of them.
+    ///   - footprint: The pixels in a rectangle of `width` columns, in any order.
+    ///   - line: The last line of the footprint.
     init(_ footprint: ArraySlice<Int32>, line: Int, width: Int) {
         self.line = line
         let first = Int32(line * width)

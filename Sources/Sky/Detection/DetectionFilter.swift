@@ -3,18 +3,19 @@ import Glibc
 /// How the image is smoothed before pixels are compared with the threshold (`FILTER`, `FILTER_NAME`). Measurements are
 /// made on the image as it is.
 public enum DetectionFilter: Hashable, Codable, Sendable {
-    /// Not at all.
+    /// No filter.
     case none
     /// SExtractor's `default.conv`: a 3x3 pyramid, the usual choice for undersampled to well sampled stars.
     case pyramid
-    /// A Gaussian with this full width at half maximum, in pixels: best for faint stars when it is that of the stars.
+    /// A Gaussian with this full width at half maximum, in pixels. It is the best filter for faint stars if it is as wide as
+    /// the stars.
     case gaussian(fwhm: Double)
     /// A Gaussian as wide as the image's own stars, which are measured first.
     case seeing
-    /// Weights that somebody made up, as a `.conv` file of SExtractor's has them.
+    /// Weights that a user supplies, in the form of a `.conv` file of SExtractor's.
     case kernel(ConvolutionKernel)
 
-    /// In one word.
+    /// The filter in one word.
     public var name: String {
         switch self {
         case .none: "none"
@@ -25,26 +26,26 @@ public enum DetectionFilter: Hashable, Codable, Sendable {
         }
     }
 
-    /// Of a Gaussian, in pixels.
+    /// The full width at half maximum of a Gaussian, in pixels.
     public var fwhm: Double? { if case .gaussian(let fwhm) = self { fwhm } else { nil } }
 
-    /// Widths that can be had, in pixels.
+    /// The widths that a filter may have, in pixels.
     public static let widths = 0.5...15
 }
 
 /// The weights of a filter.
 struct DetectionKernel: Sendable {
-    /// Row by row, as they are handed to SEP, which norms them; empty for no filter.
+    /// The weights row by row, as SEP receives them; SEP norms them. Empty for no filter.
     let values: [Float]
-    /// Pixels in a row and in a column, odd.
+    /// The number of pixels in a row and in a column, odd.
     let (width, height): (Int, Int)
-    /// What the filtered image is multiplied with: not 1 where the weights are to be taken as they are.
+    /// The factor of the filtered image. It is not 1 if the weights should be used as they are.
     let scale: Float
 
-    /// What the filter looks at around a pixel, at most.
+    /// The reach of the filter around a pixel.
     var radius: Int { max(width, height) / 2 }
 
-    /// - Parameter filter: `seeing` counts as `pyramid`, which is what the stars are looked for with.
+    /// - Parameter filter: `seeing` counts as `pyramid`, which is the filter of the search for stars.
     init(_ filter: DetectionFilter) {
         switch filter {
         case .none: (values, width, height, scale) = ([], 1, 1, 1)
@@ -55,7 +56,7 @@ struct DetectionKernel: Sendable {
         case .gaussian(let fwhm):
             let radius = max(1, Int(fwhm.rounded()))
             let columns = -radius...radius
-            // exp(-4 ln 2 (r / fwhm)^2): a half at r = fwhm / 2.
+            // The weight is exp(-4 ln 2 (r / fwhm)^2), a half at r = fwhm / 2.
             values = columns.flatMap { y in
                 columns.map { x in Float(exp(-4 * log(2.0) * Double(x * x + y * y) / (fwhm * fwhm))) }
             }
@@ -63,13 +64,13 @@ struct DetectionKernel: Sendable {
         }
     }
 
-    /// The weights that SEP makes of them, in its order of operations, and scaled.
+    /// The weights as SEP norms them, in its order of operations, and scaled.
     var normed: [Float] {
         let sum = values.reduce(0) { $0 + abs($1) }
         return scale == 1 ? values.map { $0 / sum } : values.map { $0 / sum * scale }
     }
 
-    /// What the noise of independent pixels becomes by the filter, a factor of at most 1 for weights that are normed.
+    /// The factor by which the filter changes the noise of independent pixels, at most 1 for normed weights.
     var noiseFactor: Double {
         values.isEmpty ? 1 : normed.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot()
     }

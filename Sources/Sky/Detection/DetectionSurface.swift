@@ -1,14 +1,14 @@
-/// The pixels in which sources are found, where they are measured in others.
+/// The pixels in which sources are found, if they are measured in others.
 struct DetectionSurface {
-    /// As large as the image that is measured.
+    /// The image, as large as the one that is measured.
     let image: ScanImage
     let background: BackgroundMap
 }
 
 extension SectorPixels.View {
-    /// A detection of another image with the flux, the peak and the area above a threshold that it has in these pixels.
+    /// A detection in another image, with the flux, the peak and the area above a threshold that it has in these pixels.
     ///
-    /// Its own threshold stays: that is the detection image's, as in SExtractor.
+    /// It keeps its own threshold, which is the detection image's, as in SExtractor.
     func measured(_ object: Detection, _ footprint: ArraySlice<Int32>, above floor: Float) -> Detection {
         var object = object
         var (flux, peak, area) = (0.0, -Float.infinity, 0)
@@ -24,7 +24,7 @@ extension SectorPixels.View {
 }
 
 extension Detection {
-    /// The same above another threshold.
+    /// The same detection with another threshold.
     func above(_ threshold: Float) -> Detection {
         var object = self
         object.threshold = threshold

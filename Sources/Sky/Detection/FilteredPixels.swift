@@ -1,21 +1,21 @@
 import Base
 
-/// The filtered image, at the pixels of footprints only: what detection compared with the threshold.
+/// The filtered image, at the pixels of footprints only. These are the values that detection compared with the threshold.
 ///
-/// SEP keeps its own copy to itself; deblending and CLEAN need it again.
+/// SEP does not hand out its own copy, but deblending and CLEAN need the values again.
 final class FilteredPixels {
     private let width: Int
     private let height: Int
     private let memory: ZeroedMemory<Float>
-    /// The pixels that are written.
+    /// The pixels that have values.
     private let footprints: [Int32]
 
-    /// Row by row, 0 outside of footprints. As long as this value lives.
+    /// The values row by row, 0 outside of footprints. The pointer is valid as long as this object exists.
     var values: UnsafePointer<Float> { UnsafePointer(memory.start) }
 
     /// Filters the pixels of all `footprints`, in the order of operations of SEP; 0 elsewhere.
     ///
-    /// - Throws: `.failed` where there is too little memory.
+    /// - Throws: `.failed` if there is too little memory.
     init(
         _ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints: [Int32], kernel: DetectionKernel
     ) throws(SkyError) {
@@ -26,7 +26,7 @@ final class FilteredPixels {
         let filter = PixelFilter(pixels, width: width, height: height, kernel: kernel)
         var next = 0
         while next < footprints.count {
-            // Pixels of a footprint come in runs along a line.
+            // The pixels of a footprint come in runs along a line.
             let first = Int(footprints[next])
             let (x, y) = (first % width, first / width)
             var count = 1
@@ -43,7 +43,8 @@ final class FilteredPixels {
         memory.isCleared()
     }
 
-    /// Whether a footprint has more than one summit. With one, no threshold cuts it in two: nothing to deblend.
+    /// Whether a footprint has more than one summit. If it has only one, no threshold cuts it in two, and there is nothing to
+    /// deblend.
     func hasSeveralSummits(_ footprint: ArraySlice<Int32>) -> Bool {
         var summits = 0
         let values = memory.start

@@ -1,6 +1,6 @@
-/// The detection filter as SEP applies it, in its order of operations: what is compared with the threshold.
+/// The detection filter as SEP applies it, in its order of operations. Its results are compared with the threshold.
 struct PixelFilter {
-    /// Row by row; the caller's, who keeps them alive.
+    /// The pixels row by row; the caller owns the memory and keeps it alive.
     private let pixels: UnsafePointer<Float>
     private let width: Int
     private let height: Int
@@ -21,13 +21,13 @@ struct PixelFilter {
         let isInside = y > 0 && y < height - 1 && columns.lowerBound > 0 && columns.upperBound < width
         if kernel.width == 3, kernel.height == 3, isInside { return runThree(y, columns, into: sums) }
         sums.update(repeating: 0, count: columns.count)
-        // Without a slice for each line: most runs are some pixels long.
+        // This avoids a slice for each line, because most runs are only some pixels long.
         weights.withUnsafeBufferPointer { weights in
             if let weights = weights.baseAddress { add(weights, y, columns, to: sums) }
         }
     }
 
-    /// The usual size, away from the edges: all nine at once, in the same order.
+    /// Filters with the usual kernel size, away from the edges: all nine weights at once, in the same order.
     private func runThree(_ y: Int, _ columns: Range<Int>, into sums: UnsafeMutablePointer<Float>) {
         weights.withUnsafeBufferPointer { weights in
             let (a, b, c) = (weights[0], weights[1], weights[2])
@@ -57,11 +57,12 @@ struct PixelFilter {
             var shift = -radius
             while shift <= radius {
                 let tap = taps[shift]
-                // Three at a time, in the same order, where all of them lie in the rectangle.
+                // Three weights are applied at a time, in the same order, if all their pixels lie in the rectangle.
                 if shift + 2 <= radius, columns.lowerBound + shift >= 0, columns.upperBound + shift + 2 <= width {
                     let (next, last) = (taps[shift + 1], taps[shift + 2])
                     let first = row + columns.lowerBound + shift
-                    // Pointers of their own: an index that may overflow is not reckoned with four at a time.
+                    // Each weight has a pointer of its own, because an index with an overflow check would prevent the
+                    // calculation of four pixels at a time.
                     let (second, third) = (first + 1, first + 2)
                     for index in 0..<count {
                         sums[index] = sums[index] + tap * first[index] + next * second[index] + last * third[index]

@@ -4,18 +4,18 @@ import NIOConcurrencyHelpers
 
 /// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
 struct SEPExtraction {
-    /// In units of the image's noise.
+    /// The threshold in units of the image's noise.
     let threshold: Double
     let minimumArea: Int
     let deblendContrast: Double
     let gain: Double
-    /// Noise of the image (1 sigma), one number for all of it.
+    /// The noise of the image (1 sigma), one number for the whole image.
     let noise: Float
 
     let kernel: DetectionKernel
-    /// Most pixels that SEP may hold at once.
+    /// The largest number of pixels that SEP may hold at once.
     var stackLimit = SEPExtraction.pixelStackLimit
-    /// Most branches of one footprint at one level.
+    /// The largest number of branches of one footprint at one level.
     var branchesLimit = SEPExtraction.branchLimit
 
     /// SEP keeps the stack's size in bytes in 32 bits, at 28 bytes a pixel.
@@ -25,7 +25,7 @@ struct SEPExtraction {
 
     init(configuration: ScanConfiguration, noise: Float) {
         kernel = DetectionKernel(configuration.filter)
-        // SEP norms all weights; what is found above a threshold by them is found above its part of that by normed ones.
+        // SEP norms all weights. So the threshold is divided by the scale, to find the same objects with the normed weights.
         threshold =
             configuration.threshold * (configuration.thresholdUnit == .filtered ? kernel.noiseFactor : 1)
             / Double(kernel.scale)
@@ -35,22 +35,23 @@ struct SEPExtraction {
         self.noise = noise
     }
 
-    /// SEP's two limits are global to the process, and it lays out its memory by them again and again during a call:
-    /// a change in between corrupts the heap. Workers have one thread; tests have many.
+    /// SEP's two limits are global to the process, and SEP lays out its memory by them many times during a call. A change in
+    /// between corrupts the heap. Workers have one thread; tests have many.
     private static let limits = NIOLockedValueBox(())
 
     /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
     ///
-    /// SEP 1.2.1 itself loses six small blocks of its catalogue a call (valgrind), some 200 bytes for each blend: a
-    /// worker that lives for ever should be replaced now and then.
+    /// SEP 1.2.1 itself leaks six small blocks of its catalogue in each call (valgrind), some 200 bytes for each blend. So a
+    /// worker that runs for a long time should be replaced now and then.
     ///
     /// - Parameters:
     ///   - levels: Deblending levels; 1 leaves every footprint whole.
-    ///   - pixelStack: First guess of the pixels SEP holds at once; raised while SEP says it is too small.
-    ///   - subObjects: First guess of the branches of one footprint at one level; raised likewise.
-    /// - Returns: `nil` where SEP gives up at its own hard limits.
-    /// - Throws: `.failed` naming `place` for anything else, also where this worker has too little memory: another may have more,
-    ///   and what is found must not depend on that.
+    ///   - pixelStack: First guess of the pixels that SEP holds at once; it is raised as long as SEP says that it is too
+    ///     small.
+    ///   - subObjects: First guess of the branches of one footprint at one level; it is raised in the same way.
+    /// - Returns: `nil` if SEP gives up at its own hard limits.
+    /// - Throws: `.failed` naming `place` for any other error, also if this worker has too little memory: another worker may
+    ///   have more, and the result must not depend on that.
     func run(
         pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
         place: @autoclosure () -> String
@@ -95,7 +96,7 @@ struct SEPExtraction {
         image.noiseval = Double(noise)
         image.noise_type = Int16(SEP_NOISE_STDDEV)
         image.gain = gain
-        // CLEAN is not asked of SEP: it looks at all objects of the call, so it would depend on the sector.
+        // SEP must not apply CLEAN, because it compares all objects of the call, so the result would depend on the sector.
         return kernel.values.withUnsafeBufferPointer { values in
             sep_extract(
                 &image, Float(threshold), SEP_THRESH_REL, Int32(minimumArea), values.isEmpty ? nil : values.baseAddress,
@@ -106,7 +107,7 @@ struct SEPExtraction {
 }
 
 extension DetectionList {
-    /// Makes of objects that were found with normed weights those of weights that are larger by a factor.
+    /// Converts objects that were found with normed weights to weights that are larger by a factor.
     fileprivate mutating func scale(by factor: Float, pixels image: UnsafePointer<Float>) {
         for index in objects.indices {
             objects[index].threshold *= factor
@@ -116,7 +117,7 @@ extension DetectionList {
         }
     }
 
-    /// Copies SEP's catalogue; objects with a position that is no number are left out.
+    /// Copies SEP's catalogue. Objects whose position is not a number are left out.
     init(_ catalogue: sep_catalog) {
         objects.reserveCapacity(Int(catalogue.nobj))
         for index in 0..<Int(catalogue.nobj) where catalogue.x[index].isFinite && catalogue.y[index].isFinite {

@@ -1,6 +1,6 @@
 import Base
 
-/// Finds the objects of a rectangle of background-subtracted pixels, blends split one by one.
+/// Finds the objects of a rectangle of background-subtracted pixels, and splits blends one by one.
 struct SectorDetector {
     private let frame: SectorFrame
     private let pixels: UnsafePointer<Float>
@@ -22,7 +22,7 @@ struct SectorDetector {
         levels = configuration.deblendLevels
     }
 
-    /// The connected footprints above the threshold, none of them split; `nil` where they are more than SEP can hold.
+    /// The connected footprints above the threshold, none of them split; `nil` if there are more than SEP can hold.
     func footprints() throws(SkyError) -> DetectionList? {
         let rect = frame.rect
         let all = try extraction.run(
@@ -39,7 +39,7 @@ struct SectorDetector {
         return found
     }
 
-    /// The objects that the footprints are made of.
+    /// The objects into which the footprints are split.
     func deblend(_ parents: DetectionList, _ filtered: FilteredPixels) throws(SkyError) -> DetectionList {
         let deblender = Deblender(extraction: extraction, levels: levels, rect: frame.rect, pixels: pixels)
         var result = DetectionList()

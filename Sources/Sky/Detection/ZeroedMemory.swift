@@ -2,18 +2,18 @@ import Base
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Memory for a large rectangle of which little is written: pages that nobody writes to take no room.
+/// Memory for a large rectangle with few writes. Pages without a write take no memory.
 ///
-/// A trail across a frame of a hundred million pixels is a few hundred thousand of them. Of a sector's size the last few are kept
-/// for the next: whoever lets go of one has cleared what it wrote, which is faster than to have the kernel make and clear
-/// all pages again.
+/// A trail across a frame of a hundred million pixels has a few hundred thousand of them. Of the blocks of a sector's size, the
+/// last few are kept for the next use. Their last user has cleared all that it wrote, which is faster than to have the kernel
+/// make and clear all pages again.
 final class ZeroedMemory<Element: BitwiseCopyable> {
-    /// All bits 0. As long as this object lives.
+    /// The start of the memory, whose bits are all 0 at first. The pointer is valid as long as this object exists.
     let start: UnsafeMutablePointer<Element>
     private let block: ZeroedBlock
     private var isClear = false
 
-    /// - Throws: `.failed` where this worker has too little memory: another may have more.
+    /// - Throws: `.failed` if this worker has too little memory; another worker may have more.
     init(count: Int) throws(SkyError) {
         guard let block = ZeroedBlock.take(bytes: max(count, 1) * MemoryLayout<Element>.stride) else {
             throw SkyError(
@@ -23,20 +23,20 @@ final class ZeroedMemory<Element: BitwiseCopyable> {
         start = block.start.bindMemory(to: Element.self, capacity: max(count, 1))
     }
 
-    /// To be called at the end, when all that was written is 0 again.
+    /// Marks the memory as clear. Call it at the end, when all that was written is 0 again.
     func isCleared() { isClear = true }
 
     deinit { block.giveBack(isClear: isClear) }
 }
 
-/// Bytes that are all 0.
+/// A block of bytes that are all 0.
 private struct ZeroedBlock: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
     let size: Int
 
-    /// Those that nobody uses. Each belongs to the one who takes it from here, which is why they may change threads.
+    /// The blocks that are not in use. A block belongs to the caller that takes it from here, so it may change threads.
     private static let kept = NIOLockedValueBox<[ZeroedBlock]>([])
-    /// A sector scan has two at a time; larger ones than a sector of 2048 with its margin are rare.
+    /// A sector scan uses two blocks at a time; blocks for more than a sector of 2048 with its margin are rare.
     private static let limit = (blocks: 2, bytes: 20 << 20)
 
     static func take(bytes: Int) -> ZeroedBlock? {
@@ -45,7 +45,7 @@ private struct ZeroedBlock: @unchecked Sendable {
         }
         if let known { return known }
         if let start = calloc(bytes, 1) { return ZeroedBlock(start: start, size: bytes) }
-        // What is kept may be what is missing.
+        // The kept blocks may take the memory that is missing.
         kept.withLockedValue { kept in
             for block in kept { free(block.start) }
             kept = []

@@ -12,12 +12,12 @@ extension CompareRequest {
 }
 
 extension CompareRequest.Image {
-    // A background's own decoder refuses one that fits no image.
+    // The background is not checked here, because its own decoder refuses one that fits no image.
     package func validate() throws(SkyError) { try reference.validate() }
 }
 
 extension CompareRequest.Work {
-    /// Changes that one task draws: each is some 200 kB of pictures.
+    /// The largest number of changes that one task draws. Each has some 200 kB of pictures.
     static let cutoutLimit = 1000
 
     package func validate() throws(SkyError) {

@@ -1,4 +1,4 @@
-/// Two images of the same sky to be compared, and what is to be done: decided by whoever has both catalogues.
+/// Two images of the same sky to be compared, and the work on them. It is made where both catalogues are known.
 package struct CompareRequest: Codable, Sendable {
     /// An image that has been scanned.
     package struct Image: Codable, Sendable {
@@ -11,9 +11,9 @@ package struct CompareRequest: Codable, Sendable {
         }
     }
 
-    /// One task's part.
+    /// The part of one task.
     package enum Work: Codable, Sendable {
-        /// Look for what differs in a sector of the new image.
+        /// Find the differences in a sector of the new image.
         case difference(DifferenceOrder)
         /// Draw some changes.
         case cutouts([EpochChange], DifferenceOrder)
@@ -23,7 +23,7 @@ package struct CompareRequest: Codable, Sendable {
     package var old: Image
     package var work: [Work]
 
-    /// Sectors and drawings of one job.
+    /// The largest number of sectors and drawings of one job.
     package static let workLimit = 100_000
 
     package init(new: Image, old: Image, work: [Work]) {
@@ -31,9 +31,9 @@ package struct CompareRequest: Codable, Sendable {
     }
 }
 
-/// What one task of a comparison came to.
+/// The result of one task of a comparison.
 package enum ComparedPart: Codable, Sendable {
     case difference(DifferenceResult)
-    /// One for each change, in their order.
+    /// The pictures of each change, in the order of the changes.
     case cutouts([EpochCutouts])
 }

@@ -1,39 +1,40 @@
-/// What differs between two images of the same sky.
+/// The differences between two images of the same sky.
 public struct EpochComparison: Hashable, Codable, Sendable {
-    /// What has changed, from the new image's first row up.
+    /// The changes, from the new image's first row up.
     public var changes: [EpochChange]
-    /// Weaker differences, which are no result by themselves but may complete a moving source's track.
+    /// Weaker differences. They are not a result by themselves, but may complete a moving source's track.
     package var faint: [DifferenceCandidate]
-    /// How the images fit: sources in common, their scatter in pixels, new over old flux, how far bright stars scatter.
+    /// How the images fit: below are the number of common sources, their scatter in pixels, the ratio of new to old flux, and
+    /// the scatter of bright stars.
     public var matches: Int
     public var scatter: Double
     public var ratio: Double
     public var fluxFloor: Double
     /// How well the stars agree on how the images lie on each other.
     public var agreement: EpochAgreement
-    /// How wide the stars are.
+    /// The widths of the stars.
     public var newStars: Seeing
     public var oldStars: Seeing
-    /// Why the comparison had better not be relied upon, in words; empty where nothing speaks against it.
+    /// Why the comparison is not reliable, in words; empty if there is no reason for doubt.
     public var doubts: [String]
-    /// Whether the sky's coordinates were used; without them, angles and rates are in pixels.
+    /// Whether the celestial coordinates were used; without them, angles and rates are in pixels.
     public var usesSky: Bool
     /// Share of the new image that the old one covers.
     public var coverage: Double
-    /// How faint it sees; `nil` where no stars were injected.
+    /// How faint a source the comparison can find; `nil` if no stars were injected.
     public var depth: EpochDepth?
     /// Differences that were refused, by reason.
     public var refused: RefusalCounts
-    /// Differences beyond what a sector may list: above zero, something is wrong with the images.
+    /// The number of differences beyond those that a sector may list. If it is above zero, something is wrong with the images.
     public var omitted: Int
-    /// Where the old image's pixels lie in the sky.
+    /// The places of the old image's pixels in the sky.
     package let reference: ReferenceFrame
 
-    /// Puts the sectors' results together, in whatever order they came; a second result for a sector is left out.
+    /// Merges the sectors' results, in any order; a second result for a sector is left out.
     ///
     /// - Parameters:
-    ///   - new: the catalogue of the new image, `old` of the reference.
-    ///   - settings: those of the sectors' scans.
+    ///   - new: The catalogue of the new image; `old` is that of the reference.
+    ///   - settings: The settings of the sectors' scans.
     public init(
         merging results: [DifferenceResult], pair: EpochPair, new: Catalogue, old: Catalogue,
         settings: DifferenceSettings? = nil
@@ -64,7 +65,7 @@ public struct EpochComparison: Hashable, Codable, Sendable {
         reference = ReferenceFrame(old)
     }
 
-    /// The strongest of those that are the same: sectors look a little beyond their borders.
+    /// Keeps the strongest of equal candidates. There are equal ones because sectors search a little beyond their borders.
     private static func withoutRepeats(_ candidates: [DifferenceCandidate], radius: Double) -> [DifferenceCandidate] {
         let sorted = candidates.filter { $0.x.isFinite && $0.y.isFinite && $0.significance.isFinite }.sorted {
             (-abs($0.significance), $0.y, $0.x) < (-abs($1.significance), $1.y, $1.x)

@@ -1,24 +1,24 @@
-/// Comparisons of one or more images with the same reference, and what moves through them.
+/// Comparisons of one or more images with the same reference, and the sources that move through them.
 public struct EpochSeries: Hashable, Codable, Sendable {
-    /// One for each image but the reference; the moved sources of each are marked as such.
+    /// One comparison for each image but the reference; the moved sources of each are marked as such.
     public private(set) var comparisons: [EpochComparison]
     /// Moving sources of three or more images, numbered from 1 in this order.
     public private(set) var tracks: [MoverTrack]
-    /// Whether rates are by the hour; otherwise the times were not known, and they are by the interval between two images.
+    /// Whether rates are per hour. Otherwise the times were not known, and rates are per interval between two images.
     public let hasTimes: Bool
 
-    /// Fastest motion that is looked for, in pixels between two consecutive images: faster ones are drawn out, and chance
-    /// pairs would be many.
+    /// The fastest motion that is searched for, in pixels between two consecutive images. Faster sources are elongated, and
+    /// there would be many chance pairs.
     private static let reach = 150.0
-    /// The same where only two images say so.
+    /// The same limit if there are only two images.
     private static let reachOfPairs = 100.0
 
-    /// Links what has appeared and vanished.
+    /// Links the sources that appeared and vanished.
     ///
     /// - Parameters:
-    ///   - comparisons: all with the same reference; their order is kept.
-    ///   - times: of the reference and of each comparison's image, in seconds from anywhere; equal intervals are taken where one
-    ///     is missing or two are the same.
+    ///   - comparisons: The comparisons, all with the same reference; their order is kept.
+    ///   - times: The times of the reference and of each comparison's image, in seconds from any start. Equal intervals are
+    ///     assumed if one is missing or two are the same.
     public init(_ comparisons: [EpochComparison], times: [Double?] = []) {
         self.comparisons = comparisons
         tracks = []

@@ -1,9 +1,9 @@
 /// Joins detections of three or more images to straight tracks of constant rate.
 ///
-/// Two detections in different images say where the source would be in the others; there the nearest that fits is taken. As many
-/// points as possible, then the best fit, win; no detection belongs to two tracks.
+/// Two detections in different images tell where the source would be in the others; there the nearest that fits is used. The
+/// track with the most points wins, and then the one with the best fit; no detection belongs to two tracks.
 package struct MoverLinker {
-    /// In the order of the epochs that they are from.
+    /// A detection in a track, by its epoch and its place among that epoch's detections.
     package struct Point: Hashable {
         package var epoch: Int
         package var index: Int
@@ -11,25 +11,25 @@ package struct MoverLinker {
 
     package struct Track: Hashable {
         var points: [Point]
-        /// Units of the frame per unit of time.
+        /// The rates in units of the frame per unit of time.
         var rateX: Double
         var rateY: Double
-        /// Mean square residual in units of the errors.
+        /// The mean square residual in units of the errors.
         var misfit: Double
     }
 
-    /// Observation times, one for each epoch, in any unit.
+    /// The times of observation, one for each epoch, in any unit.
     package let times: [Double]
-    /// Units of the frame in a pixel.
+    /// The number of units of the frame in a pixel.
     package let scale: Double
-    /// Fastest motion that is looked for, in units of the frame per unit of time.
+    /// The fastest motion that is searched for, in units of the frame per unit of time.
     let maximumRate: Double
 
-    /// A source must get on by so many pixels from its first to its last image.
+    /// The least motion of a source from its first to its last image, in pixels.
     private static let leastMotion = 3.0
-    /// A point may lie so many pixels and errors off the track.
+    /// How far a point may lie off the track, in pixels and in errors.
     private static let tolerance = (pixels: 0.4, errors: 3.5, mostPixels: 2.0)
-    /// Detections of an image that are looked at, the strongest first, and pairs of them in all.
+    /// The largest number of detections of an image that are used, the strongest first; below, that of the pairs in all.
     private static let mostDetections = 3000
     private static let mostSeeds = 500_000
 
@@ -68,7 +68,7 @@ package struct MoverLinker {
         return chosen(found, epochs)
     }
 
-    /// The track through two points and what fits in the other images; `nil` where that is nothing.
+    /// The track through two points and the points that fit in the other images; `nil` if there are none.
     private func extended(_ seed: [Point], _ epochs: [[MoverDetection]], _ near: [NeighbourIndex]) -> Track? {
         let (a, b) = (epochs[seed[0].epoch][seed[0].index], epochs[seed[1].epoch][seed[1].index])
         let span = times[seed[1].epoch] - times[seed[0].epoch]
@@ -79,7 +79,7 @@ package struct MoverLinker {
             var best: (index: Int, square: Double)?
             for number in near[epoch].near((x, y)) {
                 let other = epochs[epoch][number]
-                // Errors of both ends grow with the way beyond them.
+                // The errors of both ends grow with the distance beyond them.
                 let error =
                     (other.error * other.error + a.error * a.error * (1 - part) * (1 - part)
                     + b.error * b.error * part * part).squareRoot()
@@ -97,7 +97,8 @@ package struct MoverLinker {
         return fitted(points, epochs)
     }
 
-    /// The straight line through the points by least squares; `nil` where one lies off it, or where nothing moves.
+    /// The straight line through the points by least squares; `nil` if a point lies off the line, or if the source does not
+    /// move.
     private func fitted(_ points: [Point], _ epochs: [[MoverDetection]]) -> Track? {
         let seen = points.map { epochs[$0.epoch][$0.index] }
         guard seen.count(where: \.isStrong) >= 2, let start = points.first, let end = points.last else { return nil }
@@ -127,7 +128,7 @@ package struct MoverLinker {
         return Track(points: points, rateX: rateX, rateY: rateY, misfit: misfit / Double(2 * points.count - 4))
     }
 
-    /// The best tracks of which no two share a detection.
+    /// The best tracks, chosen so that no two share a detection.
     private func chosen(_ tracks: Set<Track>, _ epochs: [[MoverDetection]]) -> [Track] {
         func key(_ track: Track) -> (Int, Double, Double, Double) {
             let start = epochs[track.points[0].epoch][track.points[0].index]

@@ -1,5 +1,5 @@
-/// Joins what vanished from the reference and what appeared in one other image, where only these two are there to tell: by
-/// flux and distance, without a track to prove it.
+/// Joins sources that vanished from the reference with sources that appeared in one other image, if there are only these two
+/// images. It uses flux and distance, without a track as proof.
 struct MoverPairs {
     struct Pair: Hashable {
         var old: Int
@@ -8,12 +8,12 @@ struct MoverPairs {
 
     private(set) var pairs: [Pair] = []
 
-    /// The strongest detections of each that are looked at.
+    /// The largest number of detections of each image that are used, the strongest first.
     private static let most = 2000
 
     /// - Parameters:
-    ///   - reach: farthest way in units of the frame.
-    ///   - scale: units of the frame in a pixel.
+    ///   - reach: The largest distance in units of the frame.
+    ///   - scale: The number of units of the frame in a pixel.
     init(_ sets: DetectionSets, epoch: Int, reach: Double, scale: Double) {
         guard sets.epochs.indices.contains(epoch), reach > 0 else { return }
         let (olds, news) = (sets.epochs[0], sets.epochs[epoch])

@@ -1,12 +1,12 @@
 /// A source that moves straight and evenly through three or more images.
 public struct MoverTrack: Hashable, Codable, Sendable {
-    /// From 1; the rows of the comparisons that belong to it have the same.
+    /// The number of the track, from 1; the rows of the comparisons that belong to it have the same number.
     public var number: Int
-    /// In arcseconds an hour; in pixels without a WCS, and by the interval between two images without times.
+    /// The rate in arcseconds an hour; in pixels without a WCS, and per interval between two images without times.
     public var rate: Double
-    /// In degrees from north through east.
+    /// The direction in degrees from north through east.
     public var positionAngle: Double
-    /// The images it was seen in: 0 for the reference, then those of the comparisons in their order, from 1.
+    /// The images in which the source was seen: 0 for the reference, then those of the comparisons in their order, from 1.
     public var epochs: [Int]
     /// Mean flux in the reference's units, and its error.
     public var flux: Double

@@ -1,2 +1,2 @@
-// Errors are those of the module beneath: whoever imports this one can catch them.
+// The errors of this module are those of Base, so a program that imports this module can catch them.
 @_exported public import Base

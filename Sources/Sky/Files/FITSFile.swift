@@ -2,7 +2,7 @@ import Base
 import CCFITSIO
 import Glibc
 
-/// A cfitsio file handle that closes itself, and cfitsio's calls with their errors in words.
+/// A cfitsio file handle that closes itself. It turns the errors of cfitsio's calls into words.
 package final class FITSFile {
     struct Shape {
         var width: Int
@@ -12,7 +12,7 @@ package final class FITSFile {
         var bitpix: Int
         var hdu: Int
 
-        /// Planes of a cube, 1 of an image; `nil` for more than can be asked for.
+        /// The number of planes: 1 for an image; `nil` if there are more planes than a layer can name.
         var planes: Int? {
             var count = 1
             for size in higherAxes {
@@ -33,22 +33,22 @@ package final class FITSFile {
         }
     }
 
-    /// The path, fit for a one-line message.
+    /// The path in a form that fits into a one-line message.
     package let name: String
     private let path: String
     private let pointer: UnsafeMutablePointer<fitsfile>
 
-    /// `NUM_OVERFLOW`: a value does not fit the type it is read as.
+    /// `NUM_OVERFLOW`: a value does not fit into the type as which it is read.
     static let numericalOverflow: Int32 = 412
     /// `END_OF_FILE`: a read or a move beyond the last byte.
     private static let endOfFile: Int32 = 107
-    /// More axes than any image with trailing axes of one plane has.
+    /// No image whose further axes have one plane each has more axes than this.
     private static let axesLimit: Int32 = 9
-    /// More HDUs than any real file; walking a hostile one must end.
+    /// No real file has more HDUs than this. The walk through a hostile file must end.
     private static let hduLimit = 10_000
 
-    /// Opens by `ffdkopn`, which takes the path as it is: cfitsio's other ways to open obey "extended file names"
-    /// that filter, copy and fetch from the network.
+    /// Opens the file by `ffdkopn`, which takes the path as it is. cfitsio's other ways to open a file obey "extended file
+    /// names" that filter, copy and fetch from the network.
     init(path: String) throws(SkyError) {
         (name, self.path) = (FITSSniff.quoted(path), path)
         // A leading "./" keeps cfitsio from reading anything into a first character such as "~" or a blank.
@@ -89,9 +89,9 @@ package final class FITSFile {
         }
     }
 
-    /// Moves to the first HDU that holds an image of the sky; to a cube where there is none of one plane.
+    /// Moves to the first HDU that holds an image of the sky. If no HDU has an image of one plane, it moves to a cube.
     ///
-    /// - Parameter prefersCubes: the other way round.
+    /// - Parameter prefersCubes: Whether a cube is preferred to an image of one plane.
     func moveToFirstImage(prefersCubes: Bool) throws(SkyError) -> Shape {
         var seen: [String] = []
         var found: [FileImage] = []
@@ -101,7 +101,7 @@ package final class FITSFile {
             do throws(SkyError) {
                 content = try move(hdu: hdu)
             } catch {
-                // What was found before is there all the same.
+                // The images that were found before the damaged HDU can still be used.
                 guard !found.isEmpty else { throw error }
                 break
             }
@@ -128,9 +128,9 @@ package final class FITSFile {
                 + " all the same")
     }
 
-    /// The images of the file; it is left where it was.
+    /// Lists the images of the file, and then moves back to HDU `place`.
     ///
-    /// - Returns: the images, and the first HDU that is damaged: what is behind it cannot be reached.
+    /// - Returns: The images, and the first HDU that is damaged; what is behind it cannot be reached.
     package func images(leavingAt place: Int) -> (images: FileImages, damaged: Int?) {
         var found: [FileImage] = []
         var damaged: Int?
@@ -148,23 +148,23 @@ package final class FITSFile {
         return (FileImages(found, fileRole: fileRole), damaged)
     }
 
-    /// HDUs that are looked at for further images: more than any camera's detectors.
+    /// The number of HDUs that are searched for further images. No camera has as many detectors.
     private static let listLimit = 1000
 
-    /// What the file's name says of all its images, or its primary header where that has none of its own; `nil` where neither
-    /// says anything.
+    /// The role that the file's name gives to all its images, or else the role that the primary header gives if that has no
+    /// image of its own. `nil` if neither names one.
     private var fileRole: ImageRole? {
         if let role = ImageRole(fileName: path) { return role }
         guard case .other("empty")? = try? move(hdu: 0) else { return nil }
         return declaredRole
     }
 
-    /// What the current HDU's header says that its image is.
+    /// The role that the current HDU's header gives to its image.
     private var declaredRole: ImageRole? {
         for keyword in ["EXTTYPE", "PRODTYPE"] {
             if let role = text(keyword).flatMap(ImageRole.init(name:)) { return role }
         }
-        // Cameras have words of their own there: an exposure, a background or an error is a picture for some.
+        // Cameras use words of their own in these keywords: some call a picture an exposure, a background or an error.
         for keyword in ["IMAGETYP", "OBSTYPE"] {
             let role = text(keyword).flatMap(ImageRole.init(name:))
             if let role, [.mask, .noise(.weight), .noise(.variance)].contains(role) { return role }
@@ -174,7 +174,7 @@ package final class FITSFile {
 
     private func described(_ shape: Shape) -> FileImage {
         let given = text("EXTNAME") ?? ""
-        // What cfitsio calls every image that it compresses.
+        // cfitsio gives this name to every image that it compresses.
         let name = given == "COMPRESSED_IMAGE" ? "" : given
         var image = FileImage(hdu: shape.hdu, name: name, sizes: [shape.width, shape.height] + shape.higherAxes)
         image.version = text("EXTVER").flatMap { Int($0) }
@@ -184,7 +184,7 @@ package final class FITSFile {
         return image
     }
 
-    /// The numbers of a mask's bits by the names of LSST's planes, from its keywords `MP_`.
+    /// The numbers of a mask's bits by the names of LSST's mask planes, from the keywords that begin with `MP_`.
     var bitNumbers: [String: Int] {
         var numbers: [String: Int] = [:]
         for name in MaskRule.planesOfLSST + ["DETECTED", "EDGE", "INTRP"] {
@@ -193,7 +193,7 @@ package final class FITSFile {
         return numbers
     }
 
-    /// What a keyword of the current HDU says, a text without its quotes; `nil` where it is not there.
+    /// The value of a keyword of the current HDU, without the quotes of a text; `nil` if the keyword is absent.
     package func text(_ keyword: String) -> String? {
         // cfitsio writes at most 70 characters and a zero (FLEN_VALUE).
         var text = [CChar](repeating: 0, count: 128)
@@ -208,8 +208,8 @@ package final class FITSFile {
         return word.isEmpty ? nil : word
     }
 
-    /// Calls `body` with the primary HDU's header where that has no image of its own: extensions inherit from it (FITS
-    /// standard 4.0, "Inheritance"). The file is left at `hdu`.
+    /// Calls `body` with the header of the primary HDU if that HDU has no image of its own, because extensions inherit from it
+    /// then (FITS standard 4.0, "Inheritance"). Moves to HDU `hdu` at the end.
     func withPrimaryHeader<Result>(
         hdu: Int, _ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?
     ) -> Result? {
@@ -222,7 +222,7 @@ package final class FITSFile {
         return result
     }
 
-    /// Calls `body` with the file at another HDU, and leaves it there.
+    /// Moves to another HDU and calls `body`; the file stays at that HDU.
     func withKeywords<Result>(ofHDU hdu: Int, _ body: (FITSFile) -> Result) -> Result {
         _ = try? move(hdu: hdu)
         return body(self)
@@ -263,7 +263,8 @@ package final class FITSFile {
         return .image(shape)
     }
 
-    /// Calls `body` with the HDU's header cards as one text, a tile-compressed image's as if it were not.
+    /// Calls `body` with the HDU's header cards as one text. The header of a tile-compressed image comes as if it were not
+    /// compressed.
     func withHeaderText<Result>(_ body: (UnsafeMutablePointer<CChar>, Int32) -> Result?) -> Result? {
         var text: UnsafeMutablePointer<CChar>?
         var count: Int32 = 0
@@ -278,7 +279,8 @@ package final class FITSFile {
         return status == 0 ? body(text, count) : nil
     }
 
-    /// A table of distortions, from its own HDU; `nil` where there is none that can be used. The file is left where it was.
+    /// A table of distortions from its own HDU; `nil` if there is none that can be used. Moves back to the HDU where the file
+    /// was.
     func lookupTable(_ name: LookupTable.Name) -> LookupTable? {
         var place: Int32 = 0
         ffghdn(pointer, &place)
@@ -320,7 +322,7 @@ package final class FITSFile {
         package var rect: PixelRect
         /// The place of its plane along the axes beyond the second, from 1.
         package var plane: [Int]
-        /// From one pixel that is read to the next, along both axes.
+        /// The distance from one pixel that is read to the next, along both axes.
         package var step = 1
     }
 
@@ -362,7 +364,7 @@ extension FITSFile {
                 "\(name): truncated: the header promises \(words(sizes)) pixels, the file ends before"
                     + " the last; copy it again, or wait until it is written")
         }
-        // 1 and 413, 414: cfitsio's decoders of compressed tiles give up.
+        // Status 1, 413 or 414 means that cfitsio's decoders of compressed tiles gave up.
         let reason = [1, 413, 414].contains(status) ? "its compressed tiles cannot be unpacked" : Self.words(status)
         return SkyError(.badInput, "\(name): damaged pixel data: \(reason); copy it again")
     }

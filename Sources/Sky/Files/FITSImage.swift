@@ -2,10 +2,10 @@ import Base
 import CCFITSIO
 import Glibc
 
-/// One 2-D image of a FITS file, open for reading: plain, gzipped, tile-compressed or in an extension; a plane of a cube, or one
-/// colour of a colour camera's frame.
+/// One 2-D image of a FITS file that is open for reading. The file may be plain, gzipped or tile-compressed, and the image may
+/// be in an extension, be a plane of a cube, or be one colour of a colour camera's frame.
 ///
-/// Blocking, and cfitsio may crash on a hostile file: use it in a worker process only, by one thread.
+/// Its calls block, and cfitsio may crash on a hostile file: use it in a worker process only, on one thread.
 package final class FITSImage {
     /// The path as the user gave it.
     package let path: String
@@ -15,7 +15,7 @@ package final class FITSImage {
     package let wcs: WCSTransform?
 
     private let file: FITSFile
-    /// What of the HDU it is.
+    /// Which part of the HDU the image is.
     package let layer: ImageLayer
     /// The place of its plane along the axes beyond the second.
     package let plane: [Int]
@@ -28,7 +28,7 @@ package final class FITSImage {
     ///
     /// - Parameters:
     ///   - hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds an image of the sky.
-    ///   - layer: What of it.
+    ///   - layer: The part of the HDU that is the image.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where it is no image.
     package init(path: String, hdu: Int?, layer: ImageLayer = ImageLayer()) throws(SkyError) {
         try FITSSniff.check(path: path)
@@ -76,7 +76,7 @@ package final class FITSImage {
         try checkEnd()
     }
 
-    /// The image's coordinates: its own, or those of a primary header without an image.
+    /// The image's own coordinates, or those of a primary header without an image.
     private static func coordinates(
         of file: FITSFile, hdu: Int, plane: [Int]?
     ) -> (found: Result<WCSTransform, MissingCoordinates>, areInherited: Bool) {
@@ -86,7 +86,7 @@ package final class FITSImage {
             }
         }
         let own = file.withHeaderText(read) ?? .failure(.absent)
-        // Coordinates of its own that are of no use are its coordinates all the same.
+        // Coordinates of the image's own count even if they cannot be used.
         guard let missing = own.missing, !missing.isUnusable,
             let inherited = file.withPrimaryHeader(hdu: hdu, read)
         else { return (own, false) }
@@ -94,8 +94,8 @@ package final class FITSImage {
         return (isFound || missing == .absent ? inherited : own, isFound)
     }
 
-    /// The images of the file that are scanned where nobody names one, by HDU, and in words what is not: weights, errors, masks,
-    /// and cubes where there are images of one plane.
+    /// The images of the file that are scanned if the user names no HDU, as HDU numbers, and in words the images that are not
+    /// scanned: weights, errors, masks, and cubes if there are images of one plane.
     package func images() -> (sky: [Int], others: [String]) {
         let prefersCubes = (layer.plane ?? 1) > 1
         let (images, damaged) = file.images(leavingAt: info.hdu)
@@ -106,10 +106,10 @@ package final class FITSImage {
 
     private static let damagedWords = "its header is damaged"
 
-    /// Whether an image is not scanned because nobody can read it.
+    /// Whether an image is left out because its header is damaged.
     package static func saysDamaged(_ words: String) -> Bool { words.hasSuffix("(\(damagedWords))") }
 
-    /// Where the file itself has a mask, a variance or a weight of each pixel of this image.
+    /// Where the file itself holds a mask, a variance or a weight for each pixel of this image.
     package func ownCompanions() -> Companions? {
         let images = file.images(leavingAt: info.hdu).images
         var companions = Companions()
@@ -134,7 +134,7 @@ package final class FITSImage {
         return layer
     }
 
-    /// Which values of a mask count.
+    /// The rule that says which values of a mask mark a bad pixel.
     private func rule(of mask: FileImage) -> MaskRule {
         let telescope = file.withKeywords(ofHDU: 0) { $0.text("TELESCOP") ?? "" }
         let product = file.withKeywords(ofHDU: 0) { $0.text("PRODTYPE") ?? "" }
@@ -145,8 +145,9 @@ package final class FITSImage {
         return MaskRule(bitNumbers: own.0, product: own.1, telescope: own.2)
     }
 
-    /// The header's cards but END, 80 characters each, as of an image that is not compressed; behind them what the primary
-    /// header says for all images of the file: coordinates where the image has none of its own, and when it was taken.
+    /// The header's cards without END, 80 characters each, as those of an image that is not compressed. The cards of the
+    /// primary header that hold for all images of the file follow: the date and the camera's values, and the coordinates if the
+    /// image has none of its own.
     package var header: [String] {
         let own = file.withHeaderText(Self.cards) ?? []
         let primary = file.withPrimaryHeader(hdu: info.hdu, Self.cards) ?? []
@@ -159,7 +160,7 @@ package final class FITSImage {
             }
     }
 
-    /// The cards of the header that has the image's coordinates, byte by byte; empty without coordinates.
+    /// The bytes of the cards of the header that holds the image's coordinates; empty if there are no coordinates.
     package var coordinates: [UInt8] {
         guard wcs != nil else { return [] }
         let bytes = { (text: UnsafeMutablePointer<CChar>, count: Int32) in
@@ -177,18 +178,18 @@ package final class FITSImage {
         let bytes = UnsafeRawBufferPointer(start: text, count: Int(count) * 80)
         return (0..<min(Int(count), cardLimit)).compactMap { index in
             let card = bytes[index * 80..<(index + 1) * 80]
-            // What is no text of FITS's is of no use to whoever reads it.
+            // A byte that FITS does not allow in text is of no use to a reader.
             let text = String(decoding: card.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
             return text.hasPrefix("END     ") ? nil : text
         }
     }
 
-    /// Keywords about the camera, the light and the moment, which hold for all images of a file.
+    /// Whether a keyword is about the camera, the light or the moment; these hold for all images of a file.
     private static func isOfCamera(_ keyword: Substring) -> Bool {
         ImageKeywords.inherited.contains(keyword.prefix { $0 != " " })
     }
 
-    /// Keywords of FITS's papers on coordinates, and those of SIP.
+    /// Whether a keyword is one of FITS's papers on coordinates, or one of SIP.
     private static func isOfCoordinates(_ keyword: Substring) -> Bool {
         let names = ["WCSAXES ", "RADESYS ", "RADECSYS", "EQUINOX ", "EPOCH   ", "LONPOLE ", "LATPOLE "]
         let beginnings = [
@@ -198,11 +199,11 @@ package final class FITSImage {
         return names.contains { $0 == keyword } || beginnings.contains { keyword.hasPrefix($0) }
     }
 
-    /// More cards than any real header has; they cross the wire.
+    /// No real header has more cards than this. There is a limit because the cards go over the wire.
     private static let cardLimit = 10_000
 
-    /// The pixels of `rect`, row by row, with BSCALE and BZERO applied. Whatever is no number that can be
-    /// computed with (BLANK, NaN, infinities, beyond +-1e30) comes as NaN.
+    /// The pixels of `rect`, row by row, with BSCALE and BZERO applied. A value that cannot be computed with (BLANK, NaN, an
+    /// infinity, beyond +-1e30) comes as NaN.
     ///
     /// - Throws: `.badInput` where the rectangle leaves the image or the file's data are damaged.
     package func read(_ rect: PixelRect) throws(SkyError) -> [Float] {
@@ -216,12 +217,12 @@ package final class FITSImage {
         var pixels = [Float](repeating: .nan, count: rect.width * rect.height)
         var status = file.read(stored(rect), into: &pixels)
         if status == FITSFile.numericalOverflow {
-            // 64-bit values that do not fit a Float stop cfitsio in the middle: read them as they are.
+            // A 64-bit value that does not fit a Float stops cfitsio in the middle, so the values are read as they are.
             (pixels, status) = (try exact(rect).map { Float($0) }, 0)
         }
         guard status == 0 else { throw file.damaged(status, sizes: sizes) }
         pixels.withUnsafeMutableBufferPointer { buffer in
-            // A choice and no branch: several pixels at a time.
+            // A choice without a branch lets the compiler handle several pixels at a time.
             for index in buffer.indices { buffer[index] = abs(buffer[index]) < 1e30 ? buffer[index] : .nan }
         }
         return pixels
@@ -235,35 +236,35 @@ package final class FITSImage {
         return values
     }
 
-    /// Where in the HDU the pixels of `rect` are.
+    /// The place of the pixels of `rect` in the HDU.
     private func stored(_ rect: PixelRect) -> FITSFile.Part {
         FITSFile.Part(
             rect: layer.bayer?.frame(rect) ?? rect, plane: plane, step: layer.bayer == nil ? 1 : BayerGrid.step)
     }
 
-    /// What a value becomes by the layer.
+    /// The pixel that the layer makes of a value.
     private func pixel(_ value: Double) -> Float {
         if let flags = layer.flags { return flags.isBad(value) ? 1 : 0 }
         let pixel = Float(layer.scale?.pixel(value) ?? value)
         return abs(pixel) < 1e30 ? pixel : .nan
     }
 
-    /// How its values must become pixels; `nil` where 32-bit floats hold them.
+    /// The scale that turns the image's values into pixels; `nil` if 32-bit floats can hold the values.
     func neededScale() throws(SkyError) -> PixelScale? {
         guard layer.flags == nil else { return nil }
         let rows = try sample(rows: FITSImage.sampleRows, width: FITSImage.sampleWidth)
         guard rows.joined().allSatisfy({ !$0.isFinite }) else { return PixelScale(rows: rows) }
-        // Nothing is there: a mosaic may have its pixels elsewhere.
+        // The sample has no values at all, but a mosaic may have its pixels elsewhere.
         return PixelScale(rows: try sample(rows: 8 * FITSImage.sampleRows, width: 8 * FITSImage.sampleWidth))
     }
 
-    /// The values of some rows, as many in their middles.
+    /// The values of some rows that are spread over the image, in the middle columns of each.
     private func sample(rows mostRows: Int, width mostColumns: Int) throws(SkyError) -> [[Double]] {
         let width = min(info.width, mostColumns)
         var rows: [[Double]] = []
         let count = min(info.height, mostRows)
         for row in 0..<count {
-            // The middle of each of as many equal parts.
+            // The row is the middle of one of `count` equal parts of the image.
             let y = (2 * row + 1) * info.height / (2 * count)
             let part = PixelRect(x: (info.width - width) / 2, y: y, width: width, height: 1)
             rows.append(try exact(part))
@@ -271,11 +272,11 @@ package final class FITSImage {
         return rows
     }
 
-    /// Pixels of a sample: enough for a median, too few to be noticed.
+    /// The size of a sample: enough pixels for a median, and too few to take noticeable time.
     private static let (sampleRows, sampleWidth) = (8, 1024)
 
-    /// Reads the end of the last row, of a cube's last plane too: a file cut short by a failed copy is found here, not in the last
-    /// sector or when other planes are written already.
+    /// Reads the end of the last row, and that of a cube's last plane too. So a file that a failed copy cut short is found
+    /// here, and not in the last sector or after other planes have been written.
     private func checkEnd() throws(SkyError) {
         let count = min(info.width, 4096)
         let tail = PixelRect(x: info.width - count, y: info.height - 1, width: count, height: 1)
@@ -290,7 +291,7 @@ package final class FITSImage {
 }
 
 extension ImageInfo {
-    /// Most pixels of an image: SEP counts them in 32 bits.
+    /// The largest number of pixels of an image: SEP counts them in 32 bits.
     static let pixelLimit = Int(Int32.max)
 
     /// Whether an image may have this size; safe for any numbers.

@@ -3,17 +3,18 @@ import Glibc
 
 /// A cheap look at a file before any FITS library sees it: most wrong files are wrong in their first bytes.
 ///
-/// Reads by libc alone, so that the daemon and the command line may call it too; neither runs cfitsio.
+/// It reads by libc alone, so that the daemon and the command line may use it too; neither of them runs cfitsio.
 package enum FITSSniff {
     /// A FITS file is made of blocks of this many bytes (FITS Standard 4.0, section 3.1).
     private static let blockSize = 2880
-    /// How cfitsio begins to lose characters of a path (`FLEN_FILENAME` is 1025, and it appends suffixes).
+    /// From this length on, cfitsio begins to lose characters of a path (`FLEN_FILENAME` is 1025, and it appends suffixes).
     private static let pathLimit = 1000
 
     /// Throws unless `path` names a readable file that begins as FITS or gzip does.
     ///
-    /// - Parameter showsStart: whether the complaint may quote the file's first bytes. Only where whoever is told has opened the
-    ///   file with rights of his own: a daemon opens what others name, and would tell them what they may not read.
+    /// - Parameter showsStart: Whether the complaint may quote the file's first bytes. It may do so only if the reader of the
+    ///   complaint opened the file with rights of their own. A daemon opens files that others name, and would show them bytes
+    ///   that they may not read.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where the file is something else.
     package static func check(path: String, showsStart: Bool = false) throws(SkyError) {
         let name = quoted(path)
@@ -74,7 +75,7 @@ package enum FITSSniff {
         return SkyError(.unavailable, "\(name): \(reason)")
     }
 
-    /// The first bytes for a person: the first word when it is text, otherwise hexadecimal.
+    /// The first bytes as a person reads them: the first word if it is text, otherwise hexadecimal digits.
     private static func begin(_ start: ArraySlice<UInt8>) -> String {
         let word = start.prefix { $0 > 0x20 && $0 < 0x7F }.prefix(12)
         if word.count >= 3 { return "\"\(String(decoding: word, as: UTF8.self))\"" }
@@ -100,6 +101,6 @@ package enum FITSSniff {
         return kinds.first { start.starts(with: $0.0) }?.1 ?? ""
     }
 
-    /// A path as it may stand in a one-line message.
+    /// A path in a form that fits into a one-line message.
     package static func quoted(_ path: String) -> String { PrintableText.whole(path) }
 }

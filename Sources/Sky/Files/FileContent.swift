@@ -2,23 +2,23 @@ import Base
 import Crypto
 import Glibc
 
-/// What a file held when it was looked at: enough to notice that it has changed, or is another one on another machine.
+/// What a file held when it was first read: enough to notice that it has changed, or that another machine has another file.
 public struct FileContent: Hashable, Codable, Sendable {
-    /// SHA-256 of all its bytes, or of some.
+    /// SHA-256 of all bytes of the file, or of a sample of them.
     public var digest: [UInt8]
-    /// In bytes.
+    /// The size in bytes.
     public var size: Int
     /// When it was last modified, in nanoseconds since 1970.
     public var modified: Int
     /// Whether only its beginning, its end and some blocks in between were digested; `nil` as `false`.
     public var isSample: Bool?
-    /// Which file it was where it was looked at; `nil` where an earlier version looked.
+    /// Which file it was on the machine that read it; `nil` if an earlier version of the program read it.
     public var identity: FileIdentity?
 
-    /// Blocks of a sample, and the bytes of each: the headers and something of every image.
+    /// The number of blocks of a sample. They cover the headers and a part of every image.
     private static let sampleBlocks = 16
     private static let blockSize = 64 << 10
-    /// SHA-256.
+    /// The number of bytes of a SHA-256.
     private static let digestLength = 32
 
     package init(digest: [UInt8], size: Int, modified: Int, isSample: Bool? = nil, identity: FileIdentity? = nil) {
@@ -26,10 +26,11 @@ public struct FileContent: Hashable, Codable, Sendable {
         (self.isSample, self.identity) = (isSample, identity)
     }
 
-    /// Reads the file through, or some blocks of it, which takes no time. Reads no more than the file had at the beginning.
+    /// Reads the whole file, or only some blocks of it, which takes almost no time. It reads no more bytes than the file had at
+    /// the beginning.
     ///
-    /// - Parameter limit: how long it may take; `nil` where the caller is limited otherwise.
-    /// - Throws: `SkyError` of kind `unavailable` where it cannot be read, of kind `badInput` where it changes meanwhile.
+    /// - Parameter limit: How long it may take; `nil` if the caller has a time limit of its own.
+    /// - Throws: `SkyError` of kind `unavailable` if the file cannot be read, of kind `badInput` if it changes meanwhile.
     package init(of path: String, sampled: Bool = false, within limit: Duration? = nil) throws(SkyError) {
         let file = try RegularFile(path)
         let stamp = try file.stamp()
@@ -40,7 +41,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             let end = limit.map { ContinuousClock.now + $0 }
             try FileContent.digest(file, size: stamp.size, before: end, of: path, &hash)
         }
-        // Opened anew, as the next who looks at it will do.
+        // The file is opened anew, as the next reader will do.
         guard try FileStamp(of: path) == stamp else { throw FileContent.changed(path) }
         self.init(
             digest: Array(hash.finalize()), size: stamp.size, modified: stamp.modified, isSample: sampled ? true : nil,
@@ -62,7 +63,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             let count = read(file.descriptor, buffer.baseAddress, min(buffer.count, left))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw file.failure() }
-            // Shorter than it was a moment ago.
+            // The file is shorter than it was a moment ago.
             guard count > 0 else { throw changed(path) }
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             left -= count
@@ -74,7 +75,7 @@ public struct FileContent: Hashable, Codable, Sendable {
     ) throws(SkyError) {
         hash.update(data: Array("sample of \(size) bytes\n".utf8))
         var block = [UInt8](repeating: 0, count: blockSize)
-        // The last one ends with the file.
+        // The last block ends with the file.
         let last = max(0, size - blockSize)
         for index in 0..<sampleBlocks {
             let (numerator, isLarge) = last.multipliedReportingOverflow(by: index)
@@ -90,21 +91,21 @@ public struct FileContent: Hashable, Codable, Sendable {
         isSample == true ? nil : HexText.of(digest)
     }
 
-    /// Whether both were seen of one file that nobody touched in between, as far as their numbers tell.
+    /// Whether both values are of one file that nobody touched in between, as far as size, time and identity tell.
     package func isOfSameFile(as other: FileContent) -> Bool {
         guard (size, modified) == (other.size, other.modified) else { return false }
         guard let identity, let theirs = other.identity, identity.place == theirs.place else { return true }
         return identity == theirs
     }
 
-    /// What is wrong with it as something that a peer said; `nil` where nothing is.
+    /// What is wrong with a value that a peer sent; `nil` if nothing is.
     package var objection: String? {
         if digest.count != FileContent.digestLength { return "a digest has \(FileContent.digestLength) bytes" }
         if size < 0 { return "a file has no negative size" }
         return nil
     }
 
-    /// For whoever changed it: a catalogue of two images in one is worse than none.
+    /// The error for a file that changed. It is the user's to repair: a catalogue of two images in one is worse than none.
     package static func changed(_ path: String) -> SkyError {
         SkyError(
             .badInput,
@@ -113,6 +114,7 @@ public struct FileContent: Hashable, Codable, Sendable {
 
     private static let changedWords = "it changed while it was scanned"
 
-    /// Whether a task failed for that. A job learns of it by these words, which nodes of earlier versions do not use.
+    /// Whether a task failed because its file changed. A job recognises that by these words, which nodes of earlier versions do
+    /// not use.
     static func saysChanged(_ reason: String) -> Bool { reason.contains(changedWords) }
 }

@@ -3,21 +3,21 @@ package struct FileImage: Hashable, Sendable {
     package var hdu: Int
     /// `EXTNAME`; empty without one.
     package var name = ""
-    /// `EXTVER`, which planes that belong together share; `nil` without one.
+    /// `EXTVER`, which is the same for images that belong together; `nil` without one.
     package var version: Int?
     /// Sizes of its axes.
     var sizes: [Int]
-    /// Whether its numbers are whole.
+    /// Whether its values are integers.
     package var isWhole = false
-    /// Whether its own header has axes with names, as coordinates have.
+    /// Whether its own header names its axes, as a header with coordinates does.
     var hasAxes = false
-    /// What its header calls it; `nil` where it does not say.
+    /// The role that its header gives it; `nil` if the header names none.
     var declared: ImageRole?
 
-    /// Whether it has one plane only.
+    /// Whether it has only one plane.
     var isFlat: Bool { sizes.dropFirst(2).allSatisfy { $0 == 1 } }
 
-    /// In words, as one that is left out.
+    /// A description of an image that is left out.
     package func words(_ role: ImageRole) -> String {
         let what =
             role != .sky
@@ -27,19 +27,20 @@ package struct FileImage: Hashable, Sendable {
     }
 }
 
-/// The images of a file: what is of the sky, and what belongs to that.
+/// The images of a file: which are of the sky, and which belong to those.
 package struct FileImages: Sendable {
     package let all: [FileImage]
     let roles: [ImageRole]
 
     /// - Parameters:
-    ///   - fileRole: what the file's name or its primary header says of all; a plane's own header counts more.
+    ///   - fileRole: The role that the file's name or its primary header gives to all images. An image's own header counts
+    ///     more.
     init(_ all: [FileImage], fileRole: ImageRole? = nil) {
         self.all = all
         var roles = all.map { $0.declared ?? fileRole ?? .sky }
         for index in all.indices where all[index].declared == nil && fileRole == nil && index > 0 {
-            // A plane without a name behind an image of its size belongs to that where it alone has no coordinates, or is
-            // the only one of whole numbers.
+            // An image without a name belongs to the one before it if it has the same size, and if it alone lacks coordinates
+            // or it alone has integers.
             guard all[index].name.isEmpty,
                 let image = (0..<index).last(where: { roles[$0] == .sky }), all[image].sizes == all[index].sizes
             else { continue }
@@ -51,7 +52,8 @@ package struct FileImages: Sendable {
         nameTriples()
     }
 
-    /// Two nameless planes behind an image are its mask and its variance, the order in which LSST and whoever follows it write.
+    /// Two nameless images behind an image of the sky are its mask and its variance. LSST, and pipelines that follow it, write
+    /// them in this order.
     private mutating func nameTriples() {
         let nameless = all.indices.map { all[$0].name.isEmpty && all[$0].declared == nil }
         var roles = roles
@@ -65,23 +67,23 @@ package struct FileImages: Sendable {
 
     private init(all: [FileImage], roles: [ImageRole]) { (self.all, self.roles) = (all, roles) }
 
-    /// Those that are scanned where nobody names one: images of one plane, or else cubes.
+    /// The images that are scanned if the user names no HDU: images of one plane, or else cubes.
     ///
-    /// - Parameter prefersCubes: where a plane is asked for that images of one do not have.
+    /// - Parameter prefersCubes: Whether the user asks for a plane that images of one plane do not have.
     package func scanned(prefersCubes: Bool) -> [FileImage] {
         let sky = zip(all, roles).filter { $0.1 == .sky }.map(\.0)
         let wanted = sky.filter { $0.isFlat != prefersCubes }
         return wanted.isEmpty ? sky : wanted
     }
 
-    /// The others, in words.
+    /// The images that are not scanned, in words.
     func leftOut(prefersCubes: Bool) -> [String] {
         let scanned = Set(scanned(prefersCubes: prefersCubes))
         return zip(all, roles).filter { !scanned.contains($0.0) }.map { $0.words($1) }
     }
 
-    /// The plane of a role that belongs to the image of an HDU: behind it and before the next image, or with its version, or
-    /// wherever it is where there is one image only.
+    /// The companion with a role that belongs to the image of HDU `hdu`. It lies behind the image and before the next one, or
+    /// has the image's version; if the file has only one image, it may be anywhere.
     func companion(of hdu: Int, _ isWanted: (ImageRole) -> Bool) -> (image: FileImage, role: ImageRole)? {
         guard let place = all.firstIndex(where: { $0.hdu == hdu }) else { return nil }
         let image = all[place]

@@ -1,21 +1,22 @@
 import Base
 import Glibc
 
-/// Which file it was, and when anything of it changed last: tells a file that was rewritten in place and got its old time back
-/// from one that nobody touched.
+/// Which file it was, and when it last changed in any way. It tells a file that was rewritten and got its old time back from a
+/// file that nobody touched.
 public struct FileIdentity: Hashable, Codable, Sendable {
-    /// Where the numbers below mean something: one start of one machine, and one view of its mounts.
+    /// The place where the numbers below have a meaning: one boot of one machine, and one view of its mounts.
     package var place: UInt64
     package var device: UInt64
     package var inode: UInt64
-    /// When its content, name or rights changed, in nanoseconds since 1970 (`st_ctim`). No program can set it.
+    /// When the content, name or rights of the file changed, in nanoseconds since 1970 (`st_ctim`). No program can set it.
     package var changed: Int
 
-    /// This process's place. The workers of a node share it with their daemon; two containers on one kernel do not share it.
+    /// The place of this process. The workers of a node share it with their daemon; two containers on one kernel do not share
+    /// it.
     package static let here: UInt64 = {
         var status = stat()
         guard let start = text(of: "/proc/sys/kernel/random/boot_id"), stat("/proc/self/ns/mnt", &status) == 0 else {
-            // Like no other: then only what a file holds counts.
+            // The place equals no other one, so that only what a file holds counts.
             return UInt64.random(in: 1 ... .max)
         }
         return StableHash.of("\(start) \(status.st_dev) \(status.st_ino)")
@@ -31,10 +32,10 @@ public struct FileIdentity: Hashable, Codable, Sendable {
     }
 }
 
-/// What the system says of a file without reading it.
+/// What the operating system knows of a file without reading it.
 package struct FileStamp: Hashable {
     package var size: Int
-    /// In nanoseconds since 1970.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     package var modified: Int
     package var identity: FileIdentity
 
@@ -54,7 +55,7 @@ package struct FileStamp: Hashable {
         self = try RegularFile(path).stamp()
     }
 
-    /// Whether size and time are those that were looked at.
+    /// Whether size and time are the same as those of `content`.
     func resembles(_ content: FileContent) -> Bool { (size, modified) == (content.size, content.modified) }
 
     private static func nanoseconds(_ time: timespec) -> Int {
@@ -62,8 +63,7 @@ package struct FileStamp: Hashable {
     }
 }
 
-/// A regular file that is open for reading. Anything else that has a name is not opened for good: a FIFO would block, and a
-/// device has no end.
+/// A regular file that is open for reading. Nothing else may be opened, because a FIFO would block and a device has no end.
 struct RegularFile: ~Copyable {
     let descriptor: Int32
     private let path: String
@@ -74,7 +74,7 @@ struct RegularFile: ~Copyable {
     }
 
     private static func opened(_ path: String) throws(SkyError) -> Int32 {
-        // Without O_NONBLOCK the opening of a FIFO waits for who writes to it.
+        // Without O_NONBLOCK, the opening of a FIFO waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw failure(path, errno) }
         var status = stat()
@@ -93,7 +93,7 @@ struct RegularFile: ~Copyable {
         return FileStamp(status)
     }
 
-    /// What went wrong with the last call.
+    /// The error for the last call that failed.
     func failure() -> SkyError { RegularFile.failure(path, errno) }
 
     private static func failure(_ path: String, _ code: Int32) -> SkyError {

@@ -1,45 +1,46 @@
 import Base
 
-/// Decides whether a file still holds what it did when it was looked at first, as a value.
+/// Decides whether a file still holds what it held when it was first read, as a value.
 ///
-/// Told apart are a file that has changed, with which a job must end because its earlier results are of another image, and a
-/// file that never was the right one on this node, which another node may have.
+/// It distinguishes two cases. A file has changed: the job must end, because its earlier results are of another image. Or the
+/// file never was the right one on this node: another node may have the right one.
 package struct FileWatch {
     package enum Verdict: Equatable {
-        /// It holds what it did.
+        /// The file holds what it should.
         case right
-        /// It was the right one here, and is not any more.
+        /// The file was the right one here, and no longer is.
         case changed
-        /// It never was the right one here.
+        /// The file never was the right one here.
         case other
     }
 
-    /// Whom a file is for.
+    /// Who uses a file.
     package enum Use {
         case ownTask
-        /// Another node, which gets nothing unless it knows what the file holds: its size and time are no secret.
+        /// Another node, which gets nothing unless it knows what the file holds. The size and the time of a file are not
+        /// secret.
         case others
     }
 
     private struct Right {
         var path: String
         var content: FileContent
-        /// As it was when it was last seen to be right.
+        /// The file's stamp when the file was last seen to be right.
         var stamp: FileStamp
     }
 
-    /// The last ones, the latest at the end.
+    /// The files that were last seen to be right, the latest at the end.
     private var right: [Right] = []
-    /// What files held that were read through.
+    /// The digests of the files that were read completely.
     private var digests: [(path: String, stamp: FileStamp, digest: [UInt8]?)] = []
 
-    /// As many as a worker may have to do with at a time.
+    /// A worker hardly uses more files than this at a time.
     private static let limit = 64
 
     /// - Parameters:
-    ///   - content: What the file is to hold.
-    ///   - now: How the file looks now.
-    ///   - digest: Reads the file through, or a sample of it. `nil` where it changed meanwhile.
+    ///   - content: What the file should hold.
+    ///   - now: The file's stamp now.
+    ///   - digest: Reads the file, or a sample of it. `nil` if the file changed meanwhile.
     package mutating func verdict(
         on content: FileContent, of path: String, looking now: FileStamp, for use: Use = .ownTask,
         digest: () throws(SkyError) -> FileContent?
@@ -49,11 +50,12 @@ package struct FileWatch {
         let isSample = content.isSample ?? false
         if content.identity == now.identity, now.resembles(content) { return note(content, path, now) }
         let wasHere = known != nil || content.identity?.place == now.identity.place
-        // One file of a server has one number on all machines: it was rewritten, and got its old time back.
+        // A file on a server has the same number on all machines, so this one was rewritten and got its old time back.
         let isRewritten =
             content.identity.map { $0.inode == now.identity.inode && $0.changed != now.identity.changed } ?? false
         if !wasHere, !isRewritten, now.resembles(content), use == .ownTask { return note(content, path, now) }
-        // A sample does not tell whether all of a file is as before; it tells whether somebody knows what it holds.
+        // A sample does not prove that the whole file is as before, but it proves that the other node knows what the file
+        // holds.
         let sampleCounts = use == .others && !wasHere && !isRewritten && now.resembles(content)
         if now.size == content.size, !isSample || sampleCounts {
             let found = try found(path, now, isSample: isSample, digest)
@@ -62,7 +64,7 @@ package struct FileWatch {
         return wasHere ? .changed : .other
     }
 
-    /// What a file was just seen to hold.
+    /// Notes what a file was just seen to hold.
     mutating func saw(_ content: FileContent, of path: String, looking stamp: FileStamp) {
         _ = note(content, path, stamp)
         if content.isSample != true { keep(content.digest, path, stamp) }

@@ -2,7 +2,7 @@
 struct HeaderValues {
     private var values: [Substring: String] = [:]
 
-    /// - Parameter cards: of 80 characters; of several with one keyword the first counts.
+    /// - Parameter cards: Cards of 80 characters. If several have the same keyword, the first counts.
     init(_ cards: [String]) {
         for card in cards {
             let bytes = card.utf8
@@ -15,11 +15,11 @@ struct HeaderValues {
         }
     }
 
-    /// What stands in a card behind the equals sign, without its comment; a text without its quotes.
+    /// The value of a card, which stands behind the equals sign and before the comment; a text comes without its quotes.
     private static func value(_ rest: Substring) -> String {
         let rest = rest.drop { $0 == " " }
         guard rest.first == "'" else { return String(rest.prefix { $0 != "/" }).withoutSpaces }
-        // A slash inside of quotes is part of the text, and two quotes there are one.
+        // A slash inside of quotes is part of the text, and two quotes inside of quotes stand for one.
         var text = ""
         var place = rest.dropFirst()
         while let character = place.popFirst() {
@@ -32,12 +32,12 @@ struct HeaderValues {
         return text.withoutSpaces
     }
 
-    /// A text; `nil` where there is none.
+    /// The text of a keyword; `nil` if there is none.
     func text(_ keyword: String) -> String? {
         values[Substring(keyword)].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// A finite number; `nil` where there is none.
+    /// The finite number of a keyword; `nil` if there is none.
     func number(_ keyword: String) -> Double? {
         guard let text = text(keyword), let value = Double(text.replacing("D", with: "E")), value.isFinite else {
             return nil
@@ -47,7 +47,7 @@ struct HeaderValues {
 }
 
 extension String {
-    /// Without spaces at its ends.
+    /// The text without spaces at its ends.
     fileprivate var withoutSpaces: String {
         String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }

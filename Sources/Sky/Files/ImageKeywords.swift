@@ -3,13 +3,14 @@ import Glibc
 
 /// What an image's header says about the camera, the light and the moment.
 ///
-/// The keywords are those that observatories, surveys and programs for amateurs write most; of several the first counts. A value
-/// that no camera has counts as none. What each means is in docs/USING.md, "What the header says".
+/// The keywords are those that observatories, surveys and programs for amateurs write most. If a header has several of them,
+/// the first in the list counts. A value that no camera can have counts as none. docs/USING.md, "What the header says",
+/// explains each keyword.
 public struct ImageKeywords: Hashable, Sendable {
-    /// A value, and where it is from.
+    /// A value, and the keyword that it is from.
     public struct Number: Hashable, Sendable {
         public var value: Double
-        /// The keyword, or several with `+` in between.
+        /// The keyword, or several keywords with `+` in between.
         public var keyword: String
     }
 
@@ -21,21 +22,21 @@ public struct ImageKeywords: Hashable, Sendable {
     public var zeroPoint: Number?
     /// Time of exposure in seconds.
     public var exposure: Double?
-    /// Unit of the pixels, in FITS's spelling where the header's is a usual one.
+    /// Unit of the pixels, in FITS's spelling if it is a usual unit.
     public var unit: String?
-    /// When it was taken, as the header says it.
+    /// When the image was taken, as the header spells it.
     public var date: String?
-    /// In which time scale that is: UTC, or as `TIMESYS` says.
+    /// The time scale of the date: UTC, or the value of `TIMESYS`.
     public var timeScale = "UTC"
     /// The filter that the light came through.
     public var filter: String?
-    /// What it is a picture of.
+    /// The object that the image shows.
     public var object: String?
 
-    /// What a header of nothing says.
+    /// The values of an empty header.
     public init() {}
 
-    /// - Parameter cards: A header's cards, of 80 characters.
+    /// - Parameter cards: The cards of a header, 80 characters each.
     public init(_ cards: [String]) {
         let values = HeaderValues(cards)
         func first(_ keywords: [String], in range: ClosedRange<Double>) -> Number? {
@@ -47,7 +48,7 @@ public struct ImageKeywords: Hashable, Sendable {
             return nil
         }
         unit = values.text("BUNIT").map(Self.unit)
-        // Hubble's cameras have CCDGAIN in images whose pixels are electrons already.
+        // Hubble's cameras write CCDGAIN even into images whose pixels are in electrons already.
         let isElectrons = unit?.hasPrefix("electron") ?? false
         gain = first(Self.gains.filter { $0 != "CCDGAIN" || !isElectrons }, in: 1e-6...1e6)
         saturation = first(Self.saturations, in: 1e-30...1e30)
@@ -59,7 +60,7 @@ public struct ImageKeywords: Hashable, Sendable {
         if let scale = values.text("TIMESYS")?.uppercased(), Self.timeScales.contains(scale) { timeScale = scale }
     }
 
-    /// Where a camera's own setting is called GAIN, as amateurs' programs do, EGAIN has the electrons.
+    /// Some programs for amateurs write the camera's own setting as GAIN, and the electrons per unit as EGAIN.
     static let gains = ["EGAIN", "GAIN", "CCDGAIN"]
     static let saturations = ["SATURATE", "SATLEVEL", "SATURAT"]
     static let zeroPoints = ["PHOTZP", "MAGZPT", "MAGZP", "MAGZERO", "ZEROPNT"]
@@ -68,7 +69,7 @@ public struct ImageKeywords: Hashable, Sendable {
     private static let filters = ["FILTER", "FILTNAM1", "FILTERS", "FILTNAM"]
     private static let wheels = ["FILTER1", "FILTER2", "FILTER3"]
 
-    /// Those that an extension has from the primary header where its own has none.
+    /// The keywords that an extension takes from the primary header if its own header does not have them.
     static let inherited = Set(
         (gains + saturations + zeroPoints + exposures + filters + wheels
             + ["MJD-OBS", "DATE-OBS", "TIMESYS", "OBJECT", "BUNIT", "FLUXMAG0", "PHOTFLAM", "PHOTPLAM", "PIXAR_SR"])
@@ -77,14 +78,14 @@ public struct ImageKeywords: Hashable, Sendable {
     /// IVOA's vocabulary of time scales, as far as FITS has them.
     private static let timeScales: Set = ["UTC", "UT", "TAI", "TT", "TDB", "TCG", "TCB", "GPS"]
 
-    /// Zero points that other keywords tell.
+    /// The zero point that follows from other keywords.
     private static func zeroPoint(_ values: HeaderValues, unit: String?) -> Number? {
         func sound(_ value: Double, _ keyword: String) -> Number? {
             (-100...100).contains(value) ? Number(value: value, keyword: keyword) : nil
         }
-        // LSST: the flux of magnitude 0.
+        // LSST: FLUXMAG0 is the flux of magnitude 0.
         if let flux = values.number("FLUXMAG0"), flux > 0 { return sound(2.5 * log10(flux), "FLUXMAG0") }
-        // HST: AB magnitude of one unit (ACS data handbook, section 5.1.1).
+        // HST: PHOTFLAM and PHOTPLAM give the AB magnitude of one unit (ACS data handbook, section 5.1.1).
         if let response = values.number("PHOTFLAM"), response > 0, let pivot = values.number("PHOTPLAM"), pivot > 0 {
             return sound(-2.5 * log10(response) - 5 * log10(pivot) - 2.408, "PHOTFLAM+PHOTPLAM")
         }
@@ -96,7 +97,7 @@ public struct ImageKeywords: Hashable, Sendable {
         return unit.flatMap { known[$0] }.map { Number(value: $0, keyword: "BUNIT") }
     }
 
-    /// One name, or those of the wheels that are not empty.
+    /// The name of the one filter, or the names of the filter wheels' positions that are not empty.
     private static func filter(_ values: HeaderValues) -> String? {
         let one = filters.lazy.compactMap { values.text($0) }.first
         if let one { return printable(one) }
@@ -107,7 +108,7 @@ public struct ImageKeywords: Hashable, Sendable {
         return named.isEmpty ? nil : printable(named.joined(separator: "+"))
     }
 
-    /// The unit as FITS spells it (FITS standard 4.0, section 4.3), where it is one of the usual ones.
+    /// The unit as FITS spells it (FITS standard 4.0, section 4.3), if it is a usual unit.
     private static func unit(_ text: String) -> String {
         let plain = text.lowercased().filter { $0 != " " }
         let spellings: [String: String] = [
@@ -125,12 +126,12 @@ public struct ImageKeywords: Hashable, Sendable {
         return printable(text)
     }
 
-    /// A card's text goes into other headers, pages and terminals.
+    /// Only printable characters are kept, because a card's text goes into other headers, pages and terminals.
     private static func printable(_ text: String) -> String { PrintableText.whole(String(text.prefix(68))) }
 }
 
 extension ScanConfiguration {
-    /// The configuration of a scan of an image with this header: what nobody has asked for is as the header says.
+    /// The configuration for an image with this header: a value that the user did not set comes from the header.
     public func completed(by keywords: ImageKeywords) -> ScanConfiguration {
         var result = self
         result.gain = gain ?? keywords.gain?.value
@@ -141,6 +142,6 @@ extension ScanConfiguration {
 }
 
 extension Catalogue {
-    /// What the header of its image says.
+    /// The values of the image's header.
     public var keywords: ImageKeywords { ImageKeywords(info.header ?? []) }
 }

@@ -2,20 +2,21 @@
 package enum ImageRole: Hashable, Sendable {
     /// A picture of the sky.
     case sky
-    /// Which pixels are bad.
+    /// An image that marks the bad pixels.
     case mask
-    /// How certain they are.
+    /// An image that tells how certain the pixels are.
     case noise(Companions.NoiseKind)
-    /// Something else that belongs to a picture: exposure times, backgrounds.
+    /// Another image that belongs to a picture, such as exposure times or a background.
     case other
 
-    /// By which a file is known that has masks, weights and the like only.
+    /// The words that mark the error for a file that has only masks, weights and the like.
     static let noSkyWords = "no picture of the sky in it"
 
-    /// Whether a scan was given up for that, which is no reason to complain about a folder of images.
+    /// Whether a scan failed because the file has no picture of the sky. That is no reason to complain about a folder of
+    /// images.
     package static func saysNoSky(_ reason: String) -> Bool { reason.contains(noSkyWords) }
 
-    /// In words, for whoever wonders why it is not scanned.
+    /// The role in words, for a user who wonders why the image is not scanned.
     package var words: String {
         switch self {
         case .sky: "an image"
@@ -27,16 +28,17 @@ package enum ImageRole: Hashable, Sendable {
         }
     }
 
-    /// Names that pipelines give to planes which belong to an image (HST and JWST data handbooks, LSST, the Legacy Surveys), and
-    /// values of `EXTTYPE` (LSST), `PRODTYPE` and `OBSTYPE` (NOIRLab) and `IMAGETYP`, all as letters and digits.
+    /// The role that a name stands for. The names are those that pipelines give to companions of an image (HST and
+    /// JWST data handbooks, LSST, the Legacy Surveys), and values of `EXTTYPE` (LSST), `PRODTYPE` and `OBSTYPE` (NOIRLab) and
+    /// `IMAGETYP`, all as letters and digits.
     ///
-    /// - Returns: `nil` where the name says nothing.
+    /// - Returns: `nil` if the name is not known.
     init?(name: String) {
         let plain = name.uppercased().filter { $0.isLetter || $0.isNumber }
         if let role = ImageRole.names[plain] {
             self = role
         } else if ["VAR_", "ERR_", "DQ_"].contains(where: name.uppercased().hasPrefix) {
-            // A part of the noise is not the noise.
+            // A part of the noise, such as one of several variances, is not the noise.
             self = name.uppercased().hasPrefix("DQ_") ? .mask : .other
         } else {
             return nil
@@ -64,9 +66,10 @@ package enum ImageRole: Hashable, Sendable {
         return names
     }()
 
-    /// What NOIRLab's archive names a file: instrument, date, time and three letters, the last for the product.
+    /// The role that the name of a file from NOIRLab's archive stands for. Such a name is made of instrument, date, time and
+    /// three letters; the last letter stands for the product.
     ///
-    /// - Returns: `nil` where the name is none of these.
+    /// - Returns: `nil` if the name is not of that form.
     init?(fileName path: String) {
         let name = path.split(separator: "/").last ?? ""
         guard let match = name.firstMatch(of: /^[a-z0-9]+_[0-9]{6}_[0-9]{6}_[a-z]{2}([dwe])_/) else { return nil }

@@ -1,14 +1,14 @@
 import Base
 
-/// An image of a file that is not here, but somewhere else.
+/// An image of a file that is on another machine.
 package struct PixelFile: Hashable, Codable, Sendable {
     /// Absolute path where the file is.
     package var path: String
-    /// What it holds. Who does not know it gets nothing.
+    /// What the file holds. A node that does not know it gets nothing.
     package var content: FileContent
-    /// Which HDU, 0 for the primary; `nil` for the first with an image.
+    /// The HDU, 0 for the primary; `nil` for the first with an image.
     package var hdu: Int?
-    /// What of it; `nil` for all pixels of the first plane.
+    /// The part of the HDU; `nil` for all pixels of the first plane.
     package var layer: ImageLayer?
 
     package init(path: String, content: FileContent, hdu: Int? = nil, layer: ImageLayer? = nil) {
@@ -17,10 +17,10 @@ package struct PixelFile: Hashable, Codable, Sendable {
 }
 
 extension PixelFile {
-    /// Longest path, as `FITSSniff` has it.
+    /// The longest path, the same limit as in `FITSSniff`.
     private static let pathLimit = 1000
 
-    /// What is wrong with it as something that a stranger sent; `nil` where nothing is.
+    /// What is wrong with a value that a stranger sent; `nil` if nothing is.
     package var objection: String? {
         guard path.hasPrefix("/"), path.utf8.count <= PixelFile.pathLimit, !path.utf8.contains(0) else {
             return "a path is absolute and has at most \(PixelFile.pathLimit) bytes, none of them zero"
@@ -31,22 +31,23 @@ extension PixelFile {
     }
 }
 
-/// Who looked at a file's header, and so can read it: a mark of the program around this module, which knows what it means.
+/// The node that read a file's header, and so can read the file. Only the program around this module knows what the mark means.
 package struct PixelHolder: Hashable, Codable, Sendable {
     package var node: UInt64
-    /// By which it is found again after a restart.
+    /// The name by which the node is found again after a restart.
     package var name: String
 
     package init(node: UInt64, name: String) { (self.node, self.name) = (node, name) }
 
-    /// Bytes of a name.
+    /// The largest number of bytes of a name.
     package static let nameLimit = 256
 }
 
-/// Gives images of files that cannot be opened here.
+/// Provides images of files that cannot be opened on this machine.
 package protocol ImageSupply: Sendable {
-    /// Blocks until what the header says is there.
+    /// Blocks until the header's information has arrived.
     ///
-    /// - Throws: `SkyError` of kind `unavailable` where the holder cannot be reached, of other kinds where it cannot read the file.
+    /// - Throws: `SkyError` of kind `unavailable` if the holder cannot be reached, of other kinds if the holder cannot read
+    ///   the file.
     func image(_ file: PixelFile, holder: PixelHolder) throws(SkyError) -> any PixelSource
 }

@@ -2,22 +2,23 @@ import Base
 
 /// Where the pixels of an image come from.
 package protocol PixelSource: AnyObject {
-    /// What it is called where something is wrong with it.
+    /// The name that messages give to the image.
     var path: String { get }
     var info: ImageInfo { get }
-    /// `nil` without coordinates.
+    /// The coordinates; `nil` if the image has none.
     var wcs: WCSTransform? { get }
-    /// The header's cards but END, 80 characters each.
+    /// The header's cards without END, 80 characters each.
     var header: [String] { get }
-    /// The images of the file that are scanned where nobody names one, by HDU, and in words what is not.
+    /// The images of the file that are scanned if the user names no HDU, as HDU numbers, and in words the images that are not
+    /// scanned.
     func images() -> (sky: [Int], others: [String])
-    /// The pixels of `rect`, row by row, NaN where there is none that can be computed with.
+    /// The pixels of `rect`, row by row; NaN for each value that cannot be computed with.
     func read(_ rect: PixelRect) throws(SkyError) -> [Float]
 }
 
 extension FITSImage: PixelSource {}
 
-/// An image that somebody holds in memory.
+/// An image in memory.
 package final class MemoryImage: PixelSource {
     package let path = "the image in memory"
     package let info: ImageInfo
@@ -25,7 +26,7 @@ package final class MemoryImage: PixelSource {
     package let wcs: WCSTransform?
     private let pixels: [Float]
 
-    /// - Throws: `.badInput` where the pixels are not as many as the size says.
+    /// - Throws: `.badInput` if the number of pixels does not fit the size.
     init(width: Int, height: Int, pixels: [Float], header: [String]) throws(SkyError) {
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !overflow, count == pixels.count else {
@@ -60,7 +61,7 @@ extension WCSTransform {
     package convenience init(bytes: [UInt8], plane: [Int]?, tables: [LookupTable]) throws(MissingCoordinates) {
         let cards = bytes.count / 80
         guard cards > 0 else { throw .absent }
-        // wcslib reads a text, which ends with a zero.
+        // The text ends with a zero, because wcslib reads a C string.
         var text = bytes[..<(cards * 80)].map { CChar(bitPattern: $0) } + [0]
         try self.init(header: &text, cards: Int32(clamping: cards), plane: plane) { name in
             tables.first { $0.name == name }
@@ -77,7 +78,7 @@ extension WCSTransform {
         bytes[all.count * 80] = 0
         for (index, card) in all.enumerated() {
             for (place, byte) in card.utf8.prefix(80).enumerated() {
-                // wcslib reads text; whatever else there is says nothing to it.
+                // wcslib reads text, and other bytes mean nothing to it.
                 bytes[index * 80 + place] = (0x20...0x7E).contains(byte) ? CChar(byte) : 0x3F
             }
         }

@@ -1,6 +1,7 @@
-/// The share of stars that is found, as a function of magnitude that never rises: the one nearest to what was counted.
+/// The share of stars that is found, as a function of magnitude. Of all functions that never rise, it is the one nearest to the
+/// counts.
 ///
-/// Isotonic regression by pooling adjacent violators (Ayer et al. 1955, Ann. Math. Stat. 26, 641), so that one lucky or
+/// It uses isotonic regression by pooling adjacent violators (Ayer et al. 1955, Ann. Math. Stat. 26, 641), so that one lucky or
 /// unlucky bin does not decide where the curve crosses a level.
 struct CompletenessCurve {
     private var magnitudes: [Double] = []
@@ -23,8 +24,8 @@ struct CompletenessCurve {
         shares = pools.flatMap { Array(repeating: $0.share, count: $0.bins) }
     }
 
-    /// The magnitude at which the curve falls below a share, between the middles of two bins; `nil` where all or none of the
-    /// bins reach it.
+    /// The magnitude at which the curve falls below a share, between the middles of two bins; `nil` if all or none of the bins
+    /// reach it.
     func magnitude(at share: Double) -> Double? {
         guard let after = shares.firstIndex(where: { $0 < share }), after > 0 else { return nil }
         let (high, low) = (shares[after - 1], shares[after])

@@ -2,31 +2,31 @@ import Base
 
 /// The light of an injection's stars in one image.
 ///
-/// Evaluated at the image's own coordinates and added star by star in their order, so that a pixel has the same bits
-/// whatever rectangle it is read with.
+/// The light is evaluated at the image's own coordinates and added star by star in their order, so that a pixel has the same
+/// bits in any rectangle with which it is read.
 package struct InjectedLight {
-    /// What the light depends on.
+    /// The values on which the light depends.
     package struct Origin: Hashable {
         package var injection: Injection
         package var width: Int
         package var height: Int
-        /// Electrons per unit of the image; 0 adds no noise of the stars' own.
+        /// Electrons per unit of the image; 0 adds no noise of the stars' own light.
         package var gain: Double
-        /// Value that no pixel gets beyond; `nil` for none.
+        /// The highest value of a pixel; `nil` for none.
         package var saturation: Double?
     }
 
     package let origin: Origin
     package let stars: [InjectedStar]
 
-    /// - Throws: `.badInput` for an injection that the image has no room for.
+    /// - Throws: `.badInput` for an injection with more stars than the image has room for.
     init(_ origin: Origin) throws(SkyError) {
         self.origin = origin
         stars = try StarPlacement(origin.injection, width: origin.width, height: origin.height).stars
     }
 
-    /// Adds the stars to the pixels of a rectangle, which lie row by row. A pixel without a value stays without, one that
-    /// is saturated as it is.
+    /// Adds the stars to the pixels of a rectangle, which lie row by row. A pixel without a value stays without one, and a
+    /// saturated pixel stays as it is.
     package func add(to values: inout [Float], rect: PixelRect) {
         switch origin.injection.profile {
         case .moffat: add(MoffatProfile(fwhm: origin.injection.fwhm), to: &values, rect)
@@ -47,7 +47,7 @@ package struct InjectedLight {
                 let start = (row - rect.y) * rect.width - rect.x
                 for column in columns {
                     let value = values[start + column]
-                    // False for NaN too.
+                    // The test is false for NaN too.
                     guard value < ceiling else { continue }
                     let light = star.flux * profile.share(dx: Double(column) - x, dy: Double(row) - y)
                     let deviation = noise?.deviation(light: light, x: column, y: row) ?? 0
@@ -62,10 +62,10 @@ package struct InjectedLight {
         (Int((centre - reach).rounded(.up))..<Int((centre + reach).rounded(.down)) + 1).clamped(to: pixels)
     }
 
-    /// The stars whose centres are in a rectangle, with what can be said of them there.
+    /// The stars whose centres are in a rectangle, with their coordinates and masks.
     ///
-    /// - Parameter image: the one that they are added to.
-    /// - Throws: What reading throws.
+    /// - Parameter image: The image to which they are added.
+    /// - Throws: The errors of reading the image.
     package func stars(in rect: PixelRect, of image: ScanImage) throws(SkyError) -> [InjectedStar] {
         var own = stars.filter { star in
             let (x, y) = star.pixel

@@ -1,4 +1,4 @@
-/// A star that was added to an image, as the part of the scan tells of it that has its place.
+/// A star that was added to an image. The part of the scan that has its place returns it.
 package struct InjectedStar: Hashable, Codable, Sendable {
     /// Place among all stars of the injection, from 1.
     package var number: Int
@@ -11,7 +11,7 @@ package struct InjectedStar: Hashable, Codable, Sendable {
     /// Right ascension and declination in degrees; `nil` without a WCS.
     package var alpha: Double?
     package var delta: Double?
-    /// Whether the pixel at its centre has no value, or is masked: nobody could find it there.
+    /// Whether the pixel at its centre has no value, or is masked, so that the star cannot be found there.
     package var isMasked = false
 
     package init(number: Int, x: Double, y: Double, flux: Double) {
@@ -21,6 +21,6 @@ package struct InjectedStar: Hashable, Codable, Sendable {
         self.flux = flux
     }
 
-    /// The pixel that its centre is in, counted from 0.
+    /// The pixel that contains its centre, counted from 0.
     var pixel: (x: Int, y: Int) { (Int((x - 1).rounded()), Int((y - 1).rounded())) }
 }

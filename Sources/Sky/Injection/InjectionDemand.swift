@@ -1,30 +1,31 @@
 import Base
 import Glibc
 
-/// The artificial stars that somebody asks for. What is not said is taken from the image's own catalogue.
+/// The artificial stars that the user asks for. Values that the user does not give come from the image's own catalogue.
 package struct InjectionDemand: Hashable, Codable, Sendable {
     package var count: Int
     package var seed: UInt64 = 1
     package var profile = StarProfile.moffat
-    /// Full width at half maximum in pixels; `nil` for that of the image's stars.
+    /// Full width at half maximum in pixels; `nil` for the width of the image's stars.
     package var fwhm: Double?
-    /// From the brightest to the faintest; `nil` for what the image shows well to what it does not show.
+    /// The range from the brightest to the faintest; `nil` for a range from stars that the image shows well to stars that it
+    /// does not show.
     package var magnitudes: ClosedRange<Double>?
 
-    /// From what nobody finds to what everybody finds. In between is where half are found: at 4 to 8, whatever the options.
+    /// The range goes from stars that no scan finds to stars that every scan finds. Half are found at 4 to 8, with any options.
     private static let signalToNoise = 1.0...100
-    /// Most scans of one image with stars.
+    /// The largest number of scans of one image with stars.
     static let mostRounds = 20
 
     package init(count: Int) {
         self.count = count
     }
 
-    /// Refuses what no image can make good.
+    /// Refuses values that no image can satisfy.
     ///
     /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.
     ///
-    /// - Parameter zeroPoint: `nil` where the image's header will tell.
+    /// - Parameter zeroPoint: `nil` if the image's header will give it.
     package func validate(zeroPoint: Double?) throws(SkyError) {
         guard (1...Injection.countLimit).contains(count) else {
             throw SkyError(.badInput, "--inject \(count): the number of stars must be 1 to \(Injection.countLimit)")
@@ -43,11 +44,12 @@ package struct InjectionDemand: Hashable, Codable, Sendable {
         }
     }
 
-    /// The stars for an image: as many injections, each for a scan of its own, as it takes that the stars do not disturb each
-    /// other.
+    /// The stars for an image, in one or more injections, each for a scan of its own. There are as many as are needed to keep
+    /// the stars from disturbing each other.
     ///
-    /// - Parameter catalogue: of the image as it is.
-    /// - Throws: `SkyError` of kind `badInput` where the catalogue does not tell what is missing, or the image is too small.
+    /// - Parameter catalogue: The catalogue of the image as it is.
+    /// - Throws: `SkyError` of kind `badInput` if the catalogue does not give the missing values, or if the image is too
+    ///   small.
     package func rounds(for catalogue: Catalogue, configuration: ScanConfiguration) throws(SkyError) -> [Injection] {
         let all = try injection(for: catalogue, configuration: configuration.completed(by: catalogue.keywords))
         let capacity = all.capacity(width: catalogue.info.width, height: catalogue.info.height)

@@ -1,9 +1,9 @@
-/// Completeness and errors of magnitudes against magnitude, as a drawing that any browser shows (SVG 1.1).
+/// The completeness and the errors of magnitudes against the magnitude, as a drawing that any browser can show (SVG 1.1).
 package struct InjectionPlot: Sendable {
     private let report: InjectionReport
     private let title: String
 
-    /// - Parameter title: what was scanned.
+    /// - Parameter title: The name of the image that was scanned.
     package init(_ report: InjectionReport, title: String) {
         self.report = report
         self.title = title
@@ -11,13 +11,13 @@ package struct InjectionPlot: Sendable {
 
     /// Blue and orange differ for colour-blind readers as well (Okabe and Ito 2008, "Color Universal Design").
     private static let colours = (automatic: "#0072b2", aperture: "#d55e00")
-    /// Errors are drawn from this many stars on.
+    /// The errors of a bin are drawn from this number of stars on.
     private static let leastStars = 3
     private static let size = (width: 720.0, height: 640.0)
 
     /// The file, in UTF-8.
     package var svg: [UInt8] {
-        // Stars of one brightness have no range of their own.
+        // If all stars have one brightness, they have no range of their own.
         let low = report.bins.first?.low ?? 0
         let high = report.bins.last?.high ?? low
         let x = high > low ? low...high : low - 0.5...low + 0.5
@@ -39,7 +39,7 @@ package struct InjectionPlot: Sendable {
         return Array((text + "</svg>\n").utf8)
     }
 
-    /// What the axis of errors has to hold: median and scatter of all bins, at least a tenth, at most two magnitudes.
+    /// The range of the axis of errors: median and scatter of all bins, at least a tenth, at most two magnitudes.
     private var errorReach: Double {
         let all = report.bins.filter { $0.found >= Self.leastStars }.flatMap { [$0.automatic, $0.aperture] }
         let most = all.compactMap { $0.map { abs($0.median) + $0.scatter } }.max() ?? 0
@@ -60,7 +60,7 @@ package struct InjectionPlot: Sendable {
         return text + "</g>\n"
     }
 
-    /// Where half and nine tenths are found.
+    /// The lines at which half and nine tenths of the stars are found.
     private func levels(_ panel: PlotPanel) -> String {
         var text = ""
         for share in [0.5, 0.9] {
@@ -69,7 +69,7 @@ package struct InjectionPlot: Sendable {
             text += "<g stroke=\"#222\" stroke-dasharray=\"4 3\">" + panel.line(panel.left, y, x, y)
             text += panel.line(x, y, x, panel.top + panel.height) + "</g>\n"
             let words = "\(Int(share * 100)) %: \(DecimalText.fixed(magnitude, 2))"
-            // To the right, where the curve is below; at the drawing's end there is no room.
+            // The label is on the right, where the curve is below it, unless there is no room at the drawing's edge.
             let isLeft = x > panel.left + panel.width - 90
             text += panel.label(words, isLeft ? x - 6 : x + 6, isLeft ? y + 16 : y - 6, isLeft ? "end" : "start")
         }

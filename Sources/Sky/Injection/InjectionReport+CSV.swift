@@ -1,7 +1,7 @@
 import Glibc
 
 extension InjectionReport {
-    /// A line a star, behind a line of names: what it is, and what was measured of it. A value that does not exist is an
+    /// One line for each star after a line of names: the star, and what was measured of it. A value that does not exist is an
     /// empty field, as in the catalogues.
     package func csv() -> [UInt8] {
         let head =

@@ -1,20 +1,20 @@
 import Glibc
 
-/// What a scan makes of stars of known place and flux: how many it finds, and how well it measures them.
+/// How a scan handles stars of known place and flux: how many it finds, and how well it measures them.
 ///
-/// A star is *clear* where the catalogue of the image as it is has no source within `radius` of its place, else *blended*.
-/// A clear star is found where the catalogue with the stars has a source within that radius; completeness and errors of
-/// fluxes are those of clear stars. A blended one counts as found where there are more sources within the radius than
-/// before: it was told apart. Stars on pixels without a value count nowhere.
+/// A star is *clear* if the catalogue of the image as it is has no source within `radius` of its place; otherwise it is
+/// *blended*. A clear star is found if the catalogue with the stars has a source within that radius. Completeness and errors of
+/// fluxes are those of clear stars. A blended star counts as found if there are more sources within the radius than before,
+/// because it was separated then. Stars on pixels without a value do not count.
 package struct InjectionReport: Sendable {
     /// One star.
     package struct Star: Sendable {
-        /// Which scan of the image it was in, from 1.
+        /// The number of the scan in which the star was, from 1.
         package let round: Int
         package let injected: InjectedStar
         package let magnitude: Double
         package let isBlended: Bool
-        /// The source that it was found as, the nearest.
+        /// The source as which the star was found: the nearest one.
         package let match: Source?
     }
 
@@ -24,47 +24,47 @@ package struct InjectionReport: Sendable {
         package let low: Double
         /// Magnitude up to `high`, exclusive.
         package let high: Double
-        /// Clear stars.
+        /// The number of clear stars.
         package var stars = 0
-        /// Those that were found.
+        /// The number of clear stars that were found.
         package var found = 0
         package var blended = 0
         package var blendedFound = 0
         /// Measured less true magnitude of the clear stars that were found, by `FLUX_AUTO`.
         package var automatic: Errors?
-        /// The same by the first aperture.
+        /// The same for the first aperture.
         package var aperture: Errors?
 
-        /// Share of the clear stars that was found; `nil` without any.
+        /// The share of the clear stars that were found; `nil` if there are none.
         package var completeness: Double? { stars > 0 ? Double(found) / Double(stars) : nil }
         package var interval: WilsonInterval { WilsonInterval(found, of: stars) }
     }
 
-    /// How far measured magnitudes are off.
+    /// The errors of measured magnitudes.
     package struct Errors: Hashable, Sendable {
         package let median: Double
-        /// 1.4826 median absolute deviations: the standard deviation, whatever a few outliers do.
+        /// 1.4826 median absolute deviations, which is a standard deviation that a few outliers do not change.
         package let scatter: Double
     }
 
     package let stars: [Star]
-    /// From the brightest on.
+    /// The bins, from the brightest on.
     package let bins: [Bin]
-    /// Farthest that a source may be from a star's place to be that star, in pixels.
+    /// The largest distance in pixels of a source from a star's place at which the source is that star.
     package let radius: Double
-    /// Stars that no sector told of, or that lie on pixels without a value.
+    /// The number of stars that no sector reported, or that lie on pixels without a value.
     package let unseen: Int
     /// Magnitude of one unit of flux.
     package let zeroPoint: Double
 
-    /// Width of a bin in magnitudes, about.
+    /// The approximate width of a bin in magnitudes.
     private static let width = 0.5
     private static let binCounts = 4.0...24.0
 
     /// - Parameters:
-    ///   - rounds: the catalogues of the image with stars, each with what was put in.
-    ///   - plain: its catalogue without.
-    ///   - zeroPoint: magnitude of one unit of flux.
+    ///   - rounds: The catalogues of the image with stars, each with the stars that were added.
+    ///   - plain: The catalogue of the image without added stars.
+    ///   - zeroPoint: The magnitude of one unit of flux.
     package init(_ rounds: [(injection: Injection, catalogue: Catalogue)], plain: Catalogue, zeroPoint: Double) {
         let (zero, radius) = (zeroPoint, max(2, rounds.first?.injection.fwhm ?? 0))
         (self.zeroPoint, self.radius) = (zero, radius)
@@ -102,14 +102,14 @@ package struct InjectionReport: Sendable {
         }
     }
 
-    /// The magnitude at which the completeness falls below a share, 0 to 1; `nil` where it does not do so in the range.
+    /// The magnitude at which the completeness falls below a share, 0 to 1; `nil` if it does not do so in the range.
     package func magnitude(at completeness: Double) -> Double? {
         CompletenessCurve(bins).magnitude(at: completeness)
     }
 }
 
 extension InjectionReport.Star {
-    /// Measured less true magnitude by one of the source's fluxes; `nil` where that has no logarithm.
+    /// The measured less the true magnitude, by one of the source's fluxes; `nil` if the flux has no logarithm.
     package func error(_ flux: KeyPath<Source, Double?>, zeroPoint: Double) -> Double? {
         guard let measured = match?[keyPath: flux], measured > 0, measured.isFinite else { return nil }
         return zeroPoint - 2.5 * log10(measured) - magnitude

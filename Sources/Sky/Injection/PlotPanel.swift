@@ -1,8 +1,8 @@
 import Glibc
 
-/// One pair of axes of a drawing, in SVG: where values are, and the lines and numbers that say so.
+/// One pair of axes of a drawing, in SVG: the places of values, with the lines and numbers that show them.
 struct PlotPanel {
-    /// Place in the drawing, in its units.
+    /// The place in the drawing, in the drawing's units.
     let left: Double
     let top: Double
     let width: Double
@@ -14,15 +14,16 @@ struct PlotPanel {
         left + (value - x.lowerBound) / (x.upperBound - x.lowerBound) * width
     }
 
-    /// Values grow upwards; those outside the axes are drawn at their end.
+    /// Values grow upwards; a value outside the axis is drawn at its end.
     func up(_ value: Double) -> Double {
         let inside = min(max(value, y.lowerBound), y.upperBound)
         return top + (y.upperBound - inside) / (y.upperBound - y.lowerBound) * height
     }
 
-    /// The frame with ticks, numbers and what is drawn upwards; the numbers below only where nothing follows there.
+    /// The frame with ticks, numbers and the name of the upward axis. Without `below`, there are no numbers below the frame,
+    /// because another panel follows there.
     ///
-    /// - Parameter below: what is drawn to the right.
+    /// - Parameter below: The name of the axis to the right; `nil` for none.
     func axes(_ upwards: String, below: String?) -> String {
         var text = "<g stroke=\"#ddd\" stroke-width=\"1\">\n"
         let (columns, rows) = (Self.ticks(x, about: 8), Self.ticks(y, about: 6))
@@ -70,10 +71,10 @@ struct PlotPanel {
         let steps = [1, 2, 5, 10].map { $0 * pow(10, power) }
         let step = steps.first { span / $0 <= count } ?? span
         var values: [Double] = []
-        // At most `count` and one of them: a step of next to nothing must not ask for millions.
+        // There are at most `count` + 1 ticks, because a tiny step must not ask for millions.
         var tick = (range.lowerBound / step - 1e-9).rounded(.up)
         while tick * step <= range.upperBound + 1e-9 * step, values.count <= Int(count) {
-            // Not minus nothing.
+            // This avoids minus zero.
             values.append(tick == 0 ? 0 : tick * step)
             tick += 1
         }

@@ -4,7 +4,7 @@ struct SourcesNearby {
     private let radius: Double
     private var index: NeighbourIndex
 
-    /// - Parameter radius: in pixels.
+    /// - Parameter radius: The radius in pixels.
     init(_ sources: [Source], _ radius: Double) {
         self.sources = sources
         self.radius = radius
@@ -12,7 +12,7 @@ struct SourcesNearby {
         for (number, source) in sources.enumerated() { index.add(number, (source.x, source.y)) }
     }
 
-    /// Those within the radius, the nearest first.
+    /// The sources within the radius, the nearest first.
     func near(_ x: Double, _ y: Double) -> [Source] {
         func square(_ source: Source) -> Double {
             let (dx, dy) = (source.x - x, source.y - y)

@@ -1,14 +1,15 @@
 import Base
 import Glibc
 
-/// Where an injection's stars are in an image, and how bright: uniform over the image and over the magnitudes.
+/// The places of an injection's stars in an image, and their fluxes: uniform over the image and over the magnitudes.
 struct StarPlacement {
     let stars: [InjectedStar]
 
-    /// Tries for a place that is far enough from all others. At the densest that is allowed one in six succeeds.
+    /// The number of tries for a place that is far enough from all others. At the highest density that is allowed, one in six
+    /// succeeds.
     private static let tries = 1000
 
-    /// - Throws: `.badInput` where the stars would crowd the image.
+    /// - Throws: `.badInput` if the image has no room for the stars.
     init(_ injection: Injection, width: Int, height: Int) throws(SkyError) {
         try injection.validate()
         let capacity = injection.capacity(width: width, height: height)
@@ -25,7 +26,7 @@ struct StarPlacement {
         var stars: [InjectedStar] = []
         stars.reserveCapacity(injection.count)
         for index in 0..<injection.count {
-            // One star in each of as many equal steps of magnitude: no bin is empty by chance.
+            // There is one star in each of equal steps of magnitude, so that no bin is empty by chance.
             let step = (Double(index) + random.uniform()) / Double(injection.count)
             let flux = injection.brightest * exp(step * log(injection.faintest / injection.brightest))
             for _ in 0..<Self.tries {
@@ -38,7 +39,7 @@ struct StarPlacement {
         self.stars = stars
     }
 
-    /// The places that are taken, in square cells as wide as the stars are to be apart.
+    /// The places that are taken, in square cells as wide as the least distance of two stars.
     private struct Places {
         private struct Cell: Hashable {
             var column: Int
@@ -50,7 +51,7 @@ struct StarPlacement {
 
         init(separation: Double) { self.separation = separation }
 
-        /// Takes a place unless another is too near. Both coordinates are inside an image.
+        /// Takes a place unless another one is too near. Both coordinates must be inside an image.
         mutating func take(_ x: Double, _ y: Double) -> Bool {
             let home = Cell(column: Int(x / separation), row: Int(y / separation))
             for row in home.row - 1...home.row + 1 {

@@ -1,8 +1,8 @@
-/// The pixels of one colour of a colour camera's frame: every second one of every second row, an image of its own.
+/// The pixels of one colour of a colour camera's frame: every second pixel of every second row. They are an image of their own.
 public struct BayerGrid: Hashable, Codable, Sendable {
-    /// In which order the camera has its colours.
+    /// The order of the camera's colours.
     public var pattern: BayerPattern
-    /// Which of them.
+    /// The colour that is scanned.
     public var colour: BayerPattern.Colour
 
     /// The pixels of a colour.
@@ -10,31 +10,31 @@ public struct BayerGrid: Hashable, Codable, Sendable {
         (self.pattern, self.colour) = (pattern, colour)
     }
 
-    /// Pixels of the frame from one of the colour to the next.
+    /// The distance of two neighbouring pixels of the same colour, in pixels of the frame.
     package static let step = 2
 
     /// The colour's first pixel in the frame, from 0.
     private var first: (x: Int, y: Int) { pattern.place(of: colour) }
 
-    /// The size of a colour's image; `nil` where the frame has no such pixel.
+    /// The size of a colour's image; `nil` if the frame has no pixel of the colour.
     package func size(ofFrame width: Int, _ height: Int) -> (width: Int, height: Int)? {
         guard width > first.x, height > first.y else { return nil }
         return ((width - first.x + 1) / Self.step, (height - first.y + 1) / Self.step)
     }
 
-    /// The pixels of the frame from the first that is in a part of the colour's image to the last.
+    /// The part of the frame from the first to the last pixel of a part of the colour's image.
     package func frame(_ rect: PixelRect) -> PixelRect {
         PixelRect(
             x: rect.x * Self.step + first.x, y: rect.y * Self.step + first.y, width: rect.width * Self.step - 1,
             height: rect.height * Self.step - 1)
     }
 
-    /// Where a position in the colour's image lies in the frame; both count the first pixel's centre as (1, 1).
+    /// The place in the frame of a position in the colour's image. Both count the first pixel's centre as (1, 1).
     package func frame(x: Double, y: Double) -> (x: Double, y: Double) {
         (Double(Self.step) * (x - 1) + Double(first.x + 1), Double(Self.step) * (y - 1) + Double(first.y + 1))
     }
 
-    /// The source in the frame's pixels: positions and lengths. Its area stays the number of its colour's pixels.
+    /// The source with its positions and lengths in pixels of the frame. Its area stays the number of its colour's pixels.
     public func inFrame(_ source: Source) -> Source {
         var source = source
         (source.x, source.y) = frame(x: source.x, y: source.y)

@@ -5,8 +5,8 @@ public enum BayerPattern: String, Hashable, Codable, Sendable, CaseIterable {
     case grbg = "GRBG"
     case gbrg = "GBRG"
 
-    /// A colour of the filters. The greens are two: a camera amplifies and reads them apart, each value is then one that was
-    /// measured, with its own noise and saturation, and a source that both have is measured twice.
+    /// A colour of the filters. There are two greens, because a camera amplifies and reads them separately. So each value is a
+    /// measured one, with its own noise and saturation, and a source in both is measured twice.
     public enum Colour: String, Hashable, Codable, Sendable, CaseIterable {
         case red = "R"
         /// Green in the rows that have red.
@@ -18,7 +18,7 @@ public enum BayerPattern: String, Hashable, Codable, Sendable, CaseIterable {
 
     /// The first pixel of a colour, from 0.
     package func place(of colour: Colour) -> (x: Int, y: Int) {
-        // Where red is decides everything: blue lies across from it, each green beside one of the two.
+        // The place of red decides the others: blue lies diagonally opposite, and each green beside one of the two.
         let red: (x: Int, y: Int) =
             switch self {
             case .rggb: (0, 0)
@@ -34,14 +34,14 @@ public enum BayerPattern: String, Hashable, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// The pattern that begins so many pixels further on.
+    /// The pattern that begins `x` columns and `y` rows further on.
     func shifted(x: Int, y: Int) -> BayerPattern {
         let red = place(of: .red)
         let place = (x: abs(red.x - x % 2) % 2, y: abs(red.y - y % 2) % 2)
         return BayerPattern.allCases.first { $0.place(of: .red) == place } ?? self
     }
 
-    /// What a header says of its frame's colours; `nil` where that is none of these, or nothing.
+    /// The pattern that a header names; `nil` if it names none or an unknown one.
     public init?(header: [String]) {
         let values = HeaderValues(header)
         let named = ["BAYERPAT", "COLORTYP"].lazy.compactMap { values.text($0) }

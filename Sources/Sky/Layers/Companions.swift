@@ -1,14 +1,14 @@
 import Base
 
-/// Images that say how much each pixel of an image is worth.
+/// Images that tell how good each pixel of an image is.
 package struct Companions: Hashable, Codable, Sendable {
     /// What the numbers of a noise image mean.
     package enum NoiseKind: String, Hashable, Codable, Sendable {
         /// Standard deviation, in units of the image (SExtractor's `MAP_RMS`).
         case rms
-        /// Its square, up to a factor, which the image's own noise tells (`MAP_VAR`).
+        /// Variance up to a factor, which is found from the image's own noise (`MAP_VAR`).
         case variance
-        /// Inverse variance up to a factor, which the image's own noise tells (`MAP_WEIGHT`).
+        /// Inverse variance up to a factor, which is found from the image's own noise (`MAP_WEIGHT`).
         case weight
     }
 
@@ -16,11 +16,11 @@ package struct Companions: Hashable, Codable, Sendable {
     package struct Image: Hashable, Codable, Sendable {
         /// Absolute path, the same on every node.
         package var path: String
-        /// `nil` takes the HDU with the number of the scanned image's, or else the first with an image.
+        /// The HDU; `nil` takes the one with the number of the scanned image's HDU, or else the first with an image.
         package var hdu: Int?
-        /// What of it; `nil` for what the image is of its own HDU.
+        /// The part of the HDU; `nil` takes the same part as the image has of its own HDU.
         package var layer: ImageLayer?
-        /// What the file is known to hold.
+        /// What the file holds, if it is known.
         package var content: FileContent?
 
         package init(path: String, hdu: Int? = nil) {
@@ -29,20 +29,20 @@ package struct Companions: Hashable, Codable, Sendable {
         }
     }
 
-    /// The noise of each pixel; where it is not above zero, or no number, the pixel is left out.
+    /// The noise of each pixel. A pixel whose noise is not above zero, or is not a number, is left out.
     package var noise: Image?
-    /// What the noise image's numbers are.
+    /// The meaning of the noise image's numbers.
     package var kind = NoiseKind.rms
-    /// Pixels with any other value than 0 are left out.
+    /// The mask: pixels with any other value than 0 are left out.
     package var mask: Image?
-    /// Whether the mask and the weights that the image's own file has are used where none is named; `nil` as `false`.
+    /// Whether the mask and the weights in the image's own file are used if the user names none; `nil` as `false`.
     package var takesOwn: Bool?
 
     package init() {}
 
     package var isEmpty: Bool { noise == nil && mask == nil }
 
-    /// Each of its images as a message's check sees it.
+    /// Checks each of its images as the images of a message are checked.
     package func validate() throws(SkyError) {
         for image in [noise, mask].compactMap(\.self) {
             try ImageReference.validate(path: image.path, hdu: image.hdu)
@@ -51,14 +51,14 @@ package struct Companions: Hashable, Codable, Sendable {
         }
     }
 
-    /// The HDUs of the image's own file, and what each is used as, in words.
+    /// The HDUs of the image's own file that are used, and the use of each in words.
     package var images: [(hdu: Int, use: String)] {
         [(mask?.hdu, "mask"), (noise?.hdu, kind == .weight ? "weights" : "\(kind.rawValue)")].compactMap { hdu, use in
             hdu.map { ($0, use) }
         }
     }
 
-    /// With those of the image's own file where none is named.
+    /// The companions that the user named, completed by those of the image's own file.
     package func completed(by own: Companions?) -> Companions {
         var result = self
         if mask == nil { result.mask = own?.mask }
@@ -68,7 +68,7 @@ package struct Companions: Hashable, Codable, Sendable {
 }
 
 extension Companions {
-    /// The files, as a catalogue names them.
+    /// The files in the form in which a catalogue names them.
     package func files(_ info: ImageInfo) -> [CatalogueTable.CompanionFile] {
         var files: [CatalogueTable.CompanionFile] = []
         if let noise {

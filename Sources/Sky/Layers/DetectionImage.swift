@@ -1,33 +1,33 @@
 import Base
 
-/// The image on which sources are found, where that is another than the one on which they are measured (SExtractor's dual-image
-/// mode).
+/// The image in which sources are found, if it differs from the one in which they are measured (SExtractor's dual-image mode).
 ///
-/// Positions, shapes, footprints, CLEAN and the Kron radius are the detection image's, everything else the measured image's.
-/// Weights and masks belong to the measured image; nobody says how much a pixel of this one is worth.
+/// Positions, shapes, footprints, CLEAN and the Kron radius come from the detection image, everything else from the measured
+/// image. Weights and masks belong to the measured image; the detection image has none.
 package struct DetectionImage: Codable, Sendable {
-    /// The file; when it has been looked at, with the HDU, the layer and the contents that were found.
+    /// The file. Once its header has been read, the HDU, the layer and the content are known too.
     package var image: Companions.Image
-    /// What lies beneath its sources; `nil` until it has been measured.
+    /// The background beneath its sources; `nil` until it has been measured.
     package var background: BackgroundMap?
 
     package init(_ image: Companions.Image) { self.image = image }
 
-    /// As one that is scanned by itself: its background is measured like any image's, and is found among earlier results.
+    /// The same image as one that is scanned by itself. So its background is measured like any image's, and can be found among
+    /// earlier results.
     package func reference(holder: PixelHolder?) -> ImageReference {
         var reference = ImageReference(path: image.path, hdu: image.hdu, layer: image.layer, content: image.content)
         reference.holder = holder
         return reference
     }
 
-    /// The file, as a catalogue names it.
+    /// The file in the form in which a catalogue names it.
     package func file(_ info: ImageInfo) -> CatalogueTable.CompanionFile {
         CatalogueTable.CompanionFile(
             keyword: CatalogueTable.CompanionFile.detection, path: image.path,
             digest: info.detection?.content?.hexadecimal)
     }
 
-    /// Checked as each image of a message is.
+    /// Checks it as each image of a message is checked.
     package func validate() throws(SkyError) {
         try ImageReference.validate(path: image.path, hdu: image.hdu)
         try image.layer?.validate()
@@ -38,11 +38,11 @@ package struct DetectionImage: Codable, Sendable {
     }
 }
 
-/// What a look at a detection image found.
+/// What the header of a detection image tells.
 public struct FoundDetection: Hashable, Codable, Sendable {
     /// The HDU that holds it.
     public var hdu: Int
-    /// What of the HDU it is; `nil` for all of its only plane, or the first.
+    /// The part of the HDU that it is; `nil` for all of the only plane, or of the first.
     public var layer: ImageLayer?
     /// What the file holds.
     public var content: FileContent?

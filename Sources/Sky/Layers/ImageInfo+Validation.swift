@@ -1,11 +1,12 @@
 import Base
 
 extension ImageInfo {
-    /// Numbers of HDUs that can be asked for.
+    /// The numbers of HDUs that a request may name.
     static let hdus = 0..<10_000
-    /// Cards of a header, and bytes of each. (FITS has 80 characters; what cfitsio passes on may be other than ASCII.)
+    /// The largest number of cards of a header, and of bytes in each. (A FITS card has 80 characters, but cfitsio may return
+    /// other than ASCII.)
     private static let cardLimit = (count: 200_000, bytes: 400)
-    /// Images of one file, and what is said of those that are none of the sky.
+    /// The largest number of images of one file, and of bytes of the description of each image that is not of the sky.
     private static let imageLimit = (count: 10_000, bytes: 1000)
 
     package func validate() throws(SkyError) {
@@ -34,7 +35,7 @@ extension ImageInfo {
         try layer?.validate()
         try ownCompanions?.validate()
         try detection?.validate()
-        // It goes on to the nodes with every task, whose own check must not refuse what this one lets through.
+        // The holder goes to the nodes with every task, and their own check must not refuse a value that this one accepts.
         try SkyError.unless(
             (holder?.name.utf8.count ?? 0) <= PixelHolder.nameLimit,
             "a node whose name has more than \(PixelHolder.nameLimit) bytes")
@@ -42,12 +43,12 @@ extension ImageInfo {
 }
 
 extension Source {
-    /// Where a source may lie, in pixels: an image's own, and as far beyond as a window that is lost may wander. Places become
-    /// integers and squares of distances, which must not overflow.
+    /// The places that a source may have, in pixels: those of an image, and as far beyond as a windowed position may drift.
+    /// Places become integers and squares of distances, which must not overflow.
     package static let places = -1e10...1e10
 
-    /// Whether its place can be reckoned with. Windowed places are not looked at: whoever uses them takes others where they are
-    /// no numbers.
+    /// Whether the source's place can be used in calculations. Windowed places are not tested, because code that uses them
+    /// takes the other ones if they are not numbers.
     var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) }
 }
 
@@ -56,10 +57,10 @@ extension InjectedStar {
 }
 
 extension ImagePreview {
-    /// Sides that a picture may be asked to have, in pixels.
+    /// The sides that a request may ask for, in pixels.
     static let sides = 16...largestSide
 
-    /// Whether it can be the picture of an image.
+    /// Whether this can be the picture of an image.
     package func isSound(of info: ImageInfo) -> Bool {
         guard (1...max(info.width, info.height)).contains(binning) else { return false }
         return width == (info.width - 1) / binning + 1 && height == (info.height - 1) / binning + 1
@@ -69,7 +70,7 @@ extension ImagePreview {
 }
 
 extension BackgroundTile {
-    /// Whether it can be the background of a sector.
+    /// Whether this can be the background of a sector.
     package func isSound(of sector: Sector, mesh: Int) -> Bool {
         let core = sector.core
         return self.sector == sector.index && column == core.x / mesh && row == core.y / mesh

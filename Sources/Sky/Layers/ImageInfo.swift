@@ -1,4 +1,4 @@
-/// What a look at an image's header tells: enough to cut it into sectors.
+/// What an image's header tells: enough to cut the image into sectors.
 public struct ImageInfo: Hashable, Codable, Sendable {
     /// Columns (`NAXIS1`).
     public var width: Int
@@ -10,32 +10,33 @@ public struct ImageInfo: Hashable, Codable, Sendable {
     public var hdu: Int
     /// Whether a celestial WCS was found, so that sources get `ALPHA_J2000` and `DELTA_J2000`.
     public var hasWCS: Bool
-    /// Why they get none although the header has some, in a line of words; `nil` where they do, or where it has none.
+    /// Why sources get no coordinates although the header has some, in one line of words; `nil` if they get them, or if the
+    /// header has none.
     public var missingCoordinates: String?
-    /// The header's cards but END, 80 characters each; `nil` where only the rest matters.
+    /// The header's cards without END, 80 characters each; `nil` if only the rest matters.
     public var header: [String]?
-    /// Images of the sky in the file, by HDU, from this one on; `nil` where only this one matters.
+    /// The HDUs of the file's images of the sky from this one on; `nil` if only this one matters.
     public var images: [Int]?
-    /// Images in it that are not scanned, as they are taken for weights, errors and the like, in words.
+    /// The images of the file that are not scanned because they seem to be weights, errors and the like, in words.
     public var auxiliaries: [String]?
-    /// What the HDU holds where that is more than one plane.
+    /// The cube that the HDU holds, if it has more than one plane.
     public var cube: ImageCube?
-    /// What of the HDU the image is, with what had to be found out first; `nil` for all of its only plane.
+    /// The part of the HDU that the image is, with the scale that was found from its values; `nil` for all of its only plane.
     public var layer: ImageLayer?
-    /// Where it lies in the sky; `nil` where only the rest matters, and without coordinates.
+    /// The circle of the sky that the image covers; `nil` if only the rest matters, or without coordinates.
     package var place: SkyCircle?
-    /// The mask and the weights that the file itself has for it, where they were asked for and there are any.
+    /// The mask and the weights for the image in its own file, if the request asks for them and there are any.
     package var ownCompanions: Companions?
-    /// What the file holds, where that was asked for.
+    /// What the file holds, if the request asks for it.
     public var content: FileContent?
-    /// What the files of its noise image and its mask hold, and in which HDU.
+    /// The contents of the noise image's file and the mask's file, and the HDU of each.
     public var noiseContent: FileContent?
     public var noiseHDU: Int?
     public var maskContent: FileContent?
     public var maskHDU: Int?
-    /// The image on which its sources are found, where that is another.
+    /// The image in which its sources are found, if that is another one.
     public var detection: FoundDetection?
-    /// The node that looked, where it can read pixels for others.
+    /// The node that read the header, if it can read pixels for other nodes.
     package var holder: PixelHolder?
 
     public init(width: Int, height: Int, bitpix: Int, hdu: Int, hasWCS: Bool) {

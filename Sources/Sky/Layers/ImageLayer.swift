@@ -1,35 +1,35 @@
 import Base
 
-/// Which of the numbers in an HDU are the image, and how they become its pixels.
+/// Which numbers of an HDU are the image, and how they become its pixels.
 ///
 /// It travels with every task and belongs to the key of its result, because two layers of one HDU are two images.
 public struct ImageLayer: Hashable, Codable, Sendable {
-    /// Plane of a cube, from 1; `nil` for the only one, or the first. Of more than three axes the third counts fastest.
+    /// The plane of a cube, from 1; `nil` for the only one, or the first. With more than three axes the third counts fastest.
     public var plane: Int?
     /// One colour of a colour camera's frame; `nil` for all pixels.
     public var bayer: BayerGrid?
-    /// Which values of a mask say that a pixel is bad; the pixels are 1 there and 0 elsewhere. `nil` of any other image.
+    /// The values of a mask that mark a bad pixel; the pixels are 1 there and 0 elsewhere. `nil` for any other image.
     package var flags: MaskRule?
-    /// How values that 32-bit floats cannot hold become pixels; `nil` where they can.
+    /// How the values become pixels if 32-bit floats cannot hold them; `nil` if they can.
     package var scale: PixelScale?
 
-    /// Numbers of planes that can be asked for.
+    /// The numbers of planes that a request may name.
     public static let planes = 1...1_000_000
 
-    /// A plane, or a colour of one; all pixels of the only plane, or of the first, where nothing is said.
+    /// A layer that is a plane, or a colour of one. By default it is all pixels of the only plane, or of the first.
     public init(plane: Int? = nil, bayer: BayerGrid? = nil) {
         (self.plane, self.bayer) = (plane, bayer)
     }
 
-    /// Whether it is all pixels of the only plane, or of the first.
+    /// Whether the layer is all pixels of the only plane, or of the first.
     public var isPlain: Bool { self == ImageLayer() }
 
-    /// Behind an image's name: `[plane 2]`, `[G1]`.
+    /// The words that follow an image's name: `[plane 2]`, `[G1]`.
     package var words: String {
         (plane.map { "[plane \($0)]" } ?? "") + (bayer.map { "[\($0.colour.rawValue)]" } ?? "")
     }
 
-    /// The same plane and colour of an image that belongs to this one.
+    /// The same plane and colour of a companion of this image.
     var ofCompanion: ImageLayer { ImageLayer(plane: plane, bayer: bayer) }
 
     /// - Throws: `.badInput` with the limits, in the words of the command line.

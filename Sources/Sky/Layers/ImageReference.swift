@@ -1,22 +1,22 @@
 import Base
 
-/// An image on disk, as every node that may scan it must see it.
+/// An image on disk, with all that a node needs to find the same image.
 package struct ImageReference: Codable, Sendable {
     /// Absolute path, the same on every node.
     package var path: String
-    /// Which HDU, 0 for the primary; `nil` for the first with an image.
+    /// The HDU, 0 for the primary; `nil` for the first with an image.
     package var hdu: Int?
-    /// What of it; `nil` for all pixels of the only plane, or of the first.
+    /// The part of the HDU; `nil` for all pixels of the only plane, or of the first.
     package var layer: ImageLayer?
-    /// What the file is known to hold: one that holds something else is not the image that is meant.
+    /// What the file should hold, if it is known. A file with another content is not the intended image.
     package var content: FileContent?
-    /// A node that has the file and reads it for those that do not; `nil` where none is known.
+    /// A node that has the file and reads it for nodes that do not; `nil` if none is known.
     package var holder: PixelHolder?
     /// Weights and masks; `nil` for none.
     package var companions: Companions?
-    /// Artificial stars to be added to it; `nil` for none.
+    /// Artificial stars to be added to the image; `nil` for none.
     package var injection: Injection?
-    /// Where its sources are found; `nil` for in itself.
+    /// The image in which its sources are found; `nil` if that is the image itself.
     package var detection: DetectionImage?
 
     package init(path: String, hdu: Int?, layer: ImageLayer? = nil, content: FileContent? = nil) {
@@ -28,14 +28,14 @@ package struct ImageReference: Codable, Sendable {
 }
 
 extension ImageReference {
-    /// A file and what it is known to hold.
+    /// A file and its known content.
     package struct File {
         package var path: String
         package var content: FileContent
         package var holder: PixelHolder?
     }
 
-    /// Of the image and what belongs to it, as far as it is known.
+    /// The files of the image and of its companions whose content is known.
     package var contents: [File] {
         [
             (path, content), (companions?.noise?.path, companions?.noise?.content),
@@ -50,10 +50,10 @@ extension ImageReference {
 }
 
 extension ImageReference {
-    /// Bytes of a path, `PATH_MAX` of Linux.
+    /// The largest number of bytes of a path, `PATH_MAX` of Linux.
     package static let pathLimit = 4096
 
-    /// - Throws: `.badInput` for what names no image.
+    /// - Throws: `.badInput` if the values name no image.
     package func validate() throws(SkyError) {
         try ImageReference.validate(path: path, hdu: hdu)
         try holder?.validate()

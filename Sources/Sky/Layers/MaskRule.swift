@@ -1,32 +1,33 @@
 import Base
 
-/// Which values of a mask say that a pixel is of no use.
+/// The rule that says which values of a mask mark a pixel as unusable.
 package struct MaskRule: Hashable, Codable, Sendable {
-    /// Any of these bits; `nil` where the values are no sums of bits.
+    /// A pixel is bad if its value has any of these bits; `nil` if the values are not sums of bits.
     package var bits: UInt64?
-    /// One of these numbers; `nil` where the values are no such codes.
+    /// A pixel is bad if its value is one of these codes; `nil` if the values are not such codes.
     package var codes: [Int]?
 
-    /// Anything but 0.
+    /// The rule by which every value but 0 marks a bad pixel.
     package static let anything = MaskRule()
 
     package init(bits: UInt64? = nil, codes: [Int]? = nil) { (self.bits, self.codes) = (bits, codes) }
 
     /// NOIRLab's codes (DECam community pipeline, "data quality mask"): bad, no value, saturated, bleed trail, cosmic ray, low
-    /// weight and streak. Number 7 is what changed since other exposures: somebody's asteroid or supernova.
+    /// weight and streak. Code 7 marks a pixel that changed since other exposures, and so might hide an asteroid or a
+    /// supernova.
     package static let noirlab = MaskRule(codes: [1, 2, 3, 4, 5, 6, 8])
 
-    /// Names of LSST's planes whose pixels hold no light of the sky, or not all of it. What was interpolated has one of them
-    /// too; detected, edge, suspect and the like are no reason to leave a pixel out.
+    /// The names of LSST's mask planes whose pixels have lost light of the sky, in part or as a whole. An interpolated pixel
+    /// has one of these bits too. Detected, edge, suspect and the like are no reason to leave a pixel out.
     package static let planesOfLSST = ["BAD", "SAT", "CR", "NO_DATA", "UNMASKEDNAN"]
 
-    /// JWST's bit of pixels that are not to be used at all; the others say how a pixel was mended.
+    /// JWST's bit of pixels that must not be used at all. The other bits tell how a pixel was repaired.
     package static let jwst = MaskRule(bits: 1)
 
     /// - Parameters:
-    ///   - bitNumbers: of LSST's planes by their names, from the keywords `MP_`.
-    ///   - product: what the header calls the file.
-    ///   - telescope: who took it.
+    ///   - bitNumbers: The numbers of LSST's mask planes by their names, from the keywords that begin with `MP_`.
+    ///   - product: The kind of file by the header.
+    ///   - telescope: The telescope that took the image.
     init(bitNumbers: [String: Int], product: String, telescope: String) {
         if !bitNumbers.isEmpty {
             let used = MaskRule.planesOfLSST.compactMap { bitNumbers[$0] }.filter { MaskRule.bitNumbers.contains($0) }
@@ -40,11 +41,11 @@ package struct MaskRule: Hashable, Codable, Sendable {
         }
     }
 
-    /// Bits that a 64-bit float has exactly, as which a mask is read.
+    /// The numbers of the bits that are exact in a 64-bit float, which is the type in which a mask is read.
     static let bitNumbers = 0..<52
     private static let codeLimit = 256
 
-    /// Whether a pixel with this value is bad; one that has no value is.
+    /// Whether a pixel with this value is bad. A pixel that has no value is bad.
     func isBad(_ value: Double) -> Bool {
         guard value.isFinite else { return true }
         if let bits {

@@ -1,6 +1,6 @@
 /// A half-open rectangle of pixels, counted from 0: columns `x..<x+width`, rows `y..<y+height`.
 ///
-/// FITS itself counts from 1; the conversion happens where a catalogue is written, nowhere else.
+/// FITS itself counts from 1. Only the code that writes a catalogue converts the numbers.
 public struct PixelRect: Hashable, Codable, Sendable {
     public var x: Int
     public var y: Int
@@ -15,7 +15,7 @@ public struct PixelRect: Hashable, Codable, Sendable {
     }
 }
 
-// For rectangles inside an image: those of a peer are checked by `ImageInfo.contains` first.
+// These functions are for rectangles inside an image. Those of a peer are checked by `ImageInfo.contains` first.
 extension PixelRect {
     /// The first column after it.
     package var right: Int { x + width }
@@ -24,7 +24,7 @@ extension PixelRect {
     /// Number of pixels.
     package var area: Int { width * height }
 
-    /// Whether they have a pixel in common.
+    /// Whether the rectangles have a pixel in common.
     func intersects(_ other: PixelRect) -> Bool {
         x < other.right && other.x < right && y < other.bottom && other.y < bottom
     }
@@ -36,7 +36,7 @@ extension PixelRect {
             x: left, y: top, width: max(right, other.right) - left, height: max(bottom, other.bottom) - top)
     }
 
-    /// Whether `other` lies whole inside.
+    /// Whether all of `other` lies inside.
     package func contains(_ other: PixelRect) -> Bool {
         other.x >= x && other.y >= y && other.right <= right && other.bottom <= bottom
     }

@@ -1,17 +1,17 @@
 import Base
 import Glibc
 
-/// How values become pixels where 32-bit floats cannot hold them, or not exactly enough: less an offset, and in units of a power
-/// of two. Fluxes and levels are given in the image's own units again when the catalogue is made.
+/// How values become pixels if 32-bit floats cannot hold them, or not exactly enough: an offset is subtracted, and the result
+/// is given in units of a power of two. The catalogue gives fluxes and levels in the image's own units again.
 ///
-/// A power of two changes no digit of a float, so that the same sources are found as in the same image in other units.
+/// A power of two changes no digit of a float, so the scan finds the same sources as in the same image with other units.
 public struct PixelScale: Hashable, Codable, Sendable {
-    /// Subtracted first, in the image's units.
+    /// The value that is subtracted first, in the image's units.
     public var offset: Double
     /// The pixels are then in units of 2 to this power.
     public var exponent: Int
 
-    /// Powers of two that 64-bit floats have, with room for what is reckoned with them.
+    /// The exponents of the powers of two that 64-bit floats have, with room for the results of calculations.
     static let exponents = -900...900
     static let offsets = -1e300...1e300
 
@@ -30,7 +30,7 @@ public struct PixelScale: Hashable, Codable, Sendable {
 }
 
 extension PixelScale {
-    /// What a configuration in the image's units is in the pixels'.
+    /// The configuration in the units of the pixels, from one in the image's units.
     func inPixels(_ configuration: ScanConfiguration) -> ScanConfiguration {
         var result = configuration
         result.gain = configuration.gain.map { min($0 * unit, Double.greatestFiniteMagnitude) }
@@ -55,9 +55,9 @@ extension PixelScale {
         return source
     }
 
-    /// What the values of an image ask for; `nil` for nothing, as most do.
+    /// The scale that the values of an image need; `nil` for none, as for most images.
     ///
-    /// - Parameter rows: values of some rows, pixel beside pixel.
+    /// - Parameter rows: The values of some rows, in which neighbouring values are those of neighbouring pixels.
     package init?(rows: [[Double]]) {
         guard !PixelScale.areFriendly(rows) else { return nil }
         // A value that stands for a missing pixel counts once, however many pixels are missing.
@@ -74,7 +74,7 @@ extension PixelScale {
         var (offset, exponent) = (0.0, 0)
         let rounding = abs(median) * PixelScale.precisionOfFloats
         if rounding > noise * PixelScale.tolerableRounding, values.contains(where: { Double(Float($0)) != $0 }) {
-            // A round number near the sky, in steps of the noise.
+            // The offset is a round number near the sky's level, in steps of the noise.
             let step = scalbn(1, Int32(clamping: Int(ilogb(noise)) + 4))
             offset = (median / step).rounded() * step
         }
@@ -89,7 +89,7 @@ extension PixelScale {
         guard PixelScale.exponents.contains(exponent), PixelScale.offsets.contains(offset) else { return nil }
     }
 
-    /// Whether nothing needs a closer look, as in nearly every image.
+    /// Whether 32-bit floats hold all values exactly and with room for calculations, as in nearly every image.
     private static func areFriendly(_ rows: [[Double]]) -> Bool {
         var largest = 0.0
         for value in rows.joined() where !value.isNaN {
@@ -99,11 +99,11 @@ extension PixelScale {
         return largest == 0 || (1e6 * leastNoise...largestLevel).contains(largest)
     }
 
-    /// Distance of two neighbouring 32-bit floats, relative to them.
+    /// The distance of two neighbouring 32-bit floats, relative to their value.
     private static let precisionOfFloats = 0x1p-23
-    /// Share of the noise that rounding may be: it then adds less than a ten-thousandth to the noise.
+    /// The share of the noise that rounding may have: it then adds less than a ten-thousandth to the noise.
     private static let tolerableRounding = 1.0 / 16
-    /// From 4e-19 to 1e19 the square of the noise and its sums over an image are 32-bit floats with all their digits; stars are a
-    /// thousand times as bright.
+    /// Between 4e-19 and 1e19, the square of the noise and its sums over an image are 32-bit floats with all their digits. The
+    /// limits leave room because stars are a thousand times as bright.
     private static let (leastNoise, largestLevel) = (1e-18, 1e15)
 }

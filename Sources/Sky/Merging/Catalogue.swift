@@ -2,21 +2,21 @@
 public struct Catalogue: Codable, Sendable {
     /// The image.
     public var info: ImageInfo
-    /// From the first row up, in a row from the first column: a source's number is its place here, from 1.
+    /// The sources from the first row up, and in a row from the first column. The number of a source is its place here, from 1.
     public var sources: [Source]
-    /// The filter that they were found with.
+    /// The filter with which they were found.
     public var filter: DetectionFilter
-    /// Sources too large for their sector, see `SectorResult`.
+    /// Number of sources too large for their sector, see `SectorResult`.
     public var truncatedSources: Int
-    /// The artificial stars that were put into the image, as far as their sectors are done; `nil` for none.
+    /// The artificial stars that were added to the image, as far as their sectors are done; `nil` for none.
     package var injected: [InjectedStar]?
 
-    /// Merges the sectors of an image and cleans the result. Order and number do not depend on the grid or on the
-    /// order in which the sectors came; a second result for a sector is left out.
+    /// Merges the sectors of an image and cleans the result. Order and number of the sources do not depend on the grid, or on
+    /// the order in which the sectors came. A second result for a sector is left out.
     ///
     /// - Parameters:
-    ///   - joined: Objects larger than their sectors; they take the place of what the sectors saw of them.
-    ///   - seeing: Full width at half maximum of the image's stars, where somebody knows it better than it can be measured.
+    ///   - joined: The objects larger than their sectors. They replace the pieces that the sectors saw of them.
+    ///   - seeing: Full width at half maximum of the image's stars, if the user knows it better than it can be measured.
     public init(
         merging results: [SectorResult], joined: [JoinedObjects] = [], info: ImageInfo,
         filter: DetectionFilter = .pyramid, seeing: Double? = nil
@@ -35,13 +35,13 @@ public struct Catalogue: Codable, Sendable {
         self.sources = sources
     }
 
-    /// The sources where they are in the frame that the image is a colour of; as they are of any other image.
+    /// The sources with their positions in the frame, if the image is one colour of a frame; otherwise the sources as they are.
     public var sourcesInFrame: [Source] {
         info.layer?.bayer.map { sources.map($0.inFrame) } ?? sources
     }
 
-    /// The footprints that sectors and unions told of, each with the number of its source in the catalogue; those that
-    /// CLEAN gives to a brighter source have that one's.
+    /// The footprints that sectors and unions returned, each with the number of its source in the catalogue. A footprint whose
+    /// source CLEAN gives to a brighter one has the brighter one's number.
     package static func footprints(merging results: [SectorResult], joined: [JoinedObjects]) -> [LabelledFootprint] {
         let published = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
         let sources = cleaned(merged(results, joined)).sorted { comesBefore($0.source, $1.source) }
@@ -49,7 +49,7 @@ public struct Catalogue: Codable, Sendable {
         for (index, source) in sources.enumerated() {
             for key in source.keys { numbers[key] = index + 1 }
         }
-        // What a union took the place of is nobody's.
+        // A footprint that a union replaced belongs to no source.
         return published.compactMap { footprint in
             numbers[footprint.source].map { LabelledFootprint(number: $0, footprint: footprint) }
         }.sorted {
@@ -63,25 +63,26 @@ public struct Catalogue: Codable, Sendable {
         (one.y, one.x, one.fluxIsophotal, one.area) < (other.y, other.x, other.fluxIsophotal, other.area)
     }
 
-    /// The results of the sectors in their order, the first of each.
+    /// The results of the sectors in their order, the first result of each.
     private static func first(_ results: [SectorResult]) -> [SectorResult] {
         var seen: Set<Int> = []
         return results.sorted { $0.sector < $1.sector }.filter { seen.insert($0.sector).inserted }
     }
 
-    /// With the objects that are larger than sectors.
+    /// The results with the objects that are larger than sectors.
     private static func merged(_ results: [SectorResult], _ joined: [JoinedObjects]) -> [SectorResult] {
         var results = first(results)
         for index in results.indices { results[index].takeInFragments(except: joined.map(\.rect)) }
         return results + joined.sorted { ($0.rect.y, $0.rect.x) < ($1.rect.y, $1.rect.x) }.map(\.found)
     }
 
-    /// How wide the image's stars are: as the configuration says, or as they are measured; `nil` where they are too few.
+    /// The width of the image's stars: the one in the configuration, or else the measured one; `nil` if there are too few
+    /// stars.
     public func seeing(_ configuration: ScanConfiguration) -> Seeing? {
         configuration.seeing(of: sources, isDual: info.detection != nil)
     }
 
-    /// A source, and what it was called, and those that it took in, before.
+    /// A source with its key from before CLEAN, and the keys of the sources that it took in.
     private struct Cleaned {
         var source: Source
         var keys: [Footprint.Key] = []
@@ -106,7 +107,7 @@ public struct Catalogue: Codable, Sendable {
 }
 
 extension Source {
-    /// What SExtractor adds to a source from one that CLEAN gives to it.
+    /// Adds to a source what SExtractor adds from a source that CLEAN gives to it.
     mutating func takeIn(_ other: Source) {
         fluxIsophotal += other.fluxIsophotal
         peak = max(peak, other.peak)

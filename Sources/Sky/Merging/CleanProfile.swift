@@ -1,19 +1,19 @@
 import Glibc
 
-/// What CLEAN needs to know of a source: how bright its wings are elsewhere, how little it stands out itself, and when it
-/// comes to be judged.
+/// What CLEAN needs to know of a source: how bright its wings are at a distance, how little it stands out itself, and when its
+/// turn comes.
 ///
-/// SExtractor takes a source out when a brighter neighbour's wings, continued as a Moffat profile, would lift its
-/// pixels above the threshold (SExtractor's manual, "Cleaning"). That neighbour may be in another sector, so the
-/// decision falls where all sectors are merged, from these few numbers.
+/// SExtractor takes a source out if the wings of a brighter neighbour, continued as a Moffat profile, would lift the source's
+/// pixels above the threshold (SExtractor's manual, "Cleaning"). That neighbour may be in another sector. So the decision is
+/// made from these few numbers when all sectors are merged.
 public struct CleanProfile: Hashable, Codable, Sendable {
-    /// Summed flux of the filtered footprint; the brighter of two sources takes out the fainter.
+    /// Summed flux of the filtered footprint. The brighter of two sources takes out the fainter one.
     public var flux: Float
     /// Pixels of the footprint.
     public var pixels: Int
-    /// Of the ellipse of the source's axes, in pixels.
+    /// Area of the ellipse of the source's axes, in square pixels.
     public var area: Double
-    /// From the isophotal axes to those of the whole profile, at most 1 (Bertin's correction).
+    /// Factor from the isophotal axes to those of the whole profile, at most 1 (Bertin's correction).
     public var correction: Float
     /// The detection threshold, in units of the image.
     public var threshold: Float
@@ -25,23 +25,23 @@ public struct CleanProfile: Hashable, Codable, Sendable {
     public var cxy: Float
     /// The larger axis in pixels.
     public var a: Float
-    /// What a neighbour's wings must reach to take this source out.
+    /// The height that a neighbour's wings must exceed to take this source out.
     public var limit: Float
-    /// The last line of the footprint that the source was split from, in the image: SExtractor judges sources as their
-    /// footprints end, and what has taken out others is brighter for those that follow.
+    /// The last line of the footprint from which the source was split, in the image. SExtractor judges sources in the order in
+    /// which their footprints end, and a source that has taken out others is brighter for those that follow.
     public var line: Int
     /// The last column of that footprint in that line.
     public var column: Int
-    /// Place among the sources of that footprint.
+    /// The place among the sources of that footprint.
     public var child: Int
 
-    /// SExtractor's `CLEAN_ZONE`: sources further apart than this many times their axes leave each other alone.
+    /// SExtractor's `CLEAN_ZONE`: sources that are further apart than this many times their axes do not affect each other.
     static let zone: Float = 10
 
     /// - Parameters:
     ///   - footprint: The source's pixels in SEP's order.
-    ///   - pixels: The unfiltered and filtered image that they index.
-    ///   - corner: Of the rectangle that was searched, in the image.
+    ///   - pixels: The unfiltered image that the footprint indexes; `filtered` is the filtered one.
+    ///   - corner: The corner of the rectangle that was searched, in the image.
     package init(
         _ object: Detection, footprint: ArraySlice<Int32>, pixels: UnsafePointer<Float>,
         filtered: UnsafePointer<Float>,
@@ -69,12 +69,12 @@ public struct CleanProfile: Hashable, Codable, Sendable {
         (line, column, child) = (object.turn.line + corner.y, object.turn.column + corner.x, object.turn.child)
     }
 
-    /// The least of the `minimumArea` highest pixels, above the threshold, as SExtractor and SEP find it.
+    /// The lowest of the `minimumArea` highest pixels, above the threshold, in the way in which SExtractor and SEP find it.
     ///
-    /// They keep the highest pixels in a heap that is not quite one: a source of exactly `minimumArea` pixels goes by
-    /// its first pixel, the next pixel is passed over, and a new pixel sinks to the wrong place below the second row.
-    /// The limit comes out a little high. Put right, more sources would go than users of SExtractor know: 6 of 393
-    /// on a JWST frame.
+    /// They keep the highest pixels in a heap that is not quite correct. For a source of exactly `minimumArea` pixels the first
+    /// pixel counts; the pixel after the first `minimumArea` ones is left out; and a new pixel sinks to the wrong place below
+    /// the second row. The limit comes out a little high. A correct limit would take out more sources than users of SExtractor
+    /// expect: 6 of 393 in a JWST frame.
     private static func limit(_ heights: some Collection<Float>, minimumArea: Int) -> Float {
         guard heights.count >= minimumArea else { return 0 }
         var heap = Array(heights.prefix(minimumArea))
@@ -89,20 +89,20 @@ public struct CleanProfile: Hashable, Codable, Sendable {
                 let child = isRight ? right : right - 1
                 guard heap[place] > heap[child] else { break }
                 heap.swapAt(place, child)
-                // One too far, and on purpose: see above.
+                // The place is one too far on purpose, as explained above.
                 place = child + 1
             }
         }
         return heap[0]
     }
 
-    /// Whether a source at a distance of `dx`, `dy` pixels is close enough to be looked at.
+    /// Whether a source at a distance of `dx`, `dy` pixels is close enough to be tested.
     func reaches(_ other: CleanProfile, dx: Float, dy: Float) -> Bool {
         let reach = Self.zone * (a + other.a)
         return dx * dx + dy * dy < reach * reach
     }
 
-    /// The light and the pixels of a source that this one takes out are its own from then on.
+    /// Adds the light and the pixels of a source that this one takes out.
     mutating func takeIn(_ other: CleanProfile) {
         flux += other.flux
         pixels = pixels.addingReportingOverflow(other.pixels).partialValue
@@ -117,7 +117,7 @@ public struct CleanProfile: Hashable, Codable, Sendable {
         private let exponent: Double
         private let profile: CleanProfile
 
-        /// - Parameter exponent: Of the Moffat profile, `CLEAN_PARAM`.
+        /// - Parameter exponent: The exponent of the Moffat profile, `CLEAN_PARAM`.
         init(_ profile: CleanProfile, exponent: Double) {
             (self.profile, self.exponent) = (profile, exponent)
             amplitude = Double(profile.flux) / (2 * profile.area * Double(profile.correction))
@@ -125,10 +125,10 @@ public struct CleanProfile: Hashable, Codable, Sendable {
                 (pow(amplitude / Double(profile.threshold), 1 / exponent) - 1) * profile.area / Double(profile.pixels)
         }
 
-        /// Whether there are any: a profile that does not fall, or no number, takes out nothing.
+        /// Whether the source has wings. A profile that does not fall, or is not a number, takes out nothing.
         var exist: Bool { slope > 0 && amplitude > 0 }
 
-        /// Whether they take out a fainter source within their reach, at a distance of `dx`, `dy` pixels.
+        /// Whether the wings take out a fainter source within their reach, at a distance of `dx`, `dy` pixels.
         func takeOut(_ other: CleanProfile, dx: Float, dy: Float) -> Bool {
             let distance = profile.cxx * dx * dx + profile.cyy * dy * dy + profile.cxy * dx * dy
             let value = 1 + slope * Double(distance)

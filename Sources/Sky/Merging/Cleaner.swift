@@ -1,18 +1,18 @@
-/// SExtractor's CLEAN: sources that are but bumps on the wings of a brighter one are taken out, without comparing each
+/// SExtractor's CLEAN: it takes out sources that are only bumps on the wings of a brighter one, without a comparison of each
 /// source with each other one.
 struct Cleaner {
     private var profiles: [CleanProfile]
     private let positions: [(x: Double, y: Double)]
     private let exponent: Double
-    /// The sources by size: the reach of a pair is ten times the sum of their axes, so a few large galaxies must not make
-    /// every search a wide one.
+    /// The sources in classes by size. The reach of a pair is ten times the sum of their axes, so without classes a few large
+    /// galaxies would make every search a wide one.
     private let classes: [SizeClass]
 
     private static let classLimits: [Float] = [2, 4, 8, 16, 64, .infinity]
 
     /// - Parameters:
-    ///   - profiles: One for each of `positions`, which count pixels from anywhere.
-    ///   - exponent: Of the Moffat profile, `CLEAN_PARAM`.
+    ///   - profiles: One profile for each of `positions`, which may count pixels from any origin.
+    ///   - exponent: The exponent of the Moffat profile, `CLEAN_PARAM`.
     init(profiles: [CleanProfile], positions: [(x: Double, y: Double)], exponent: Double) {
         self.profiles = profiles
         self.positions = positions
@@ -26,7 +26,8 @@ struct Cleaner {
         }
     }
 
-    /// Calls `body` with each pair of a stronger source and one that it takes out as it is, taken out itself or not.
+    /// Calls `body` with each pair of a stronger source and a weaker one that it takes out, as both are at first. The strong
+    /// source may be taken out itself.
     func forEachPair(_ body: (_ strong: Int, _ weak: Int) -> Void) {
         for strong in profiles.indices {
             let wings = CleanProfile.Wings(profiles[strong], exponent: exponent)
@@ -37,16 +38,18 @@ struct Cleaner {
         }
     }
 
-    /// Judges one source after the other, in the order in which their footprints end, as SExtractor does: a newcomer meets
-    /// those that are left of the ones before it. Either one that is at least as bright takes it out, the first of their list,
-    /// or it takes out all fainter ones that it can. Who takes out another has its light from then on, and takes out more.
+    /// Judges one source after the other, in the order in which their footprints end, as SExtractor does. A newcomer is
+    /// compared with the survivors of the sources before it. The first survivor in their list that is at least as bright and
+    /// can take it out does so. Otherwise the newcomer takes out all fainter ones that it can. A source that takes out another
+    /// one gets its light, and can take out more.
     ///
-    /// - Parameter merge: Called as a source is taken out by another one, in order.
-    /// - Returns: Which are left.
+    /// - Parameter merge: Called when a source is taken out by another one, in order.
+    /// - Returns: Whether each source is left.
     func survivors(_ merge: (_ victim: Int, _ master: Int) -> Void = { _, _ in }) -> [Bool] {
         var profiles = profiles
         var wings = profiles.map { CleanProfile.Wings($0, exponent: exponent) }
-        // SExtractor's list, where the last source takes the place of one that goes; which of several is the first depends on it.
+        // This is SExtractor's list, in which the last source takes the place of one that is removed. The order decides which
+        // of several sources is the first.
         var list: [Int] = []
         var places = [Int?](repeating: nil, count: profiles.count)
         func take(_ victim: Int, into master: Int) {
@@ -92,7 +95,7 @@ struct Cleaner {
         return places.map { $0 != nil }
     }
 
-    /// Calls `body` with each other source that is close enough to be looked at, and how far from it this one is.
+    /// Calls `body` with each other source that is close enough to be tested, and with the distance of this source from it.
     private func forEachNeighbour(of index: Int, _ body: (_ other: Int, _ dx: Float, _ dy: Float) -> Void) {
         let (profile, place) = (profiles[index], positions[index])
         for sizes in classes {
@@ -106,13 +109,15 @@ struct Cleaner {
         }
     }
 
-    /// Brightest first; equals by place, so that the order is the same in every sector.
+    /// Whether a source comes first in the order by brightness. Equally bright ones are in the order of their places, so that
+    /// the order is the same in every sector.
     private func isBrighter(_ one: Int, _ other: Int) -> Bool {
         (-profiles[one].flux, positions[one].y, positions[one].x, one)
             < (-profiles[other].flux, positions[other].y, positions[other].x, other)
     }
 
-    /// The order in which footprints end; equals, which only damage makes, by place.
+    /// Whether a source comes first in the order in which footprints end. Equal ends, which only damaged data have, are in the
+    /// order of the places.
     private func comesBefore(_ one: Int, _ other: Int) -> Bool {
         let (first, second) = (profiles[one], profiles[other])
         guard (first.line, first.column, first.child) == (second.line, second.column, second.child) else {
@@ -122,7 +127,7 @@ struct Cleaner {
     }
 }
 
-/// Sources of like size, in bands of rows and within each by column.
+/// Sources of similar size, in bands of rows, and within each band by column.
 private struct SizeClass {
     /// The largest axis among them.
     let largest: Float
@@ -133,7 +138,7 @@ private struct SizeClass {
     init(_ indices: [Int], largest: Float, positions: [(x: Double, y: Double)]) {
         self.largest = largest
         let reach = Double(CleanProfile.zone * largest)
-        // About as high as a search is wide. Axes come from elsewhere, and may be anything.
+        // A band is about as high as a search is wide. Axes come from another process, and may have any value.
         let height = reach > 16 && reach < 1e6 ? reach : reach >= 1e6 ? 1e6 : 16
         self.height = height
         let placed = indices.map { index in
@@ -151,7 +156,7 @@ private struct SizeClass {
         self.bands = bands
     }
 
-    /// Calls `body` with those in the square around `place`.
+    /// Calls `body` with the members in the square around `place`.
     func forEachMember(within reach: Double, of place: (x: Double, y: Double), _ body: (Int) -> Void) {
         let last = Self.band(place.y + reach, height)
         var band = Self.firstIndex(bands.indices) {

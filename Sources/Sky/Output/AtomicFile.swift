@@ -1,11 +1,11 @@
 import Base
 import Glibc
 
-/// A file that appears whole or not at all.
+/// A file that appears completely or not at all.
 ///
-/// The bytes go to a hidden name in the target's own folder (a rename is atomic only inside one file system), are
-/// forced to the disk, and take the target's name as the last step (POSIX.1-2017, `rename`). A reader, or a crash,
-/// never sees half a catalogue; an error leaves the old file as it was and no temporary behind.
+/// The bytes go to a hidden name in the target's own folder (a rename is atomic only inside one file system). They are forced
+/// to the disk, and take the target's name as the last step (POSIX.1-2017, `rename`). So no reader sees half a catalogue, even
+/// after a crash. An error leaves the old file as it was, and removes the temporary file.
 package enum AtomicFile {
     /// Replaces the file at `path` by `bytes`.
     package static func write(_ bytes: [UInt8], to path: String) throws(SkyError) {
@@ -26,12 +26,12 @@ package enum AtomicFile {
         }
     }
 
-    /// Lets `body` make a file under the temporary name it is given, then puts that file at `path`.
+    /// Lets `body` make a file with the given temporary name, and then puts that file at `path`.
     package static func replace(
         _ path: String, by body: (_ temporary: String) throws(SkyError) -> Void
     ) throws(SkyError) {
         let folder = try folder(of: path)
-        // Short and random: a long target name still fits, and two writers never share a temporary.
+        // The name is short and random, so that a long target name still fits and two writers never share a temporary file.
         let temporary = folder + "/.skynode-" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".partial"
         do throws(SkyError) {
             try body(temporary)
@@ -41,8 +41,8 @@ package enum AtomicFile {
             unlink(temporary)
             throw error
         }
-        // The name itself must survive a power cut as well. Some file systems cannot do this for a folder, and
-        // the data are already safe, so a refusal is no error.
+        // The name itself must survive a power cut as well. Some file systems cannot do this for a folder; the data are already
+        // safe then, so a refusal is not an error.
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor >= 0 {
             fsync(descriptor)
@@ -50,7 +50,8 @@ package enum AtomicFile {
         }
     }
 
-    /// The folder part of `path`. Never a bare name: libraries give a leading `~` or `!` a meaning, `./` takes it away.
+    /// The folder part of `path`. It is never a bare name: libraries give a leading `~` or `!` a meaning, and `./` prevents
+    /// that.
     private static func folder(of path: String) throws(SkyError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw SkyError(.badInput, "an empty name cannot be written")
@@ -82,7 +83,7 @@ extension SkyError {
         case ENOSPC, EDQUOT: reason = "the disk is full"
         default: reason = String(cString: strerror(code))
         }
-        // A full or failing disk is nobody's wrong input: the same request works once there is room.
+        // A full or failing disk is not a fault of the input: the same request works once there is room.
         let kind: Kind = [ENOSPC, EDQUOT, EIO].contains(code) ? .failed : .badInput
         return SkyError(kind, "\(path): cannot be written: \(reason)")
     }

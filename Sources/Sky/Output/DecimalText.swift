@@ -8,7 +8,7 @@ enum DecimalText {
     static func appendFixed(_ value: Double, _ decimals: Int, to bytes: inout [UInt8]) {
         guard value.isFinite, powers.indices.contains(decimals) else { return }
         let scaled = (value * powers[decimals]).rounded(.toNearestOrEven)
-        // Beyond 2^53 a Double has no such places; printf writes what there is.
+        // Beyond 2^53 a Double has no such decimals; printf writes the digits that it has.
         guard abs(scaled) < 9e15 else { return appendPrintf("%.*f", decimals, value, to: &bytes) }
         var rest = UInt64(abs(scaled))
         if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -26,8 +26,8 @@ enum DecimalText {
     /// Appends `value` with `digits` significant digits, without trailing zeros, as `%g` does.
     static func appendSignificant(_ value: Double, _ digits: Int, to bytes: inout [UInt8]) {
         guard value.isFinite else { return }
-        // Most numbers are handled here, ten times faster than by printf. log10 may be off by one at a power of ten:
-        // a digit more or less, and the same on every machine.
+        // Most numbers take this way, which is ten times faster than printf. log10 may be off by one at a power of ten. The
+        // result is then a digit more or less, and the same on every machine.
         let decimals = value == 0 ? 0 : digits - 1 - Int(log10(abs(value)).rounded(.down))
         if powers.indices.contains(decimals) {
             appendFixed(value, decimals, to: &bytes)
@@ -48,7 +48,7 @@ enum DecimalText {
 
     private static let powers: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-    /// Nobody calls `setlocale` here, so the decimal point is a point.
+    /// Appends the value by printf. The program never calls `setlocale`, so the decimal point is a point.
     private static func appendPrintf(_ format: String, _ precision: Int, _ value: Double, to bytes: inout [UInt8]) {
         // The longest finite Double in %f has 309 digits before the point.
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 352) { buffer in

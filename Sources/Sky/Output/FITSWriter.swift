@@ -7,22 +7,23 @@ import NIOConcurrencyHelpers
 ///
 /// cfitsio's calls do nothing once a status is set, so a body makes its calls one after the other and the first
 /// failure is reported at the end (cfitsio User's Reference Guide, "Error Status Values and the Error Message Stack").
-/// cfitsio adds no date of its own: equal contents are equal bytes.
+/// cfitsio adds no date of its own, so equal contents give equal bytes.
 struct FITSWriter {
     private let file: UnsafeMutablePointer<fitsfile>
     private var status: Int32 = 0
 
-    /// `ffdkinit` marks "take this name literally" in a static variable, so two threads must not create at once.
+    /// `ffdkinit` stores the mark "take this name literally" in a static variable, so two threads must not create files at
+    /// once.
     private static let creation = NIOLockedValueBox(())
 
-    /// Longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
+    /// The longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
     private static let nameLimit = 1024
 
     /// Runs `body` on a new, empty FITS file and puts the file at `path`.
     static func write(to path: String, _ body: (inout FITSWriter) -> Void) throws(SkyError) {
         try AtomicFile.replace(path) { temporary throws(SkyError) in
             guard temporary.utf8.count <= nameLimit else { throw .notWritten(path, errno: ENAMETOOLONG) }
-            // cfitsio keeps only its own status; errno still holds the system's reason right after a failure.
+            // cfitsio reports only its own status; right after a failure errno still holds the system's reason.
             errno = 0
             var opened: UnsafeMutablePointer<fitsfile>?
             var status: Int32 = 0
@@ -42,9 +43,9 @@ struct FITSWriter {
     /// Makes a primary HDU without pixels, in front of others.
     mutating func emptyImage() { ffcrim(file, Int32(PixelFormat.byte.rawValue), 0, nil, &status) }
 
-    /// Adds an image whose pixels follow after its cards: the primary HDU, or an extension behind what there is.
+    /// Adds an image whose pixels follow after its cards: the primary HDU, or an extension at the end of the file.
     ///
-    /// - Parameter coding: how they are stored; it brings the cards `BZERO`, `BSCALE` and `BLANK` where these are needed.
+    /// - Parameter coding: How the pixels are stored. It brings the cards `BZERO`, `BSCALE` and `BLANK` if they are needed.
     mutating func image(width: Int, height: Int, coding: PixelCoding) {
         var axes = [width, height]
         ffcrim(file, Int32(coding.format.rawValue), 2, &axes, &status)
@@ -62,12 +63,12 @@ struct FITSWriter {
     /// - Parameter pixels: `width` times `height` values, the first row first.
     mutating func pixels(_ pixels: [Float], coding: PixelCoding) {
         guard coding.stored != nil else { return pixels.withUnsafeBytes { put($0, TFLOAT, first: 1, pixels.count) } }
-        // What is written is already scaled. cfitsio takes the scale from the header as soon as that is complete,
-        // and has to be told after that.
+        // The values are already scaled here. cfitsio takes the scale from the header as soon as the header is complete, so a
+        // later call must set it to 1.
         ffrdef(file, &status)
         ffpscl(file, 1, 0, &status)
         pixels.withUnsafeBufferPointer { pixels in
-            // In pieces: a second copy of a large frame may not fit in memory.
+            // The pixels are written in pieces, because a second copy of a large frame may not fit in memory.
             for start in stride(from: 0, to: pixels.count, by: Self.piece) {
                 let part = pixels[start..<min(start + Self.piece, pixels.count)]
                 switch coding.format {
@@ -81,7 +82,7 @@ struct FITSWriter {
         }
     }
 
-    /// Pixels that are encoded at once.
+    /// The number of pixels that are encoded at once.
     private static let piece = 1 << 18
 
     private mutating func put<Stored>(_ stored: [Stored], _ type: Int32, first: Int) {
@@ -89,7 +90,7 @@ struct FITSWriter {
     }
 
     private mutating func put(_ bytes: UnsafeRawBufferPointer, _ type: Int32, first: Int, _ count: Int) {
-        // cfitsio only reads from here; its signature is older than `const`.
+        // cfitsio only reads from this pointer; its signature is older than `const`.
         let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
         ffppr(file, type, Int64(first), Int64(count), values, &status)
     }
@@ -109,13 +110,13 @@ struct FITSWriter {
         case .text(let value): ffpkys(file, card.keyword, Self.ascii(value), comment, &status)
         case .integer(let value): ffpkyj(file, card.keyword, Int64(value), comment, &status)
         case .unsigned(let value): ffpkyuj(file, card.keyword, value, comment, &status)
-        // 15 digits are all that every Double keeps, and print the decimals people typed as they typed them; to
-        // cfitsio a negative number of decimals asks for the shorter of %E and %f.
+        // Every Double keeps 15 digits, so a decimal number is printed as the user typed it. A negative number of decimals
+        // makes cfitsio choose the shorter one of %E and %f.
         case .real(let value): ffpkyd(file, card.keyword, value, -15, comment, &status)
         }
     }
 
-    /// Adds an empty binary table; cfitsio puts the empty primary HDU in front that the standard asks for.
+    /// Adds an empty binary table. cfitsio writes the empty primary HDU in front that the standard requires.
     ///
     /// - Parameter forms: `TFORM` of each column, such as `1D`.
     mutating func table(rows: Int, names: [String], forms: [String], units: [String], name: String) {
@@ -145,7 +146,7 @@ struct FITSWriter {
         values.withUnsafeBytes { fill(number, TINT, values.count, $0) }
     }
 
-    /// Fills a column, counted from 1, with characters; what its form has no room for is cut off.
+    /// Fills a column, counted from 1, with characters. Text that is too long for the column's form is cut off.
     mutating func column(_ number: Int, _ values: [String]) {
         guard !values.isEmpty else { return }
         let (file, count) = (file, Int64(values.count))
@@ -178,12 +179,12 @@ struct FITSWriter {
         return SkyError(.failed, "\(path): cannot be written: cfitsio says \(words) (\(status))")
     }
 
-    /// A header holds printable ASCII only (FITS standard 4.0, section 4.1.2.2).
+    /// The text with printable ASCII only, as a header requires (FITS standard 4.0, section 4.1.2.2).
     private static func ascii(_ text: String) -> String {
         String(text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" })
     }
 
-    /// Lends `strings` as the array of C strings that cfitsio's table calls want.
+    /// Lends `strings` as the array of C strings that cfitsio's table calls need.
     private static func withStrings(
         _ strings: [String], _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) -> Void
     ) {

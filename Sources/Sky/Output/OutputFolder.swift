@@ -1,12 +1,12 @@
 import Base
 import Glibc
 
-/// The folder a command writes to.
+/// The folder into which a command writes.
 public enum OutputFolder {
     /// Makes the folder with its parents if it is missing, and checks by a short-lived file that it can be written.
     ///
-    /// Called before any work is done: nobody wants to learn of a typing error after an hour of scanning.
-    /// When it throws, the folders it had made are gone again.
+    /// Call this before any work is done, because no user wants to learn of a typing error after an hour of scanning. If it
+    /// throws, it has removed the folders that it had made.
     ///
     /// - Throws: `SkyError` naming the folder and the reason.
     public static func prepare(_ path: String) throws(SkyError) {
@@ -39,7 +39,7 @@ public enum OutputFolder {
     }
 
     private static func isFolder(_ path: String) -> Bool {
-        // `stat` must not disturb the reason that `mkdir` left for the caller.
+        // `stat` must not change the error number that `mkdir` left for the caller.
         let reason = errno
         defer { errno = reason }
         var status = stat()

@@ -1,20 +1,20 @@
-/// How numbers become a format's whole numbers: value = `zero` + `step` * stored (FITS standard 4.0, section 5.3).
+/// How numbers become a format's integers: value = `zero` + `step` * stored (FITS standard 4.0, section 5.3).
 ///
-/// The lowest stored value is kept for pixels without a value (`BLANK`); of bytes it is the highest, because astropy takes
-/// a `BLANK` of 0 for none.
+/// The lowest stored value is reserved for pixels without a value (`BLANK`). For bytes it is the highest, because astropy
+/// ignores a `BLANK` of 0.
 struct PixelCoding {
     let format: PixelFormat
     /// `BZERO`.
     private(set) var zero = 0.0
     /// `BSCALE`: the quantum of the values.
     private(set) var step = 1.0
-    /// What may be stored for a number; `nil` for floating point.
+    /// The range of stored numbers; `nil` for floating point.
     let stored: ClosedRange<Double>?
-    /// What is stored for a pixel without a value, where there are such pixels.
+    /// The stored number of a pixel without a value, if there are such pixels.
     private(set) var blank: Int64?
 
-    /// The coding of `pixels`: as unsigned numbers in 16 bits, as cameras write them; over their own range in 8 bits;
-    /// as they are, rounded, in more.
+    /// The coding of `pixels`. 16 bits hold unsigned numbers, as cameras write them; 8 bits cover the range of the pixels; more
+    /// bits hold the rounded values themselves.
     init(_ format: PixelFormat, for pixels: [Float]) {
         self.format = format
         let free: Int64
@@ -40,7 +40,7 @@ struct PixelCoding {
         if pixels.contains(where: { $0.isNaN }) { blank = free }
     }
 
-    /// The stored numbers of some pixels: rounded, cut at the ends of the format's range, never out of it.
+    /// The stored numbers of some pixels: rounded, and limited to the format's range.
     func encoded<Stored: FixedWidthInteger>(_ pixels: Slice<UnsafeBufferPointer<Float>>) -> [Stored] {
         guard let stored else { return [] }
         let (low, high, zero, perStep) = (stored.lowerBound, stored.upperBound, zero, 1 / step)
@@ -51,7 +51,7 @@ struct PixelCoding {
         }
     }
 
-    /// The least and the greatest number.
+    /// The range from the least to the greatest number.
     private static func range(of pixels: [Float]) -> ClosedRange<Double> {
         var low = Float.greatestFiniteMagnitude
         var high = -low

@@ -13,7 +13,7 @@ public enum PixelFormat: Int, Sendable, CaseIterable {
     /// 64-bit floating point.
     case double = -64
 
-    /// Highest value that can be stored where the format sets it; `nil` where nothing in a frame gets near it, or where
+    /// The highest value that can be stored, if the format limits it. `nil` if no value in a frame comes near the limit, or if
     /// the scale follows the pixels.
     var ceiling: Double? {
         switch self {

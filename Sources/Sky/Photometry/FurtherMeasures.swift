@@ -1,9 +1,9 @@
-/// What is measured of sources only where a column asks for it.
+/// What is measured of sources only if a column asks for it.
 public struct FurtherMeasures: OptionSet, Hashable, Sendable {
-    /// A bit for each.
+    /// One bit for each measure.
     public let rawValue: Int
 
-    /// Those whose bits are set.
+    /// The measures whose bits are set.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Errors of the isophotal flux and of the barycentre.
@@ -13,17 +13,17 @@ public struct FurtherMeasures: OptionSet, Hashable, Sendable {
     /// How much wider than the image's stars a source is.
     public static let spread = FurtherMeasures(rawValue: 4)
 
-    /// A column that needs each of them, in a fixed order.
+    /// One column for each measure that needs it, in a fixed order.
     private static let examples: [(measure: FurtherMeasures, column: String)] = [
         (.isophotalErrors, "FLUXERR_ISO"), (.pixelArea, "MU_MAX"), (.spread, "SPREAD_MODEL"),
     ]
 
-    /// The fewest columns that ask for them.
+    /// A smallest set of columns that asks for these measures.
     package var columns: [String] { Self.examples.filter { contains($0.measure) }.map(\.column) }
 }
 
 extension ScanConfiguration {
-    /// What its columns need beside what every source has.
+    /// The measures that the configuration's columns need beyond those that every source has.
     public var measures: FurtherMeasures {
         guard let columns else { return [] }
         return CatalogueColumn.further.reduce(into: []) { measures, column in
@@ -31,7 +31,8 @@ extension ScanConfiguration {
         }
     }
 
-    /// The same to whoever measures: which columns are written, and in which order, decides nothing but what they need.
+    /// The same configuration as the measuring code needs it. The choice of columns and their order decide nothing but the
+    /// measures.
     var measuring: ScanConfiguration {
         var configuration = self
         let needed = measures.columns

@@ -1,16 +1,16 @@
-/// What is wrong with the pixels of a source (`IMAFLAGS_ISO`). SExtractor has the bits of a map of flags there that somebody made; these
-/// are the scan's own.
+/// What is wrong with the pixels of a source (`IMAFLAGS_ISO`). In SExtractor these are the bits of a map of flags that the user
+/// supplies; here they are the scan's own.
 public struct ImageFlags: OptionSet, Hashable, Sendable {
-    /// A bit for each.
+    /// One bit for each flag.
     public let rawValue: Int
 
-    /// Those whose bits are set.
+    /// The flags whose bits are set.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// A pixel is sharper than stars of the image can make it: a hot pixel or a cosmic ray, alone or on a source.
+    /// A pixel is sharper than the stars of the image can make it: it is a hot pixel or a cosmic ray, alone or on a source.
     public static let sharp = ImageFlags(rawValue: 1)
 
-    /// Tells which sources are sharper than stars, where it is known well how wide these are; where not, nothing is said against any.
+    /// Marks the sources that are sharper than stars. If the width of the stars is not well known, no source is marked.
     ///
     /// - Parameter seeing: How wide the image's stars are.
     package static func judge(_ sources: inout [Source], seeing: Seeing?) {

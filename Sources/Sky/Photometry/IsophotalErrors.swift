@@ -1,25 +1,25 @@
 import Glibc
 
-/// What the noise of a source's pixels makes of its isophotal flux and of its barycentre (SExtractor's manual, "Isophotal flux"
-/// and "Position errors").
+/// How far the noise of a source's pixels carries over to its isophotal flux and to its barycentre (SExtractor's manual,
+/// "Isophotal flux" and "Position errors").
 struct IsophotalErrors {
-    /// 1 sigma, in units of the image.
+    /// The 1-sigma error of the flux, in units of the image.
     let flux: Double
-    /// Of the barycentre, in square pixels.
+    /// The variances and the covariance of the barycentre, in square pixels.
     let position: (xx: Double, yy: Double, xy: Double)
 
-    /// Second moment of a pixel that light is spread over evenly.
+    /// The second moment of a pixel over which light is spread evenly.
     private static let pixelMoment = 1 / 12.0
 
     /// - Parameters:
-    ///   - flux: The isophotal flux, whose photons are counted.
+    ///   - flux: The isophotal flux, which gives the number of photons.
     ///   - footprint: The source's pixels.
-    ///   - view: The pixels that they index, `width` in a row.
-    ///   - filtered: What the barycentre is the mean of.
-    ///   - noise: Of every pixel (1 sigma), where the view does not say each one's.
-    ///   - noiseSeen: Of every pixel of the image in which the source was found, where that is another one; the filtered light is
-    ///     that image's.
-    ///   - gain: Electrons per unit of the image; 0 where that is not known.
+    ///   - view: The pixels that the footprint indexes, `width` in a row.
+    ///   - filtered: The filtered pixels; the barycentre is their mean.
+    ///   - noise: The noise of every pixel (1 sigma), if the view does not give each pixel its own.
+    ///   - noiseSeen: The noise of every pixel of the detection image, if there is one; the filtered light is that image's
+    ///     then.
+    ///   - gain: Electrons per unit of the image; 0 if it is not known.
     init(
         of object: Detection, flux total: Double, footprint: ArraySlice<Int32>, view: SectorPixels.View,
         filtered: UnsafePointer<Float>, width: Int,
@@ -32,9 +32,9 @@ struct IsophotalErrors {
             let index = Int(pixel)
             let sigma = view.sigmas.map { Double($0[index]) } ?? noise
             variance += sigma * sigma
-            // Where noise differs, the barycentre is that of pixels scaled to the same noise.
+            // If the noise differs from pixel to pixel, the barycentre is that of pixels scaled to the same noise.
             let scale = sigma > 0 && noiseSeen == nil ? noise / sigma : 1
-            // Of the filtered light, as in SExtractor.
+            // The photons are those of the filtered light, as in SExtractor.
             let smooth = gain > 0 ? max(0, Double(filtered[index])) * scale / gain : 0
             let weight = noiseOfPlace * noiseOfPlace + smooth
             let dx = Double(index % width) - object.x
@@ -53,15 +53,15 @@ struct IsophotalErrors {
         }
         let square = light * light
         (sum, xx, yy, xy) = (Self.pixelMoment * sum / square, xx / square, yy / square, xy / square)
-        // Pixels in one line, or a single one, have no extent across it; a pixel's own is the least.
+        // Pixels in one line, or a single pixel, have no extent across the line. The extent is then at least that of one pixel.
         if xx * yy - xy * xy < sum * sum { (xx, yy) = (xx + sum, yy + sum) }
         position = (xx, yy, xy)
     }
 }
 
 extension FurtherMeasurements {
-    /// The ellipse of the barycentre's error: rms along its axes in pixels and the angle of the major one in degrees from x
-    /// towards y; `nil` where it was not measured.
+    /// The ellipse of the barycentre's error: the rms along its axes in pixels, and the angle of the major axis in degrees from
+    /// x towards y. `nil` if it was not measured.
     package var positionError: (a: Double, b: Double, theta: Double)? {
         let (xx, yy, xy) = positionVariance
         guard xx + yy > 0, (xx + yy + xy).isFinite else { return nil }

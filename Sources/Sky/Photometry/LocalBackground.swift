@@ -1,23 +1,23 @@
 import CSEP
 
-/// The background around one source: what is left of the sky in a rectangular annulus around its footprint, by the same mode as
-/// a mesh's (SExtractor's `BACKPHOTO_TYPE LOCAL`).
+/// The background around one source: the level of the sky that is left in a rectangular annulus around the source's footprint,
+/// by the same mode as that of a mesh (SExtractor's `BACKPHOTO_TYPE LOCAL`).
 struct LocalBackground {
-    /// The pixels within and those around, in the rectangle that was searched; half open.
+    /// The annulus lies between these rectangles. They are half open, in the rectangle that was searched.
     private let (inner, outer): (PixelRect, PixelRect)
-    /// Whether it lies inside the image: a source whose annulus does not has the image's background alone, as in SExtractor.
+    /// Whether the annulus lies inside the image. Otherwise the source has the image's background alone, as in SExtractor.
     let isInImage: Bool
-    /// The first line whose pixels belong to nobody yet when SExtractor, which goes through an image line by line, comes to
-    /// measure the source: it hides a line only after its filter has gone over that.
+    /// The first line whose pixels belong to no source yet at the moment when SExtractor measures this source. SExtractor goes
+    /// through an image line by line, and hides a line only after its filter has passed over it.
     private let end: Int
 
-    /// Thicknesses that may be asked for, in pixels.
+    /// The thicknesses that a user may ask for, in pixels.
     static let thicknesses = 1...256
 
-    /// - Parameter thickness: Of the annulus, in pixels.
+    /// - Parameter thickness: The thickness of the annulus, in pixels.
     init(around object: Detection, frame: SectorFrame, thickness: Int) {
         let info = frame.bounds.info
-        // The rim is a pixel more than the filter reaches.
+        // The rim is one pixel wider than the reach of the filter.
         end = object.turn.line + 2 - frame.bounds.rim
         func gap(_ size: Int, _ whole: Int) -> Int { size < whole / 2 ? size / 4 : (whole - size) / 4 }
         let (width, height) = (object.maxX - object.minX + 1, object.maxY - object.minY + 1)
@@ -28,12 +28,12 @@ struct LocalBackground {
             x: inner.x - thickness, y: inner.y - thickness, width: inner.width + 2 * thickness,
             height: inner.height + 2 * thickness)
         let (left, top) = (outer.x + frame.rect.x, outer.y + frame.rect.y)
-        // SExtractor asks for a column and a line more.
+        // SExtractor asks for one more column and one more line.
         isInImage =
             left >= 0 && top >= 0 && left + outer.width < info.width && top + outer.height < info.height
     }
 
-    /// Whether its pixels were read, where it has any, and those that decide which of them belong to sources.
+    /// Whether the frame holds the annulus's pixels, if it has any, and those that decide which of them belong to sources.
     func isHeld(by frame: SectorFrame) -> Bool {
         guard isInImage else { return true }
         let (rect, strip) = (frame.rect, min(frame.minimumArea, 32) + frame.bounds.rim)
@@ -42,8 +42,8 @@ struct LocalBackground {
             && (rect.bottom == frame.bounds.info.height || outer.bottom + strip <= rect.height)
     }
 
-    /// The level, above the background that is subtracted already, without the pixels of sources that end before this one; 0 where
-    /// there is none. The others' light is little of it, as it is no mean.
+    /// The level above the background that is subtracted already; 0 if there is none. The pixels of other sources in lines
+    /// before `end` are left out. The light of the remaining ones changes it little, because it is a mode and not a mean.
     func level(_ photometer: Photometer, id: Int32) -> Double {
         let all = PixelRect(x: 0, y: 0, width: photometer.width, height: photometer.height)
         guard isInImage, all.contains(outer) else { return 0 }
@@ -68,7 +68,7 @@ struct LocalBackground {
         return Self.mode(values)
     }
 
-    /// As of a mesh that has these pixels.
+    /// The mode of a mesh that has these pixels.
     private static func mode(_ values: [Float]) -> Double {
         guard !values.isEmpty else { return 0 }
         var map: UnsafeMutablePointer<sep_bkg>?

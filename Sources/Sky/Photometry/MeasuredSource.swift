@@ -1,18 +1,18 @@
-/// A source on its way from a scan into its result.
+/// A source between its measurement and the result of its scan.
 package struct MeasuredSource {
     package var source: Source
-    /// What CLEAN needs; `nil` where it is off.
+    /// What CLEAN needs; `nil` if CLEAN is off.
     package var profile: CleanProfile?
-    /// Its pixels, where these were asked for.
+    /// The source's pixels, if the request asks for them.
     package var footprint: Footprint?
-    /// Whether all pixels that its measurements ask for were there.
+    /// Whether all pixels that the measurements need were in the rectangle.
     package var isWhole: Bool
-    /// The box of the footprint that it is a piece of, where that is cut off by the rectangle's edge.
+    /// The box of the whole footprint, if the rectangle's edge cuts it off and the source is only a piece.
     var cutFrom: PixelRect?
 }
 
 extension WCSTransform {
-    /// Gives sources their places in the sky.
+    /// Gives sources their coordinates in the sky.
     package func place(_ measured: inout [MeasuredSource]) {
         let places = sky(
             measured.flatMap { [($0.source.x, $0.source.y), ($0.source.xWindow, $0.source.yWindow)] })

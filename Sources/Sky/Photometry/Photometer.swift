@@ -2,31 +2,32 @@ import CSEP
 
 /// Measures sources in one rectangle of background-subtracted pixels.
 ///
-/// The pointers are the caller's, who keeps them alive.
+/// The caller owns the memory behind the pointers and keeps it alive.
 struct Photometer {
     let pixels: UnsafePointer<Float>
-    /// 1 where there is no data.
+    /// A pixel without data has a 1.
     let mask: UnsafePointer<UInt8>
-    /// The pixels that the Kron radius is taken from, and where of these there are no data: those of the image in which sources
-    /// are found.
+    /// The pixels of the image in which sources are found, and the mask of those without data. The Kron radius is measured in
+    /// them.
     let kron: (pixels: UnsafePointer<Float>, mask: UnsafePointer<UInt8>)
-    /// Which source a pixel belongs to.
+    /// The source that each pixel belongs to.
     let map: SegmentMap
     let width: Int
     let height: Int
-    /// 1-sigma noise of the background, and electrons per unit of the image (0: unknown).
+    /// The 1-sigma noise of the background. The gain below is in electrons per unit of the image, 0 if it is unknown.
     let noise: Double
-    /// The noise of each pixel, where that is known.
+    /// The noise of each pixel, if it is known.
     var noises: UnsafePointer<Float>?
     let gain: Double
     let apertureRadii: [Double]
-    /// Where the source's own background is taken from; `nil` for none.
+    /// The annulus in which the source's own background is measured; `nil` for none.
     var annulus: LocalBackground?
 
-    /// Measures one source by SExtractor's recipe: the first moment in six times the axes; 2.5 times it, but at least
-    /// 3.5 axes, for the ellipse of `FLUX_AUTO`; pixels of other sources replaced by those opposite.
+    /// Measures one source by SExtractor's recipe. The first moment is measured in an ellipse of six times the axes. The
+    /// ellipse of `FLUX_AUTO` has 2.5 times that moment, but at least 3.5 axes. The pixels of other sources are replaced by
+    /// those on the opposite side.
     ///
-    /// Every number is finite; what cannot be measured is 0.
+    /// Every number is finite; a value that cannot be measured is 0.
     func measure(_ object: Detection, _ ellipse: Ellipse, id: Int32) -> Photometry {
         var result = Photometry()
         var radius = max(Photometry.momentRadius * ellipse.a, apertureRadii.max() ?? 0)
@@ -55,7 +56,7 @@ struct Photometer {
         return result
     }
 
-    /// Neighbours are passed over here and not replaced, as in SExtractor.
+    /// Measures the moment without the neighbours' pixels. They are left out here and not replaced, as in SExtractor.
     private func kronMoment(_ object: Detection, _ ellipse: Ellipse, _ id: Int32) -> Double {
         var image = image(kron.pixels, nil, width, height)
         image.mask = UnsafeRawPointer(kron.mask)
@@ -84,14 +85,14 @@ struct Photometer {
         _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, total: Double
     ) -> Double {
         guard total > 0 else { return 0 }
-        // Almost always the half lies close by. Looking six axes far at once, as SExtractor does, would take half of
-        // the time of the whole scan.
+        // Half of the light almost always lies close to the centre. A search out to six axes at once, as SExtractor's, would
+        // take half of the time of the whole scan.
         for reach in [2.5, Photometry.momentRadius] {
             let limit = reach * ellipse.a
             var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
             let status = sep_flux_radius(image, x, y, limit, 0, 5, 0, &total, &half, 1, &radius, &flag)
             guard status == 0, radius.isFinite else { return 0 }
-            // SEP returns the limit itself where the half was not reached.
+            // SEP returns the limit itself if it did not reach half of the light.
             if radius < limit || reach == Photometry.momentRadius { return radius }
         }
         return 0
@@ -102,7 +103,7 @@ struct Photometer {
         _ result: inout Photometry
     ) {
         var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
-        // Five by five parts of a pixel at the rim, as SExtractor.
+        // A pixel at the rim is divided into five by five parts, as in SExtractor.
         let status = sep_sum_circle(image, x, y, radius, 0, 5, 0, &sum, &error, &area, &flag)
         subtract(level, area, from: &sum, &error)
         let isMeasured = status == 0 && sum.isFinite && error.isFinite
@@ -110,7 +111,7 @@ struct Photometer {
         result.fluxErrorsAperture.append(isMeasured ? error : 0)
     }
 
-    /// Takes a source's own background from a flux, and from its error the photons that were no light of its.
+    /// Subtracts a source's own background from a flux, and the photons that are not the source's light from its error.
     private func subtract(_ level: Double, _ area: Double, from sum: inout Double, _ error: inout Double) {
         guard level != 0 else { return }
         let own = sum - level * area
@@ -120,14 +121,15 @@ struct Photometer {
         sum = own
     }
 
-    /// The barycentre where it cannot be had or runs away from the source.
+    /// The windowed position, or the barycentre if that position cannot be measured or lies far from the source.
     private func windowedPosition(
         _ surroundings: Surroundings, _ object: Detection, halfLightRadius: Double
     ) -> (x: Double, y: Double) {
         guard halfLightRadius > 0 else { return (object.x, object.y) }
         var (x, y, rounds, flag) = (0.0, 0.0, Int32(0), Int16(0))
-        // Five by five parts of a pixel at the rim, where SExtractor has eleven by eleven: the Gaussian is down to 3e-4 of its
-        // height there, positions move by less than they are iterated to (2e-4 pixel), and a crowded frame takes a fifth less.
+        // A pixel at the rim is divided into five by five parts, where SExtractor has eleven by eleven. The Gaussian has only
+        // 3e-4 of its height there, so positions move by less than the accuracy of the iteration (2e-4 pixel), and a crowded
+        // frame takes a fifth less time.
         let status = withImage(surroundings, object) { image, startX, startY in
             sep_windowed(
                 image, startX, startY, Photometry.windowSigma * halfLightRadius, 5, 0, &x, &y, &rounds, &flag)
@@ -140,10 +142,10 @@ struct Photometer {
         return (Detection.rounded(place.x), Detection.rounded(place.y))
     }
 
-    /// Whether too large a part of the pixels that the Kron radius is taken from, or of those in the Kron ellipse, belongs to
-    /// others or has no data.
+    /// Whether too large a share of the pixels that give the Kron radius, or of those in the Kron ellipse, belongs to other
+    /// sources or has no data.
     ///
-    /// - Parameter hidden: How many such pixels there are around.
+    /// - Parameter hidden: The number of such pixels around the source.
     private func isBiased(_ object: Detection, _ ellipse: Ellipse, kronRadius: Double, _ id: Int32, hidden: Int) -> Bool
     {
         let (inner, outer) = (
@@ -153,7 +155,8 @@ struct Photometer {
         let isInside =
             object.x >= reach && object.x + reach < Double(width - 1) && object.y >= reach
             && object.y + reach < Double(height - 1)
-        // Even if all of them lay in the smaller ellipse: most sources have but specks around them.
+        // This test assumes that all hidden pixels lie in the smaller ellipse. It spares the count, because most sources have
+        // only specks around them.
         let area = Double.pi * ellipse.a * ellipse.b * inner * inner
         guard hidden > 0, !isInside || Double(hidden) > 0.8 * SourceFlags.biasedShare * area else { return false }
 
@@ -180,7 +183,8 @@ struct Photometer {
             || Double(foreign.outer) > SourceFlags.biasedShare * Double(all.outer)
     }
 
-    /// Where an ellipse lies in a line, and a pixel more on each side: corners of its box need not be looked at.
+    /// The columns of a line that an ellipse covers, with one more pixel on each side, so that the corners of the ellipse's box
+    /// need no test.
     private static func columns(
         of ellipse: Ellipse, radius: Double, dy: Double, around x: Double, within columns: ClosedRange<Int>
     ) -> Range<Int> {

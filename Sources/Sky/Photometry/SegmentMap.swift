@@ -1,25 +1,25 @@
 import Base
 
-/// Which source each pixel belongs to, as the photometry sees it: the number of a source from 1, 0 for the sky, and `nobody`
-/// for what lies above the threshold without being part of any source.
+/// The source that each pixel belongs to, as the photometry needs it: the number of a source from 1, 0 for the sky, and
+/// `nobody` for a pixel that is above the threshold but is part of no source.
 ///
-/// As in SExtractor, every pixel above the threshold is hidden from the apertures of all sources but its own, specks that
-/// are too small for a source too. A source that CLEAN gives to a brighter one is part of that one, and hidden from nobody.
-/// Whether it will be given away is settled only when all sectors are merged, and what is far away may matter then; the
-/// photometry must not depend on that. So a source sees the pixels of those that it could take out itself, and of those that
-/// another one close by could.
+/// As in SExtractor, every pixel above the threshold is hidden from the apertures of all sources but its own. This holds for
+/// specks that are too small for a source too. A source that CLEAN gives to a brighter one becomes part of that one, and is
+/// hidden from no source. Only the merge of all sectors decides whether CLEAN gives it away, and distant sources may matter in
+/// that decision; the photometry must not depend on it. Therefore a source sees the pixels of those sources that it could take
+/// out itself, and of those that another source close by could take out.
 final class SegmentMap {
     private let objects: DetectionList
     private let width: Int
     private let height: Int
     private let memory: ZeroedMemory<Int32>
     private let labels: UnsafeMutablePointer<Int32>
-    /// Which sources take out which.
+    /// The claims of sources on others, by the square where the weak source lies.
     private let claims: [Square: [Claim]]
 
     private let filter: PixelFilter
     private let threshold: Float
-    /// Which tiles have been searched for specks, row by row: most sources need few of them.
+    /// Whether each tile has been searched for specks, row by row. Most sources need few tiles.
     private let isSearched: UnsafeMutablePointer<Bool>
     private let tiles: Int
     private let columnsOfTiles: Int
@@ -28,9 +28,9 @@ final class SegmentMap {
     private struct Claim {
         let strong: Int
         let weak: Int
-        /// The line from which on the pixels of the one that is taken out stay hidden. SExtractor gives them back when the
-        /// later of the two is complete, and hides a line only after the filter has gone over it: what it has not hidden by
-        /// then, it hides for good.
+        /// The line from which on the pixels of the weak source stay hidden. SExtractor gives them back when the later of the
+        /// two sources is complete, and hides a line only after the filter has passed over it. So the lines that it hides after
+        /// that stay hidden for good.
         let end: Int
 
         init(_ strong: Int, _ weak: Int, objects: DetectionList, filterRadius: Int) {
@@ -40,20 +40,22 @@ final class SegmentMap {
         }
     }
 
-    /// Where pairs are looked up, by the pixel of the one that is taken out.
+    /// A square of the image. Claims are looked up by the square that holds the weak source.
     private struct Square: Hashable {
         var column: Int
         var row: Int
     }
 
-    /// Pixels of a square's side.
+    /// The side of a square in pixels.
     private static let square = 64
-    /// Pixels of a tile's side: larger ones are searched where no aperture is, smaller ones have too much around their lines.
+    /// The side of a tile in pixels. In larger tiles much would be searched that no aperture needs; smaller ones have too many
+    /// pixels around their lines.
     private static let tile = 16
-    /// Above the threshold, and no source's. SEP passes over what is above zero only.
+    /// The label of a pixel that is above the threshold and belongs to no source. It is positive, because SEP leaves out only
+    /// pixels with a label above zero.
     private static let nobody = Int32.max
 
-    /// - Parameter pixels: The rectangle that was searched; the caller's, who keeps them alive.
+    /// - Parameter pixels: The rectangle that was searched; the caller owns the memory and keeps it alive.
     /// - Throws: `.failed` where there is too little memory.
     init(
         _ objects: DetectionList, profiles: [CleanProfile]?, pixels: UnsafePointer<Float>, rect: PixelRect,
@@ -63,7 +65,7 @@ final class SegmentMap {
         (width, height) = (rect.width, rect.height)
         let kernel = DetectionKernel(configuration.filter)
         filter = PixelFilter(pixels, width: rect.width, height: rect.height, kernel: kernel)
-        // One for all of the image, where pixels are as bright as they would be with the same noise everywhere.
+        // One threshold holds for the whole image, whose pixels are scaled to the same noise everywhere.
         threshold = objects.objects.first?.threshold ?? .infinity
         memory = try ZeroedMemory(count: rect.area)
         labels = memory.start
@@ -99,20 +101,20 @@ final class SegmentMap {
         memory.isCleared()
     }
 
-    /// The labels, row by row. Specks are known where ``search(columns:lines:)`` has been.
+    /// The labels, row by row. Specks are marked only where ``search(columns:lines:)`` has searched.
     var segments: UnsafePointer<Int32> { UnsafePointer(labels) }
 
-    /// Calls `body` while the pixels of sources that source `index` takes out, or others close by, are as good as its own.
+    /// Calls `body` while source `index` sees the pixels of sources that it, or another source close by, takes out as its own.
     func withSegments<Result>(of index: Int, _ body: () -> Result) -> Result {
         var ends: [Int: Int] = [:]
-        // Whoever comes first takes it out, and is not asked for again.
+        // The first source that claims the weak one takes it out, and later claims do not count.
         for claim in claims(around: index) { ends[claim.weak] = min(ends[claim.weak] ?? claim.end, claim.end) }
         for (weak, end) in ends { label(weak, Int32(index) + 1, before: end) }
         defer { for (weak, end) in ends { label(weak, Int32(weak) + 1, before: end) } }
         return body()
     }
 
-    /// The pairs that lie whole so close to a source that every sector that measures it sees them.
+    /// The claims whose two sources lie so close to this source that every sector that measures it sees them as a whole.
     private func claims(around index: Int) -> [Claim] {
         guard !claims.isEmpty else { return [] }
         let object = objects.objects[index]
@@ -134,7 +136,8 @@ final class SegmentMap {
         return found
     }
 
-    /// How far around a source others that are taken out are looked for, in pixels: in what is read for it in any case.
+    /// How far around a source the claims are looked up, in pixels. The distance lies within what is read for the source in any
+    /// case.
     static func sight(of object: Detection) -> Int {
         max(48, Int(Photometry.momentRadius * Ellipse(object).a))
     }
@@ -146,7 +149,7 @@ final class SegmentMap {
         }
     }
 
-    /// Sees to it that specks are known in a part of the rectangle.
+    /// Makes sure that specks are marked in a part of the rectangle.
     func search(columns: Range<Int>, lines: Range<Int>) {
         guard let right = columns.last, let bottom = lines.last else { return }
         for row in lines.lowerBound / Self.tile...bottom / Self.tile {
@@ -158,7 +161,7 @@ final class SegmentMap {
         }
     }
 
-    /// Filters the tile's pixels as SEP does, and compares them with the threshold.
+    /// Filters the tile's pixels as SEP does, and compares the result with the threshold.
     private func searchTile(_ left: Int, _ top: Int) {
         let right = min(width, left + Self.tile)
         withUnsafeTemporaryAllocation(of: Float.self, capacity: Self.tile) { sums in
@@ -170,9 +173,9 @@ final class SegmentMap {
         }
     }
 
-    /// Marks what is above the threshold and nobody's.
+    /// Marks the pixels that are above the threshold and belong to no source.
     private func mark(_ row: UnsafeMutablePointer<Int32>, _ sums: UnsafePointer<Float>, count: Int) {
-        // Most lines have none: without a branch for each pixel, four are compared at a time.
+        // Most lines have no such pixel. Without a branch for each pixel, the processor compares four at a time.
         var isAny: Int32 = 0
         for x in 0..<count { isAny |= sums[x] > threshold ? 1 : 0 }
         guard isAny != 0 else { return }

@@ -33,7 +33,7 @@ public struct Source: Hashable, Codable, Sendable {
     public var b: Double
     /// Position angle of the major axis, degrees from x towards y (`THETA_IMAGE`).
     public var theta: Double
-    /// Full width at half maximum of the Gaussian that fits the core, in pixels (`FWHM_IMAGE`); 0 where none does.
+    /// Full width at half maximum of the Gaussian that fits the core, in pixels (`FWHM_IMAGE`); 0 if none fits.
     public var fwhm: Double
     /// Level of the sky at the centroid (`BACKGROUND`).
     public var background: Double
@@ -44,14 +44,14 @@ public struct Source: Hashable, Codable, Sendable {
     /// SExtractor's bits (`FLAGS`): 1 biased by a neighbour or bad pixels, 2 deblended, 4 saturated,
     /// 8 cut by the image's edge, 16 aperture incomplete, 32 too many branches to deblend.
     public var flags: Int
-    /// What is wrong with its pixels (`IMAFLAGS_ISO`), the bits of ``ImageFlags``.
+    /// What is wrong with the source's pixels (`IMAFLAGS_ISO`), as the bits of ``ImageFlags``.
     public var imageFlags: Int
-    /// How many times as much light its sharpest pixel has, beyond any doubt by noise, as the pixels on two opposite sides of it: 1
-    /// where none stands out, at most 1000 (`SHARPNESS`).
+    /// How many times as much light the source's sharpest pixel has as the two pixels on opposite sides of it, beyond any doubt
+    /// from noise: 1 if no pixel stands out, at most 1000 (`SHARPNESS`).
     public var sharpness: Double
     /// Index of the sector that owns the source.
     public var sector: Int
-    /// What only some columns need; `nil` where none of these was asked for.
+    /// Measurements that only some columns need; `nil` if the catalogue has none of these columns.
     public var further: FurtherMeasurements?
 
     /// A source with all measurements at zero; the engine fills them in.

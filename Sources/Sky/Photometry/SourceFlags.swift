@@ -1,12 +1,12 @@
 import CSEP
 
-/// SExtractor's `FLAGS`, bit by bit. SEP uses the same bits for other things; nothing else may translate them.
+/// SExtractor's `FLAGS`, bit by bit. SEP gives the same bits other meanings, so only this type may translate them.
 struct SourceFlags: OptionSet {
     let rawValue: Int
 
     /// More than a tenth of the Kron ellipse, or of the ellipse in which its radius is taken, belongs to others or has no data.
     static let biased = SourceFlags(rawValue: 1)
-    /// Split from a footprint that it shared.
+    /// The source was split from a footprint that it shared.
     static let deblended = SourceFlags(rawValue: 2)
     /// A pixel of the footprint is saturated.
     static let saturated = SourceFlags(rawValue: 4)
@@ -15,18 +15,19 @@ struct SourceFlags: OptionSet {
     /// A pixel that an aperture or a moment asks for lies beyond the image.
     static let apertureIncomplete = SourceFlags(rawValue: 16)
 
-    /// Its footprint has more branches than could be told apart: it is left in one piece.
+    /// The footprint has more branches than the deblending can tell apart, and is left in one piece.
     static let deblendingOverflow = SourceFlags(rawValue: 32)
 
-    /// What is known of a footprint's pixels, before anything is measured in apertures.
+    /// The flags that follow from a footprint's pixels, before anything is measured in apertures.
     static let ofFootprint: SourceFlags = [.saturated, .truncated, .deblendingOverflow]
 
     /// SExtractor's `CROWD_THRESHOLD`: the share of an aperture from which neighbours count as a bias.
     static let biasedShare = 0.1
 
-    /// - Parameter touchesImageEdge: Whether the footprint has pixels in the image's outermost rows or columns; SEP
-    ///   takes the edge of every sector for one. Of a source that was split off, only the pixels that it was known by above
-    ///   the others' light count: so SEP says, and what was cut out for it ends where the image does.
+    /// - Parameter touchesImageEdge: Whether the footprint has pixels in the image's outermost rows or columns. (SEP takes
+    ///   the edge of every sector for the image's.) For a source that was split off, only the pixels by which it was found
+    ///   above the light of the others count. SEP tells about these; the pixels that are cut out for such a source end where
+    ///   the image does.
     init(detection flags: Int16, touchesImageEdge: Bool) {
         var result: SourceFlags = []
         let isSplit = flags & Int16(SEP_OBJ_MERGED) != 0

@@ -1,29 +1,32 @@
 import Glibc
 
-/// How much wider than the image's stars a source is: the difference between how well a star and how well a slightly wider
-/// profile fits it (`SPREAD_MODEL`; Desai et al. 2012, ApJ 757, 83; its error by Bouy et al. 2013, A&A 554, A101).
+/// How much wider than the image's stars a source is. The measure is the difference between how well a star fits the source and
+/// how well a slightly wider profile does (`SPREAD_MODEL`; Desai et al. 2012, ApJ 757, 83; its error by Bouy et al. 2013, A&A
+/// 554, A101).
 ///
 ///     SPREAD_MODEL = (G' p) / (S' p) - (G' S) / (S' S)
 ///
-/// p are the source's pixels, S is a star at its windowed position, G that star convolved with a round exponential disk whose scale
-/// length is a sixteenth of the star's full width at half maximum. The star here is a Gaussian as wide as the image's stars, and
-/// so is G, with the disk's second moments added: the two agree to a fiftieth of their difference. What this misses of
-/// real stars' wings is the same for all of them, and ``calibrate(_:)`` takes it out.
+/// p are the source's pixels, S is a star at the source's windowed position, and G is that star convolved with a round
+/// exponential disk whose scale length is a sixteenth of the star's full width at half maximum. The star is a Gaussian here, as
+/// wide as the image's stars. G is a Gaussian too, with the second moments of the disk added; it agrees with the exact profile
+/// to a fiftieth of the difference between S and G. The error against the wings of real stars is the same for all of them, and
+/// ``calibrate(_:)`` takes it out.
 struct SpreadModel {
     /// Variances of S and G along an axis, in square pixels.
     private let (star, disk): (Double, Double)
-    /// How far from the centre pixels are looked at.
+    /// The radius around the centre within which pixels are used.
     let radius: Double
 
-    /// Stars that are wider have no `SPREAD_MODEL`: pixels as far away as it takes are in what every sector reads of a source's
-    /// surroundings (`SegmentMap.sight`).
+    /// Wider stars have no `SPREAD_MODEL`. For this width, all pixels within the radius are among those that every sector reads
+    /// around a source (`SegmentMap.sight`).
     static let largestWidth = 24.0
     private static let reach = 2.0
-    /// Scale length of the disk in widths of the star.
+    /// The scale length of the disk in widths of the star.
     private static let scale = 1 / 16.0
     private static let widthOfSigma = 2 * (2 * log(2.0)).squareRoot()
 
-    /// - Parameter fwhm: Full width at half maximum of the image's stars in pixels; `nil` is returned for what they cannot have.
+    /// - Parameter fwhm: The full width at half maximum of the image's stars in pixels. The initializer returns `nil` for a
+    ///   width that stars cannot have.
     init?(fwhm: Double) {
         guard fwhm >= Seeing.widths.lowerBound, fwhm <= Self.largestWidth else { return nil }
         let sigma = fwhm / Self.widthOfSigma
@@ -33,11 +36,12 @@ struct SpreadModel {
     }
 
     /// - Parameters:
-    ///   - pixels: Without background and neighbours, `width` in a row; `noises` are theirs, where they differ.
-    ///   - noise: 1 sigma of every pixel otherwise.
-    ///   - level: Of the source's own background.
-    ///   - x: Of the source's centre among the pixels, counted from 0.
-    /// - Returns: the value and its error, both 0 where there is no light that has a width.
+    ///   - pixels: The pixels without background and neighbours, `width` in a row; `noises` are theirs, if the noise differs
+    ///     from pixel to pixel.
+    ///   - noise: The 1-sigma noise of every pixel otherwise.
+    ///   - level: The level of the source's own background.
+    ///   - x: The place of the source's centre among the pixels, counted from 0.
+    /// - Returns: The value and its error, both 0 if there is no light with a width.
     func measure(
         _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, width: Int, height: Int, x: Double, y: Double,
         noise: Double, gain: Double, level: Double = 0
@@ -74,7 +78,7 @@ struct SpreadModel {
         return value.isFinite && error.isFinite ? (value, error) : (0, 0)
     }
 
-    /// A Gaussian's light in pixels along an axis.
+    /// The light of a Gaussian in pixels along an axis.
     private static func profile(_ pixels: Range<Int>, _ centre: Double, _ variance: Double) -> [Double] {
         let scale = 1 / (2 * variance).squareRoot()
         return pixels.map { pixel in
@@ -83,9 +87,9 @@ struct SpreadModel {
         }
     }
 
-    /// Lets the image's stars have a spread of zero, by their median: no star is quite a Gaussian.
+    /// Shifts all spreads so that the median of the image's stars is zero, because no star is exactly a Gaussian.
     static func calibrate(_ sources: inout [Source]) {
-        // Most catalogues have none, and widths take a while.
+        // Most catalogues have no spread, and the measurement of the widths takes time.
         guard sources.contains(where: { ($0.further?.spread.error ?? 0) > 0 }),
             let seeing = StarWidths(sources).seeing
         else { return }
@@ -101,7 +105,7 @@ struct SpreadModel {
         }
     }
 
-    /// How far the width of a star may be off, in the logarithm.
+    /// The largest error of a star's width, in the logarithm.
     private static let likeStars = 0.1
     private static let fewestStars = 4
 }

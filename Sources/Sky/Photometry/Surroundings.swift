@@ -1,23 +1,23 @@
-/// The pixels around one source, without its neighbours: what belongs to another source, or has no data, is replaced by the
-/// pixel on the opposite side of the source, and by the sky where that is no better (SExtractor's `MASK_TYPE CORRECT`).
+/// The pixels around one source, without its neighbours. A pixel that belongs to another source or has no data is replaced by
+/// the pixel on the opposite side of the source, or by the sky if that pixel is no better (SExtractor's `MASK_TYPE CORRECT`).
 ///
-/// A source without neighbours is measured where it is: then there is nothing to copy.
+/// A source without neighbours is measured in place, without a copy.
 struct Surroundings {
-    /// The copy, `width` pixels a row; empty where there are no neighbours.
+    /// The copy, `width` pixels in a row; empty if there are no neighbours.
     private var copy: [Float] = []
-    /// The noise of its pixels, where that is known.
+    /// The noise of the copy's pixels, if it is known.
     private var noiseCopy: [Float] = []
-    /// Corner of the copy in the rectangle.
+    /// The corner of the copy in the rectangle.
     private var corner = (x: 0, y: 0)
     private var size: (width: Int, height: Int)
     private let rectangle: UnsafePointer<Float>
     private let noises: UnsafePointer<Float>?
     /// Whether anything had to be replaced.
     var hasNeighbours: Bool { !copy.isEmpty }
-    /// How many pixels had to be.
+    /// The number of pixels that had to be replaced.
     private(set) var replaced = 0
 
-    /// - Parameter radius: how far from the centroid pixels are asked for.
+    /// - Parameter radius: The distance from the centroid within which pixels are needed.
     init(_ photometer: Photometer, _ object: Detection, id: Int32, radius: Double) {
         let (width, height) = (photometer.width, photometer.height)
         (rectangle, noises, size) = (photometer.pixels, photometer.noises, (width, height))
@@ -30,7 +30,7 @@ struct Surroundings {
         func isForeign(_ index: Int) -> Bool {
             mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
         }
-        /// Without a branch for each pixel: most sources have no neighbours, and all of their pixels are looked at.
+        /// Avoids a branch for each pixel, because all pixels are tested although most sources have no neighbours.
         func hasForeign(_ y: Int) -> Bool {
             var foreign: UInt32 = 0
             for index in y * width + columns.lowerBound..<y * width + columns.upperBound {
@@ -69,7 +69,7 @@ struct Surroundings {
         }
     }
 
-    /// Calls `body` with the pixels and the place of a point of the rectangle among them.
+    /// Calls `body` with the pixels, and with the place of a point of the rectangle among them.
     func withPixels<Result>(
         around point: (x: Double, y: Double),
         _ body: (
@@ -87,7 +87,7 @@ struct Surroundings {
         }
     }
 
-    /// A place among the pixels as one of the rectangle.
+    /// The place in the rectangle of a place among the pixels.
     func inRectangle(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
         (x + Double(corner.x), y + Double(corner.y))
     }

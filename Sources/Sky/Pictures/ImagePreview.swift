@@ -11,20 +11,20 @@ public struct ImagePreview: Hashable, Codable, Sendable {
     /// Grey values row by row; the first row is the image's first, at the bottom of a picture.
     public var pixels: [UInt8]
 
-    /// Largest side that is made: 16 MiB of grey and 48 MiB of colour.
+    /// The largest side of a preview: 16 MiB of grey and 48 MiB of colour.
     static let largestSide = 4096
-    /// Image pixels that are in memory at a time.
+    /// The number of image pixels that are in memory at a time.
     private static let stripPixels = 1 << 21
 
-    /// Reads the image in strips of rows, averages blocks of `binning` squared pixels, and stretches the result.
-    /// Pixels without a value (NaN) take no part; a block of nothing else is black.
+    /// Reads the image in strips of rows, averages blocks of `binning` squared pixels, and stretches the result. Pixels without
+    /// a value (NaN) do not count; a block of only such pixels is black.
     ///
     /// - Parameters:
-    ///   - width: columns of the image.
-    ///   - height: rows of the image.
-    ///   - maximumSide: longest side of the preview, 16 to 4096.
-    ///   - read: returns the pixels of a rectangle, row by row.
-    /// - Throws: `SkyError` where the sizes make no sense or `read` fails.
+    ///   - width: The number of columns of the image.
+    ///   - height: The number of rows of the image.
+    ///   - maximumSide: The longest side of the preview, 16 to 4096.
+    ///   - read: A function that returns the pixels of a rectangle, row by row.
+    /// - Throws: `SkyError` if the sizes are not valid or `read` fails.
     public init(
         width: Int, height: Int, maximumSide: Int = 1600, read: (PixelRect) throws(SkyError) -> [Float]
     ) throws(SkyError) {
@@ -39,7 +39,7 @@ public struct ImagePreview: Hashable, Codable, Sendable {
         self.width = (width + binning - 1) / binning
         self.height = (height + binning - 1) / binning
         var means = [Float](repeating: .nan, count: self.width * self.height)
-        // Whole blocks, so that no block is split between two strips.
+        // A strip holds whole blocks, so that no block is split between two strips.
         let stripRows = max(Self.stripPixels / width / binning, 1) * binning
         for start in stride(from: 0, to: height, by: stripRows) {
             let rect = PixelRect(x: 0, y: start, width: width, height: min(stripRows, height - start))
@@ -70,7 +70,7 @@ public struct ImagePreview: Hashable, Codable, Sendable {
                 var inside = 0
                 for index in row * width..<(row + 1) * width {
                     let value = strip[index]
-                    // Also keeps out infinities, which would swallow their block.
+                    // The test also excludes infinities, which would spoil their block.
                     if abs(value) < 1e30 {
                         sums[column] += value
                         counts[column] += 1

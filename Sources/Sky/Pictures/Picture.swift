@@ -11,7 +11,7 @@ public struct Picture: Sendable {
     private static let comfortableSide = 900
     /// Smallest semi-axis of a mark, in picture pixels.
     private static let smallestMark = 5.0
-    /// Pixels that a small mark takes up.
+    /// The number of pixels that a small mark covers.
     private static let markArea = 100.0
     /// Marks of larger semi-axes are drawn fainter: a few wide ellipses must not outshine what they surround.
     private static let wideMark = 30.0
@@ -23,8 +23,8 @@ public struct Picture: Sendable {
 
     /// Draws the sources' Kron ellipses over the preview, flagged ones in a second colour, y upwards.
     ///
-    /// - Parameter sectors: sectors whose cores are outlined faintly; empty for none.
-    /// - Throws: `SkyError` where the preview contradicts itself.
+    /// - Parameter sectors: The sectors whose cores are outlined faintly; empty for none.
+    /// - Throws: `SkyError` if the preview's size and pixels do not agree.
     public init(_ preview: ImagePreview, sources: [Source], sectors: [Sector] = []) throws(SkyError) {
         let sides = 1...ImagePreview.largestSide
         guard sides.contains(preview.width), sides.contains(preview.height), preview.binning > 0,
@@ -39,7 +39,7 @@ public struct Picture: Sendable {
         raster = Raster(width: preview.width * scale, height: preview.height * scale)
         drawImage()
         for sector in sectors { drawBorder(of: sector.core) }
-        // Where marks crowd, fainter lines keep the stars visible.
+        // Where marks are dense, fainter lines keep the stars visible.
         let covered = Double(sources.count) * Self.markArea / Double(raster.width * raster.height)
         let fade = Float(min(max(1.15 - covered, 0.45), 1))
         for source in sources { draw(source, fade: fade) }
@@ -55,7 +55,7 @@ public struct Picture: Sendable {
         try PNGWriter.encode(raster)
     }
 
-    /// Writes the picture, whole or not at all.
+    /// Writes the picture completely, or not at all.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public func write(to path: String) throws(SkyError) {
@@ -74,7 +74,7 @@ public struct Picture: Sendable {
 
     private mutating func draw(_ source: Source, fade: Float) {
         guard var mark = SourceEllipse(source, minimumRadius: 0) else { return }
-        // FITS counts from the centre of the first pixel, at 1 and at the bottom; the raster from the top, at 0.
+        // FITS counts from the centre of the first pixel, which is 1 and at the bottom; the raster counts from the top, at 0.
         mark.x = (mark.x - 0.5) * magnification - 0.5
         mark.y = Double(raster.height) - (mark.y - 0.5) * magnification - 0.5
         mark.major = max(mark.major * magnification, Self.smallestMark)
@@ -85,7 +85,7 @@ public struct Picture: Sendable {
         raster.stroke(mark, line: 1.3, ink: ink)
     }
 
-    /// Draws the right and the upper border of a core; the others belong to its neighbours or are the picture's own.
+    /// Draws the right and the upper border of a core; the other borders belong to its neighbours or are the picture's own.
     private mutating func drawBorder(of core: PixelRect) {
         let columns = span(core.x, core.width)
         let rows = span(core.y, core.height)
@@ -101,7 +101,8 @@ public struct Picture: Sendable {
         raster.blend(Self.grid, coverage: 1, x: column, y: raster.height - 1 - row)
     }
 
-    /// The picture's pixels along one axis of a core, kept to what any picture has: a core may be nonsense.
+    /// The picture's pixels along one axis of a core, limited to those that any picture has, because a core may have invalid
+    /// numbers.
     private func span(_ start: Int, _ size: Int) -> Range<Int> {
         func place(_ position: Double) -> Int {
             Int(min(max(position * magnification, 0), Double(ImagePreview.largestSide)))

@@ -42,14 +42,14 @@ struct Raster {
         mix(2, ink.blue)
     }
 
-    /// Draws the outline of an ellipse, anti-aliased: a pixel is covered as far as its distance from the curve says.
+    /// Draws the outline of an ellipse, anti-aliased: the coverage of a pixel follows from its distance to the curve.
     ///
     /// The distance is f / |grad f| with f = sqrt((u/a)^2 + (v/b)^2) - 1 in the ellipse's own axes, exact for a
     /// circle and to first order for an ellipse (Taubin 1994, ACM Trans. Graph. 13, 3).
     ///
     /// - Parameters:
-    ///   - ellipse: centre and semi-axes in pixels of the raster, y down; the first pixel's centre at (0, 0).
-    ///   - line: width of the line in pixels.
+    ///   - ellipse: The centre and the semi-axes in pixels of the raster, y down; the first pixel's centre is at (0, 0).
+    ///   - line: The width of the line in pixels.
     mutating func stroke(_ ellipse: SourceEllipse, line: Double, ink: Ink) {
         let angle = ellipse.degrees * .pi / 180
         let (c, s) = (cos(angle), sin(angle))
@@ -60,7 +60,7 @@ struct Raster {
         for y in PixelCanvas.span(around: ellipse.y, reach: reach, size: height) {
             let dy = Double(y) - ellipse.y
             guard let chord = Self.chord(dy, outer, c, s) else { continue }
-            // Only the ring is looked at, so that a huge outline costs its length and not its area.
+            // The loop visits only the ring, so that a huge outline takes time for its length and not for its area.
             let hole = inner.0 > 0 && inner.1 > 0 ? Self.chord(dy, inner, c, s) : nil
             for x in PixelCanvas.span(around: ellipse.x + chord.middle, reach: chord.half, size: width) {
                 let dx = Double(x) - ellipse.x
@@ -77,7 +77,7 @@ struct Raster {
         }
     }
 
-    /// Middle and half-length of the part of the row `dy` that lies inside an ellipse; `nil` where none does.
+    /// The middle and the half-length of the part of the row `dy` that lies inside an ellipse; `nil` if no part does.
     private static func chord(
         _ dy: Double, _ axes: (Double, Double), _ c: Double, _ s: Double
     ) -> (middle: Double, half: Double)? {

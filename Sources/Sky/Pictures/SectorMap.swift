@@ -1,11 +1,11 @@
 import Base
 
-/// The sectors of an image as a picture: coloured by the node that scanned them, the darker the longer it took; grey where
-/// an earlier result answered, hatched where nothing did.
+/// The sectors of an image as a picture. The colour is that of the node that scanned a sector, and is darker the longer the
+/// scan took. A sector is grey if it has an earlier result, and hatched if it has no result.
 public struct SectorMap: Sendable {
     private var raster: Raster
 
-    /// Pixels of the longest side.
+    /// The number of pixels of the longest side.
     private static let side = 800
     private static let earlier = (red: Float(0.72), green: Float(0.72), blue: Float(0.72))
 
@@ -18,8 +18,8 @@ public struct SectorMap: Sendable {
     /// Draws the map, y upwards.
     ///
     /// - Parameters:
-    ///   - grid: the sectors; one that no run is of is hatched.
-    ///   - runs: who scanned them.
+    ///   - grid: The sectors; a sector without a run is hatched.
+    ///   - runs: The runs, which tell which node scanned each sector.
     public init(_ grid: SectorGrid, runs: [SectorRun]) {
         let longest = max(grid.width, grid.height, 1)
         func length(_ pixels: Int) -> Int { max(1, pixels * Self.side / longest) }
@@ -35,7 +35,7 @@ public struct SectorMap: Sendable {
             let run = known[sector.index]
             let colour = run.map { Self.colour(of: $0.node, among: names) }
             let share = run.map { slowest > .zero ? $0.duration / slowest : 0 } ?? 0
-            // From light to dark.
+            // The colour goes from light to dark.
             let light = Float(1 - 0.6 * min(max(share, 0), 1))
             for row in rows {
                 for column in columns {
@@ -55,7 +55,7 @@ public struct SectorMap: Sendable {
         }
     }
 
-    /// The nodes that took part, in the order of names, which is that of their colours.
+    /// The nodes that took part, in the order of their names, which is the order of their colours.
     package static func nodes(of runs: [SectorRun]) -> [String] {
         Set(runs.map(\.node)).filter { !$0.isEmpty }.sorted()
     }
@@ -65,7 +65,7 @@ public struct SectorMap: Sendable {
         return palette[index % palette.count]
     }
 
-    /// A node's colour as style sheets write it; an earlier result's for an empty name.
+    /// A node's colour as style sheets write it; the colour of an earlier result for an empty name.
     static func css(_ node: String, among names: [String]) -> String {
         let colour = colour(of: node, among: names)
         func byte(_ value: Float) -> Int { Int((value * 255).rounded()) }

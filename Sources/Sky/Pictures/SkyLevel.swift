@@ -1,16 +1,16 @@
-/// Level and noise of the sky among an image's pixels, also where most of them are not the sky: a cluster's stars and light
-/// are all above it.
+/// The level and the noise of the sky among an image's pixels. It works even if most pixels are not sky, because the stars and
+/// the light of a cluster are all above it.
 struct SkyLevel: Hashable {
-    /// The most frequent value, by halving: of the values the half that lies closest together, of these again
-    /// (Bickel and Fruhwirth 2006, Computational Statistics and Data Analysis 50, 3500), until an eighth is left.
+    /// The most frequent value, found by halving: it takes the half of the values that lie closest together, then the closest
+    /// half of these (Bickel and Fruhwirth 2006, Computational Statistics and Data Analysis 50, 3500), until an eighth is left.
     let level: Double
-    /// 1 sigma of the noise, by what lies below the level: no light does. Above 0.
+    /// The noise (1 sigma), from the values below the level, where there is no light of sources. It is above 0.
     let sigma: Double
 
     private static let halvings = 3
     private static let fewest = 8
 
-    /// - Parameter sample: values in ascending order, all finite.
+    /// - Parameter sample: The values in ascending order, all finite.
     init(sorted sample: [Double]) {
         var part = sample[...]
         for _ in 0..<Self.halvings where part.count >= Self.fewest {
@@ -25,7 +25,7 @@ struct SkyLevel: Hashable {
         level = part.isEmpty ? 0 : part[part.startIndex + part.count / 2]
         let middle = level
         let below = RobustStatistics.median(sample.prefix { $0 < middle }.map { middle - $0 }) ?? 0
-        // Numbers without noise: their own range tells what can be seen.
+        // The numbers may have no noise; then their own range decides what is visible.
         let range = (sample.last ?? 0) - (sample.first ?? 0)
         let noise = below > 0 ? below * RobustStatistics.sigmasPerDeviation : range / 100
         sigma = max(noise, abs(level) * 1e-9, 1e-30)

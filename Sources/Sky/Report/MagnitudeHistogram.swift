@@ -1,15 +1,15 @@
 import Glibc
 
-/// How many sources there are in each half magnitude, as a drawing.
+/// The number of sources in each half magnitude, as a drawing.
 package struct MagnitudeHistogram {
     private let first: Double
     private let counts: [Int]
 
     private static let width = 0.5
-    /// A damaged result must not ask for a million bars.
+    /// There is a limit because a damaged result must not ask for a million bars.
     private static let mostBars = 80
 
-    /// `nil` where no source has a magnitude.
+    /// Returns `nil` if no source has a magnitude.
     package init?(_ table: CatalogueTable) {
         let values = table.rows.compactMap { $0.magnitude($0.source.fluxAuto) }.filter(\.isFinite).sorted()
         guard let brightest = values.first, let faintest = values.last else { return nil }
@@ -38,7 +38,7 @@ package struct MagnitudeHistogram {
             text +=
                 "<rect x=\"\(x)\" y=\"\(height - length)\" width=\"\(bar - 2)\" height=\"\(length)\" fill=\"#0072b2\">"
             text += "<title>from \(low): \(count)</title></rect>\n"
-            // Whole magnitudes, at most every other bar.
+            // The labels are whole magnitudes, at most at every other bar.
             if index % 2 == 0 { text += "<text x=\"\(x)\" y=\"\(height + 15)\" text-anchor=\"middle\">\(low)</text>\n" }
         }
         text += "<line x1=\"\(left)\" y1=\"\(height)\" x2=\"\(right)\" y2=\"\(height)\" stroke=\"#222\"/>\n"

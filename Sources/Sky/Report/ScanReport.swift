@@ -1,7 +1,7 @@
 import Foundation
 
-/// What came of the scan of one image, as a page that needs no other file: what was found, in pictures and numbers, and who
-/// did it. Equal scans by other nodes differ in the part about nodes alone.
+/// The result of the scan of one image, as a page that needs no other file. It shows in pictures and numbers what was found,
+/// and which nodes did the work. Reports of equal scans by other nodes differ only in the part about nodes.
 public struct ScanReport: Sendable {
     private let catalogue: Catalogue
     private let table: CatalogueTable
@@ -10,9 +10,9 @@ public struct ScanReport: Sendable {
     private let others: [(name: String, file: String)]
 
     /// - Parameters:
-    ///   - table: the image's catalogue with what decided it.
-    ///   - facts: what else the reader should know, a line each.
-    ///   - others: files beside the page that tell more, and of what.
+    ///   - table: The image's catalogue with the configuration that decided it.
+    ///   - facts: Further facts for the reader, one in each line.
+    ///   - others: Files beside the page that tell more, each with its subject.
     public init(
         _ catalogue: Catalogue, table: CatalogueTable, runs: [SectorRun], facts: [(name: String, value: String)] = [],
         others: [(name: String, file: String)] = []
@@ -27,8 +27,8 @@ public struct ScanReport: Sendable {
     /// The page, in HTML 5 and UTF-8.
     ///
     /// - Parameters:
-    ///   - picture: the image with its sources, PNG.
-    ///   - map: the sectors, PNG.
+    ///   - picture: The image with its sources, PNG.
+    ///   - map: The sectors, PNG.
     public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
         let title = table.sections.map(\.image).joined(separator: ", ")
         var page = """
@@ -131,7 +131,7 @@ public struct ScanReport: Sendable {
         "<p><img alt=\"\(description)\" src=\"data:image/png;base64,\(Data(png).base64EncodedString())\"></p>\n"
     }
 
-    /// HTML needs what XML needs.
+    /// A link to a file. HTML needs the same escapes as XML.
     private static func link(_ name: String, _ file: String) -> String {
         let place = file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting([":"])) ?? ""
         return "<p><a href=\"\(escaped(place))\">\(escaped(name))</a></p>\n"

@@ -1,12 +1,12 @@
-/// Who scanned a sector, and how long it took.
+/// The node that scanned a sector, and how long it took.
 public struct SectorRun: Hashable, Codable, Sendable {
     /// Index of the sector in the grid.
     public var sector: Int
-    /// Name of the node; empty where an earlier result answered.
+    /// The name of the node; empty if an earlier result was used.
     public var node: String
-    /// Of the try that succeeded; of an earlier result nothing.
+    /// The duration of the attempt that succeeded; zero for an earlier result.
     public var duration: Duration
-    /// Sources that it found, before CLEAN.
+    /// The number of sources that it found, before CLEAN.
     public var sources: Int
 
     /// A run.

@@ -3,9 +3,9 @@ import CERFA
 import CSEP
 import CWCS
 
-/// The libraries that results depend on, as they are linked.
+/// The versions of the linked libraries on which results depend.
 package enum LibraryVersions {
-    /// Name and version of each.
+    /// The name and the version of each library.
     package static var all: [(name: String, version: String)] {
         [
             ("cfitsio", cfitsio), ("SEP", String(cString: sep_version_string)),
@@ -16,7 +16,7 @@ package enum LibraryVersions {
 
     private static var cfitsio: String {
         var version: Float = 0
-        // 4.0203 for 4.2.3.
+        // cfitsio gives 4.0203 for version 4.2.3.
         ffvers(&version)
         let number = Int((version * 10_000).rounded())
         return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"

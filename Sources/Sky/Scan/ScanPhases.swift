@@ -1,11 +1,12 @@
 import Base
 
-/// The work that the scan of an image consists of: look at its header, measure the background of every sector, then scan every sector with the
-/// one background stitched from all of them.
+/// The work that the scan of an image consists of: read its header, measure the background of every sector, then scan every
+/// sector with the one background that is stitched from all of them.
 ///
-/// Rounds, because a background of each sector's own changes a tenth of the fluxes; with the stitched one the
-/// sources are those of a whole-image scan. Where the filter is to fit the image's stars, a round in between measures these
-/// in a few sectors. Where objects turn out larger than sectors, a last round looks at the unions of those.
+/// The work has rounds, because the result would depend on the sectors otherwise: a background of each sector's own changes a
+/// tenth of the fluxes, while the stitched one gives the sources of a whole-image scan. If the filter should fit the image's
+/// stars, a further round in between measures these in a few sectors. If objects turn out larger than their sectors, a last
+/// round measures the unions of these sectors.
 package struct ScanPhases: Sendable {
     private enum Phase {
         case inspecting
@@ -14,7 +15,7 @@ package struct ScanPhases: Sendable {
         case extracting(BackgroundMap)
     }
 
-    /// What a piece of work is for: its place in `sectors`, `samples` or `unions`.
+    /// The purpose of a piece of work, with its place in `sectors`, `samples` or `unions`.
     package enum Role {
         case header
         case background(Int)
@@ -26,45 +27,46 @@ package struct ScanPhases: Sendable {
     }
 
     package let request: SkyRequest
-    /// The configuration as it was asked for, as far as nodes need to know it.
+    /// The configuration that the user asked for, as far as nodes need to know it.
     package let given: ScanConfiguration
-    /// Whether its columns need more than every source has.
+    /// Whether the columns need measurements beyond those that every source has.
     private let needsFurther: Bool
     private var phase = Phase.inspecting
     package private(set) var info: ImageInfo?
-    /// The configuration with the filter that the image's stars ask for.
+    /// The configuration with the filter that fits the image's stars.
     package private(set) var configuration: ScanConfiguration
     package private(set) var sectors: [Sector] = []
-    /// Where stars are measured to know how wide the filter is; none where that is known.
+    /// The places where stars are measured to find the width of the filter; none if that width is known.
     package private(set) var samples: [Sector] = []
-    /// The sectors in the order of their work: the dense ones first, so that no node begins a long one when all else is done.
+    /// The sectors in the order of their work. The dense ones come first, so that no node begins a long one when all the others
+    /// are done.
     private var order: [Int] = []
     private var tiles: [BackgroundTile] = []
-    /// Of the image on which sources are found, where that is another, and what they were stitched to.
+    /// The tiles of the detection image, if there is one; the background below is stitched from them.
     private var detectionTiles: [BackgroundTile] = []
     package private(set) var detectionBackground: BackgroundMap?
-    /// Of the sky's noise, where a check image is to show that.
+    /// The noise of the sky, if a check image should show it.
     private var noise: BackgroundMap?
     private var widths: [Int: StarWidths] = [:]
     package private(set) var results: [SectorResult] = []
     private var failedSectors = 0
     private var isPictureSettled = false
-    /// What is left to look at when all sectors are done.
+    /// The unions of sectors that are left when all sectors are done.
     package private(set) var unions: [SectorUnion] = []
     private var joined: [JoinedObjects] = []
     package private(set) var preview: ImagePreview?
 
-    /// What follows a result, or the want of one.
+    /// What follows a result, or a failure.
     package struct Step {
-        /// How many pieces of work come on top of those issued before.
+        /// The number of pieces of work that come on top of those issued before.
         package var newWork = 0
-        /// No more will come: the scan ends with its last piece.
+        /// No more work will come: the scan ends with its last piece.
         package var isLast = false
-        /// The scan cannot succeed any more; the rest of its work is pointless.
+        /// The reason why the scan cannot succeed any more; the rest of its work is pointless.
         package var abort: SkyError?
-        /// The image was looked at: so many sectors will be scanned.
+        /// The header was read, so the size of the image and the number of sectors are known.
         package var planned: (info: ImageInfo, sectors: Int)?
-        /// A sector is done.
+        /// A sector is done, with this many sources.
         package var sectorDone: (sector: Int, sources: Int)?
     }
 
@@ -78,7 +80,8 @@ package struct ScanPhases: Sendable {
         configuration = given
     }
 
-    // Work is numbered: the header, all backgrounds, those of the detection image, the samples, all sectors, the picture, the unions.
+    // Work has numbers in this order: the header, all backgrounds, those of the detection image, the samples, all sectors, the
+    // picture, the unions.
 
     package func role(_ number: Int) -> Role? {
         guard number > 0 else { return number == 0 ? .header : nil }
@@ -95,12 +98,12 @@ package struct ScanPhases: Sendable {
         return nil
     }
 
-    /// Sectors of another image whose background is measured.
+    /// The number of sectors of the detection image whose background is measured.
     private var detectionSectors: Int { request.image.detection == nil ? 0 : sectors.count }
 
     private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
 
-    /// A piece of work, by its number in the order of issue; `nil` for one that is not due.
+    /// A piece of work by its number in the order of issue; `nil` if it is not due.
     package func work(_ number: Int) -> SkyWork? {
         guard let role = role(number) else { return nil }
         switch (role, phase) {
@@ -120,7 +123,7 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// What people see of it: "sector 9".
+    /// The name of a piece of work that users see, such as "sector 9".
     package func label(_ number: Int) -> String? {
         switch role(number) {
         case .header: "header"
@@ -134,7 +137,7 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// What the catalogue lacks without it.
+    /// What the catalogue lacks without this piece of work.
     package func loss(_ number: Int) -> String? {
         switch role(number) {
         case .sector(let index):
@@ -148,7 +151,8 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// Whoever measured the background of a sector has its pixels; a sample may lie on several.
+    /// The earlier piece of work whose node has the pixels: the node that measured a sector's background. A sample may lie on
+    /// several sectors.
     package func affinity(_ number: Int) -> Int? {
         switch role(number) {
         case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
@@ -158,7 +162,7 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// The image with the HDU that was found, so that every task means the same one.
+    /// The image with the HDU that was found, so that every task means the same image.
     package var image: ImageReference {
         var image = ImageReference(
             path: request.image.path, hdu: info?.hdu ?? request.image.hdu, layer: info?.layer ?? request.image.layer,
@@ -175,14 +179,14 @@ package struct ScanPhases: Sendable {
         return image
     }
 
-    /// The same with the image on which its sources are found.
+    /// The same with the image in which its sources are found.
     private var dualImage: ImageReference {
         var image = image
         image.detection = detection(with: detectionBackground)
         return image
     }
 
-    /// The detection image as it was found, so that every task means the same one.
+    /// The detection image with the HDU that was found, so that every task means the same image.
     package func detection(with background: BackgroundMap?) -> DetectionImage? {
         guard var detection = request.image.detection else { return nil }
         if let found = info?.detection {
@@ -193,7 +197,7 @@ package struct ScanPhases: Sendable {
         return detection
     }
 
-    /// What measures the detection image's background: the HDU is that image's own.
+    /// The configuration for the background of the detection image, which has an HDU of its own.
     private var detectionConfiguration: ScanConfiguration {
         var configuration = given
         configuration.hdu = info?.detection?.hdu
@@ -203,7 +207,7 @@ package struct ScanPhases: Sendable {
     /// The first piece of work.
     package mutating func begin() -> Step { Step(newWork: 1) }
 
-    /// Whether a result answers the question that the piece of work is.
+    /// Whether a result answers the question that the piece of work asks.
     package func accepts(_ number: Int, _ result: SkyResult) -> Bool {
         guard let role = role(number) else { return false }
         switch (phase, role, result) {
@@ -217,7 +221,7 @@ package struct ScanPhases: Sendable {
             (.measuring, .detectionBackground(let index), .background(let tile)):
             return tile.isSound(of: sectors[index], mesh: request.configuration.meshSize)
         case (.extracting, .sector(let index), .extracted(let result)):
-            // A node of an earlier version knows of no artificial stars, and would say that they are not found.
+            // A node of an earlier version does not know artificial stars, and would report that none was found.
             return result.sector == sectors[index].index && isSound(result, of: sectors[index])
                 && (result.injected == nil) == (request.image.injection == nil) && isDual(result)
         case (.extracting, .union(let index), .joined(let result)):
@@ -226,12 +230,13 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// A node of an earlier version knows of no detection image, and would find the sources of the other.
+    /// Whether the result is of a scan with a detection image if there is one. A node of an earlier version does not know
+    /// detection images, and would find the sources of the measured image.
     private func isDual(_ result: SectorResult) -> Bool {
         (result.isDual ?? false) == (request.image.detection != nil)
     }
 
-    /// Whether a look at the image was one at the layer that was asked for, and found no companions that were not.
+    /// Whether a header was read at the layer that the request names, without companions that the request does not ask for.
     private func answers(_ info: ImageInfo) -> Bool {
         var layer = info.layer ?? ImageLayer()
         layer.scale = request.image.layer?.scale
@@ -242,9 +247,9 @@ package struct ScanPhases: Sendable {
             && [own?.noise, own?.mask].compactMap(\.self).allSatisfy { $0.path == request.image.path }
     }
 
-    /// Whether a result's rectangles and counts can be reckoned with.
+    /// Whether a result's rectangles and counts are valid.
     ///
-    /// - Parameter sector: whose result it is; `nil` of a union, which has no parts.
+    /// - Parameter sector: The sector whose result it is; `nil` for a union, which has no parts.
     private func isSound(_ result: SectorResult, of sector: Sector?) -> Bool {
         guard let info, (0...result.sources.count).contains(result.truncatedSources),
             result.sources.count <= sector?.core.area ?? info.width * info.height,
@@ -269,7 +274,7 @@ package struct ScanPhases: Sendable {
             }
     }
 
-    /// Whether a result has what check images need, and nothing else.
+    /// Whether a result has all that the check images need, and nothing else.
     private func areSound(_ result: SectorResult, of sector: Sector?, _ info: ImageInfo) -> Bool {
         let parts = given.checkParts ?? []
         guard (result.footprints != nil) == parts.contains(.footprints),
@@ -279,18 +284,19 @@ package struct ScanPhases: Sendable {
         return result.planes?.isSound(of: sector.core, parts) ?? false
     }
 
-    /// A node of an earlier version knows of no further measurements.
+    /// Whether a source has the measurements that the columns need. A node of an earlier version does not know further
+    /// measurements.
     private func isSound(_ source: Source) -> Bool {
         source.hasPlace && (source.further != nil) == needsFurther
     }
 
-    /// More than any sector can have of objects that are too large for it, and of quarters of quarters.
+    /// The largest number of objects that are too large for a sector, and of quarters of quarters. No sector can have more.
     private static let rectangleLimit = 4096
 
-    /// Takes what a piece of work came to.
+    /// Takes the result of a piece of work.
     package mutating func completed(_ number: Int, _ result: SkyResult) -> Step {
         guard accepts(number, result) else {
-            // Another version of the program, or a liar; either way its numbers are not to be trusted.
+            // The node has another version of the program, or it lies. In both cases its numbers cannot be trusted.
             return Step(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         switch result {
@@ -417,8 +423,8 @@ package struct ScanPhases: Sendable {
         Step(newWork: sectors.count + pictures)
     }
 
-    /// The last round, when every sector is done or given up, and the picture too: a step's tasks are all known before the
-    /// next step's are.
+    /// Begins the last round when every sector has ended or failed and the picture has, too: all tasks of one step must be
+    /// known before those of the next.
     private mutating func sectorSettled() -> Step {
         guard results.count + failedSectors == sectors.count, pictures == 0 || isPictureSettled, let info else {
             return Step()
@@ -427,13 +433,13 @@ package struct ScanPhases: Sendable {
         return Step(newWork: unions.count, isLast: true)
     }
 
-    /// A piece of work has failed for good.
+    /// Records that a piece of work has failed for good.
     package mutating func failed(_ number: Int, _ reason: String, isBadInput: Bool) -> Step {
-        // Without the header or one background mesh nothing after it can be right, and another filter finds other sources; a
-        // sector less is a gap that can be named.
+        // Nothing can be right without the header or with a background mesh missing, and another filter finds other sources. A
+        // missing sector, in contrast, is a gap that can be named.
         switch role(number) {
         case .header, .background, .detectionBackground, .seeing, nil: break
-        // What is done is of an image that is not there any more.
+        // The results so far are of an image that no longer exists.
         case _ where isBadInput && FileContent.saysChanged(reason): break
         case .sector:
             failedSectors += 1
@@ -443,12 +449,12 @@ package struct ScanPhases: Sendable {
             return sectorSettled()
         case .union: return Step()
         }
-        // An engine's own words name the file; those of a scheduler or a dying worker do not.
+        // An engine's own error names the file; the error of a scheduler or a dying worker does not.
         let text = reason.contains(image.path) ? reason : "\(image.path): \(reason)"
         return Step(abort: SkyError(isBadInput ? .badInput : .failed, text))
     }
 
-    /// Lets go of what only the merge needed.
+    /// Releases the data that only the merge needed.
     package mutating func release() {
         results = []
         (unions, joined) = ([], [])
@@ -457,7 +463,7 @@ package struct ScanPhases: Sendable {
         phase = .measuring
     }
 
-    /// What lies beneath the sources, when that is known.
+    /// The background beneath the sources, once it is known.
     package var background: BackgroundMap? {
         switch phase {
         case .inspecting, .measuring: nil
@@ -465,7 +471,7 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// What check images are made of, where some were asked for.
+    /// The data that check images are made of, if the request asks for check images.
     package var planes: ScannedPlanes? {
         guard request.checkImages != nil else { return nil }
         return ScannedPlanes(
@@ -473,10 +479,11 @@ package struct ScanPhases: Sendable {
             footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
     }
 
-    /// How wide the stars of the measured image are, where somebody said that: with a detection image it is of that one's stars.
+    /// The width of the measured image's stars, if the user gave one. With a detection image the given width is that of the
+    /// detection image's stars.
     private var seeing: Double? { request.image.detection == nil ? given.seeing : nil }
 
-    /// What it comes to: what there is of it until now.
+    /// The catalogue of the results that there are until now.
     package var catalogue: Catalogue? {
         info.map {
             Catalogue(merging: results, joined: joined, info: $0, filter: configuration.filter, seeing: seeing)

@@ -1,22 +1,23 @@
 import Base
 import Glibc
 
-/// What comes after a scan, where the image's header tells that it cannot work: then nothing of the image is scanned.
+/// What the user plans with an image after its scan. If the image's header tells that this cannot work, nothing of the image is
+/// scanned.
 package struct ScanPurpose: Hashable, Codable, Sendable {
     /// Whether the image is the reference that others are compared with.
     package var isReference = false
-    /// Where the reference lies that it is to be compared with; `nil` where it is not, or has no coordinates.
+    /// The circle of the sky that the reference covers; `nil` if there is no reference, or if it has no coordinates.
     package var reference: SkyCircle?
-    /// How far coordinates may be off, in arcseconds; `nil` for what is usual.
+    /// The largest error of coordinates, in arcseconds; `nil` for the usual one.
     package var coordinateError: Double?
-    /// Whether it is compared with anything.
+    /// Whether the image is compared with another one.
     package var isCompared = false
-    /// Artificial stars that are put into it; `nil` for none.
+    /// Artificial stars that are added to the image; `nil` for none.
     package var injection: InjectionDemand?
 
     package init() {}
 
-    /// - Throws: `.badInput` for what no purpose can be.
+    /// - Throws: `.badInput` if the values are not valid.
     package func validate() throws(SkyError) {
         try reference?.validate()
         try SkyError.unless(
@@ -25,7 +26,7 @@ package struct ScanPurpose: Hashable, Codable, Sendable {
         try injection?.validate(zeroPoint: nil)
     }
 
-    /// - Throws: `.badInput` with the reason why it cannot work with this image.
+    /// - Throws: `.badInput` with the reason why the purpose cannot work with this image.
     package func check(_ info: ImageInfo, layer: ImageLayer?, configuration: ScanConfiguration) throws(SkyError) {
         let name = injection == nil ? "--reference" : isCompared ? "--reference and --inject" : "--inject"
         if info.layer?.scale != nil {
@@ -37,7 +38,7 @@ package struct ScanPurpose: Hashable, Codable, Sendable {
             throw SkyError(.badInput, "a colour image: --plane names the one of its planes that is compared")
         }
         if let reference, let own = info.place {
-            // Whoever matches the sources allows for ten pixels; a rim of a tenth is more than the circles are wrong by.
+            // The matching of the sources allows for ten pixels. A rim of a tenth is larger than the error of the circles.
             let rim = 0.1 * (reference.radius + own.radius) + (coordinateError ?? 60) / 3600
             let distance = reference.distance(to: own)
             guard distance <= reference.radius + own.radius + rim else {
@@ -52,10 +53,10 @@ package struct ScanPurpose: Hashable, Codable, Sendable {
 }
 
 extension InjectionDemand {
-    /// - Throws: `.badInput` for stars that the image cannot have, whatever is found in it.
+    /// - Throws: `.badInput` for stars that do not fit into the image, regardless of the sources in it.
     fileprivate func check(_ info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
         if magnitudes != nil { try validate(zeroPoint: configuration.zeroPoint ?? 0) }
-        // Of the narrowest stars most have room.
+        // The narrowest stars have the most room.
         let star = Injection(count: 1, faintest: 1, brightest: 1, fwhm: fwhm ?? Injection.widths.lowerBound)
         let capacity = star.capacity(width: info.width, height: info.height)
         let (most, _) = capacity.multipliedReportingOverflow(by: InjectionDemand.mostRounds)

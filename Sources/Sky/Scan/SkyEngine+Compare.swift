@@ -1,7 +1,7 @@
 import Base
 
 extension SkyEngine {
-    /// A part of a comparison of two images.
+    /// Does one part of a comparison of two images.
     package func compare(
         _ new: CompareRequest.Image, _ old: CompareRequest.Image, _ work: CompareRequest.Work
     ) throws(SkyError) -> ComparedPart {

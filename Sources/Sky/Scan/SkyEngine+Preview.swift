@@ -1,9 +1,9 @@
 import Base
 
 extension SkyEngine {
-    /// The image drawn small, its longest side at most `maximumSide` pixels.
+    /// The image in reduced size, its longest side at most `maximumSide` pixels.
     ///
-    /// - Throws: `SkyError` where the image cannot be read.
+    /// - Throws: `SkyError` if the image cannot be read.
     package func preview(path: String, hdu: Int?, layer: ImageLayer? = nil, maximumSide: Int) throws(SkyError)
         -> ImagePreview
     {

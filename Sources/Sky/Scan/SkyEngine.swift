@@ -1,11 +1,11 @@
 import Base
 
-/// Reads and scans images: what a worker process does all day. Blocking, one thread, and it may crash on a hostile
-/// file with the C libraries it calls: never in the daemon.
+/// Reads and scans images: it does all the work of a worker process. Its calls block, it runs on one thread, and the C
+/// libraries that it calls may crash on a hostile file, so it must never run in the daemon.
 ///
-/// Keeps the last image open, since the tasks of one worker mostly concern the same one.
+/// It keeps the last image open, because the tasks of one worker mostly concern the same image.
 package final class SkyEngine {
-    /// What is open: a file as it is now, or what another node's file holds.
+    /// The key of an open image: a file in its present state, or the content of another node's file.
     private enum Key: Equatable {
         case file(FileKey)
         case remote(PixelFile)
@@ -18,37 +18,37 @@ package final class SkyEngine {
         var stamp: FileStamp
     }
 
-    /// The image, and in a comparison the one that it is compared with; the noise and the mask of each.
+    /// The image, and in a comparison the one with which it is compared; the noise and the mask of each.
     private struct Place: Hashable {
         var age: Age
         var part: Part
     }
     package enum Age { case new, old }
-    /// The last is read for others.
+    /// The last part is read for other nodes.
     private enum Part { case image, noise, mask, detection, served }
     private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
-    /// What of the task under way is read elsewhere, by the path.
+    /// The files of the current task that are read from another node, by path.
     private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
-    /// `nil` where nothing is.
+    /// `nil` if no pixels come from other nodes.
     private let supply: (any ImageSupply)?
-    /// Whether files are still what they were.
+    /// Decides whether files still hold what they held.
     private var watch = FileWatch()
     /// The stars that were injected last, which the next task needs too.
     private var light: InjectedLight?
 
-    /// The one image that it works on, where that is no file.
+    /// The one image in memory that the engine works on; `nil` if it works on files.
     private let memory: MemoryImage?
 
     package init() { (memory, supply) = (nil, nil) }
 
     package init(_ image: MemoryImage) { (memory, supply) = (image, nil) }
 
-    /// - Parameter supply: Where to get the pixels of files that cannot be opened here.
+    /// - Parameter supply: The source of the pixels of files that cannot be opened here.
     package init(supply: any ImageSupply) { (memory, self.supply) = (nil, supply) }
 
-    /// Opens the image and tells its size; finds wrong, damaged and truncated files.
+    /// Opens the image and returns its size; finds wrong, damaged and truncated files.
     ///
-    /// - Parameter withContent: whether to read the file through for what it holds, or only some blocks.
+    /// - Parameter withContent: Whether the content of the file is digested as a whole, and not only in some blocks.
     package func inspect(
         path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil,
         detection: Companions.Image? = nil, withContent: Bool = false
@@ -57,7 +57,7 @@ package final class SkyEngine {
             [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
         var before: [String: FileStamp] = [:]
         if memory == nil {
-            // Of a file that cannot be opened, whoever reads its header says what is wrong.
+            // A file that cannot be opened has no stamp; the reading of its header will report the error.
             for path in paths { before[path] = try? FileStamp(of: path) }
         }
         let plain = try image(path, hdu, layer, nil).images.sky
@@ -104,12 +104,12 @@ package final class SkyEngine {
         return info
     }
 
-    /// What a file holds, whose header was read since `before`.
+    /// The content of a file whose header was read since `before`.
     private func content(
         of path: String, since before: FileStamp?, sampled: Bool
     ) throws(SkyError) -> FileContent {
         let content = try FileContent(of: path, sampled: sampled)
-        // The header may be another image's than the pixels otherwise.
+        // Otherwise the header may belong to another image than the pixels.
         guard let before, before.identity == content.identity, before.resembles(content) else {
             throw FileContent.changed(path)
         }
@@ -117,27 +117,27 @@ package final class SkyEngine {
         return content
     }
 
-    /// Works on a file that holds what it did when it was first looked at, perhaps on another machine, and that nobody changes
-    /// meanwhile. Only one that looks different is read through, and only once.
+    /// Works on a file that holds what it held when it was first read, perhaps on another machine, and that does not change
+    /// during the work. Only a file that looks different is read as a whole, and only once.
     ///
     /// - Parameters:
-    ///   - holder: A node that has the right one, if it is not here.
-    ///   - work: What is done with it.
-    /// - Throws: `SkyError` of kind `badInput` where the file has changed since it was looked at, which no other try mends; of
-    ///   kind `unavailable` where it is another one here, and another node may have the right one.
+    ///   - holder: A node that has the right file, if this node does not.
+    ///   - work: The work on the file.
+    /// - Throws: `SkyError` of kind `badInput` if the file has changed since it was first read, which no other attempt can
+    ///   repair; of kind `unavailable` if this node has another file, because another node may have the right one.
     package func with<Result>(
         _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
     ) throws -> Result {
         let elsewhere = supply == nil ? nil : holder
         guard let before = try? FileStamp(of: path) else {
-            // Without another node, whoever opens it says what is wrong.
+            // Without another node, the opening of the file reports the error.
             return try with(content, of: path, on: elsewhere, work)
         }
         let verdict: FileWatch.Verdict
         do throws(SkyError) {
             verdict = try self.verdict(on: content, of: path, before, for: .ownTask)
         } catch {
-            // It cannot be read through here.
+            // The file cannot be read as a whole on this node.
             guard elsewhere != nil else { throw error }
             verdict = .other
         }
@@ -155,7 +155,7 @@ package final class SkyEngine {
         do {
             result = try work()
         } catch {
-            // A file that somebody writes to looks damaged.
+            // A file that another program writes to looks damaged.
             try checkUntouched(content, of: path, since: before)
             throw error
         }
@@ -163,10 +163,10 @@ package final class SkyEngine {
         return result
     }
 
-    /// Opens a file for somebody else. Who does not know what the file holds does not learn whether there is one: for a missing
-    /// file, another one and one that cannot be read the words are the same.
+    /// Opens a file for another node. A node that does not know what the file holds does not learn whether the file exists: the
+    /// error has the same words for a missing file, a different file and an unreadable one.
     ///
-    /// - Parameter read: What is done with the image.
+    /// - Parameter read: The work on the image.
     package func serve<Part>(
         _ file: PixelFile, _ read: (FITSImage) throws(SkyError) -> Part
     ) throws(SkyError) -> Part {
@@ -177,7 +177,7 @@ package final class SkyEngine {
         guard let stamp else { throw absent }
         switch try? verdict(on: file.content, of: file.path, stamp, for: .others) {
         case .right: break
-        // Whoever knows its numbers has looked at it.
+        // A node that knows the numbers of the file has read it.
         case .changed where file.content.identity?.inode == stamp.identity.inode: throw FileContent.changed(file.path)
         case .changed, .other, nil: throw absent
         }
@@ -190,7 +190,7 @@ package final class SkyEngine {
         return try found.get()
     }
 
-    /// Throws where a file was touched since it was the right one: what was read may be of either.
+    /// Throws if the file was touched since it was the right one, because the pixels may be of either state then.
     private func checkUntouched(_ content: FileContent, of path: String, since before: FileStamp) throws(SkyError) {
         let name = FITSSniff.quoted(path)
         guard let now = try? FileStamp(of: path) else {
@@ -211,7 +211,7 @@ package final class SkyEngine {
         return try work()
     }
 
-    /// For how long a file is read through on another node's behalf, which waits for a minute.
+    /// The time limit for the complete reading of a file for another node, which waits for a minute.
     private static let servingLimit = Duration.seconds(40)
 
     private func verdict(
@@ -229,7 +229,7 @@ package final class SkyEngine {
         }
     }
 
-    /// The background meshes of a sector's core.
+    /// Measures the background meshes of a sector's core.
     package func background(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
         sector: Sector,
@@ -243,7 +243,7 @@ package final class SkyEngine {
             configuration: configuration)
     }
 
-    /// The sources that a sector owns, measured above the image's background.
+    /// Finds the sources that a sector owns, and measures them above the image's background.
     package func extract(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
         detection: DetectionImage? = nil,
@@ -270,7 +270,7 @@ package final class SkyEngine {
         return result
     }
 
-    /// The objects that are larger than their sectors.
+    /// Measures the objects that are larger than their sectors.
     package func join(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
         detection: DetectionImage? = nil,
@@ -294,7 +294,7 @@ package final class SkyEngine {
         return JoinedObjects(rect: union.rect, found: found)
     }
 
-    /// The detection image of `image` with what lies beneath it.
+    /// The detection image of `image`, with its background.
     private func surface(
         _ detection: DetectionImage, of image: ScanImage
     ) throws(SkyError) -> DetectionSurface {
@@ -309,8 +309,8 @@ package final class SkyEngine {
         return DetectionSurface(image: sky, background: background)
     }
 
-    /// Looks at the detection image of an image: the one that is named; or of a file with several the one with the number of the
-    /// image's own HDU and plane; or its first.
+    /// Finds the detection image of an image and reads its header. It is the one that the user names. In a file with several,
+    /// it is the one with the HDU number and plane of the image itself, or else the first.
     private func found(
         _ detection: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?
     ) throws(SkyError) -> FoundDetection {
@@ -331,7 +331,7 @@ package final class SkyEngine {
             }
             return try found(other, layer)
         }
-        // The last is the one whose complaint somebody can make use of.
+        // The error of the last candidate is the one that helps the user.
         let (hdu, layer) = candidates[candidates.count - 1]
         let other = try self.image(detection.path, hdu, layer, at: place)
         try check(other, isAsLargeAs: image)
@@ -367,7 +367,7 @@ package final class SkyEngine {
         }
     }
 
-    /// How wide the stars are whose middles lie in the core of `sector`, which need not be one of the scan's.
+    /// Measures how wide the stars are whose centres lie in the core of `sector`, which need not be one of the scan's sectors.
     package func seeing(
         path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
         sector: Sector,
@@ -387,7 +387,7 @@ package final class SkyEngine {
         try image(path, hdu, layer, nil).read(rect).values
     }
 
-    /// The image with artificial stars in it, where there are any to be.
+    /// The image, with artificial stars added if the request has any.
     private func image(
         _ path: String, _ layer: ImageLayer?, _ companions: Companions?, _ injection: Injection?,
         _ configuration: ScanConfiguration
@@ -419,7 +419,8 @@ package final class SkyEngine {
             kind: companions.kind)
     }
 
-    /// The image with the number of the scanned one's, as in a file with weights for each of several images; or the first.
+    /// The companion with the same HDU number as the scanned image, as in a file with weights for each of several images; or
+    /// else the first.
     private func companion(
         _ companion: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?, at place: Place
     ) throws(SkyError) -> any PixelSource {
@@ -434,7 +435,7 @@ package final class SkyEngine {
         }
         if let layer = companion.layer { return try open(layer) }
         guard let own = layer?.ofCompanion, !own.isPlain else { return try open(nil) }
-        // One map may be that of all planes.
+        // One map may hold for all planes.
         guard own.plane != nil, let same = try? open(own) else {
             return try open(ImageLayer(bayer: own.bayer))
         }
@@ -462,7 +463,7 @@ package final class SkyEngine {
         _ key: Key, at place: Place, _ open: () throws(SkyError) -> any PixelSource
     ) throws(SkyError) -> any PixelSource {
         if let known = cached[place], known.key == key { return known.image }
-        // The old one goes first: two gzipped images would be twice in memory.
+        // The old image is closed first, because two gzipped images would take twice the memory.
         cached[place] = nil
         let image = try open()
         cached[place] = (key, image)

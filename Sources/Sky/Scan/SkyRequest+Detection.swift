@@ -1,7 +1,7 @@
 import Base
 
 extension SkyRequest {
-    /// What cannot be had of two images at once is refused before anything is done.
+    /// Refuses, before any work is done, options that cannot be combined with a detection image.
     ///
     /// - Throws: `.badInput` in the words of the command line.
     func validateDetection() throws(SkyError) {

@@ -6,11 +6,11 @@ package struct SkyRequest: Codable, Sendable {
     package var configuration: ScanConfiguration
     /// Longest side of the picture in pixels; `nil` for no picture.
     package var pictureSide: Int?
-    /// What is to be written beside the catalogue of what the scan saw; `nil` for nothing.
+    /// The check images that are written beside the catalogue; `nil` for none.
     package var checkImages: [CheckImage]?
     /// Whether results of earlier scans may answer; `nil` as `true`.
     package var usesCache: Bool?
-    /// What comes after the scan and may be seen to be in vain before it; `nil` for nothing.
+    /// What the user plans after the scan, so that a scan that would be useless for it can be avoided; `nil` for nothing.
     package var purpose: ScanPurpose?
     /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
     package var failSector: Int?
@@ -23,7 +23,7 @@ package struct SkyRequest: Codable, Sendable {
     /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.
     package func validate() throws(SkyError) {
         try configuration.validate()
-        // In its own words, which name what was asked for.
+        // This check comes first, because its error names the option that the user gave.
         try image.injection?.validate()
         try purpose?.validate()
         try validateDetection()

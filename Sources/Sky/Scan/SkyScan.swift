@@ -7,22 +7,22 @@ import Base
 ///
 /// The catalogue is the one that `skynode scan` writes with the same configuration, source by source.
 public struct SkyScan: Sendable {
-    /// What decides which sources are found, and how they are measured.
+    /// The configuration, which decides which sources are found and how they are measured.
     public var configuration: ScanConfiguration
 
-    /// A scan, with SExtractor's defaults where nothing else is said.
+    /// A scan with SExtractor's defaults, unless the configuration says otherwise.
     public init(_ configuration: ScanConfiguration = ScanConfiguration()) {
         self.configuration = configuration
     }
 
     /// The sources of an image.
     ///
-    /// Works on the thread that calls it, and keeps that busy: 25 million pixels a second and core are usual. Foreign C
-    /// libraries read the file and the header here (cfitsio, wcslib); some damaged files crash them, so what strangers send is better
-    /// given to `skynode`, whose worker processes may crash.
+    /// The scan works on the thread that calls it, and keeps that thread busy: 25 million pixels a second on one core are
+    /// usual. Foreign C libraries read the file and the header in this process (cfitsio, wcslib), and some damaged files crash
+    /// them. So files from strangers should rather be given to `skynode`, whose worker processes may crash.
     ///
-    /// - Throws: `SkyError` of kind `badInput` where the configuration is not valid or the image cannot be read, `failed` where
-    ///   there is more in it than can be held.
+    /// - Throws: `SkyError` of kind `badInput` if the configuration is not valid or the image cannot be read, `failed` if the
+    ///   image has more sources than can be held.
     public func catalogue(of image: SkyImage) throws(SkyError) -> Catalogue {
         var configuration = configuration
         let engine: SkyEngine
@@ -39,7 +39,7 @@ public struct SkyScan: Sendable {
         try configuration.validate()
         var request = SkyRequest(image: reference, configuration: configuration)
         request.usesCache = false
-        // The way of every job, one piece of work after the other.
+        // The scan goes through the same phases as every job, one piece of work after the other.
         var phases = ScanPhases(request)
         var count = phases.begin().newWork
         var number = 0

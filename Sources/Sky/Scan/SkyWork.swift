@@ -1,8 +1,8 @@
 import Base
 
-/// A piece of work on images, which needs nothing but them and what it carries.
+/// A piece of work on images. It needs nothing but the images and its own values.
 package enum SkyWork: Codable, Sendable {
-    /// Look at the header: is it an image, how large; and, if wanted, what does the whole file hold.
+    /// Read the header: is it an image, and how large; and if asked for, what the whole file holds.
     case inspect(ImageReference, withContent: Bool?)
     /// Measure the background meshes of one sector's core.
     case background(ImageReference, Sector, ScanConfiguration)
@@ -12,12 +12,12 @@ package enum SkyWork: Codable, Sendable {
     case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
     /// Measure the objects that are larger than their sectors.
     case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
-    /// Draw the whole image small, for the picture.
+    /// Draw the whole image in reduced size, for the picture.
     case preview(ImageReference, maximumSide: Int)
 }
 
 extension SkyWork {
-    /// The pixels that it needs for certain, where it works on a part of an image.
+    /// The pixels that the work needs for certain, if it works on a part of an image.
     package var pixels: (image: ImageReference, hdu: Int?, rect: PixelRect)? {
         switch self {
         case .background(let image, let sector, let configuration): (image, configuration.hdu, sector.core)
@@ -29,7 +29,7 @@ extension SkyWork {
         }
     }
 
-    /// About what it takes in memory: the backgrounds that come with it are the most.
+    /// About how much memory the work takes. The background that comes with it takes the most.
     package var byteCount: Int {
         switch self {
         case .seeing(let image, _, let background, _), .extract(let image, _, let background, _),
@@ -39,7 +39,7 @@ extension SkyWork {
         }
     }
 
-    /// - Throws: `.badInput` for what cannot be worked on.
+    /// - Throws: `.badInput` if the work cannot be done.
     package func check() throws(SkyError) {
         switch self {
         case .inspect(let image, withContent: _):
@@ -61,7 +61,7 @@ extension SkyWork {
     }
 }
 
-/// What a piece of work came to.
+/// The result of a piece of work.
 package enum SkyResult: Codable, Sendable {
     case inspected(ImageInfo)
     case background(BackgroundTile)

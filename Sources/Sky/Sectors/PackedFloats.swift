@@ -1,4 +1,4 @@
-/// Floats that travel as little-endian bytes: four bytes each in any codec, and every bit pattern survives, NaN too.
+/// Floats that are encoded as little-endian bytes: four bytes each in any codec, and every bit pattern survives, NaN too.
 public struct PackedFloats: Hashable, Codable, Sendable {
     private var bytes: [UInt8]
 
@@ -14,7 +14,7 @@ public struct PackedFloats: Hashable, Codable, Sendable {
         }
     }
 
-    /// How many floats there are; a trailing part of one is ignored.
+    /// The number of floats; an incomplete one at the end is ignored.
     public var count: Int { bytes.count / 4 }
 
     /// The floats.
@@ -26,7 +26,8 @@ public struct PackedFloats: Hashable, Codable, Sendable {
         }
     }
 
-    /// Puts them, as the pixels of a rectangle, into an image of `width` columns that it lies in; not where they are not as many.
+    /// Copies the floats, as the pixels of `rect`, into an image of `width` columns that contains `rect`. Does nothing if their
+    /// number differs from the rectangle's.
     func copy(to rect: PixelRect, of pixels: inout [Float], width: Int) {
         guard count == rect.area, !pixels.isEmpty else { return }
         let values = values

@@ -1,23 +1,23 @@
-/// What a row of numbers can hold.
+/// A record that can be written as a row of numbers.
 public protocol NumberRecord: Sendable {
     /// Adds the record's numbers.
     func append(to numbers: inout [Double])
-    /// A record of these numbers; `nil` where they are none.
+    /// Makes a record of these numbers; `nil` if they are not a valid record.
     init?(_ numbers: UnsafeBufferPointer<Double>)
-    /// How many numbers the record is.
+    /// The number of numbers in the record.
     var numberCount: Int { get }
 }
 
-/// An array whose elements travel as rows of one array of numbers.
+/// An array whose elements are encoded as rows of one array of numbers.
 ///
-/// A catalogue has a hundred thousand sources of thirty numbers, which are encoded and decoded five times on their way from
-/// a worker to the user: field by field that took a third of a scan's time.
+/// A catalogue has a hundred thousand sources of thirty numbers. They are encoded and decoded five times on their way from a
+/// worker to the user. When each field was encoded by itself, that took a third of a scan's time.
 @propertyWrapper
 public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable, Sendable {
     /// The elements.
     public var wrappedValue: [Record]
 
-    /// An array that is to be packed.
+    /// An array whose elements are to be packed.
     public init(wrappedValue: [Record]) {
         self.wrappedValue = wrappedValue
     }
@@ -26,7 +26,7 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
         case width, numbers
     }
 
-    /// Unpacks what ``encode(to:)`` packed.
+    /// Unpacks an array that ``encode(to:)`` packed.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let width = try container.decode(Int.self, forKey: .width)
@@ -45,7 +45,7 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
         wrappedValue = records
     }
 
-    /// Packs; all elements must be of as many numbers.
+    /// Packs the elements, which must all have the same number of numbers.
     public func encode(to encoder: any Encoder) throws {
         let width = wrappedValue.first?.numberCount ?? 0
         var numbers: [Double] = []
@@ -63,16 +63,16 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
 }
 
 extension Source: NumberRecord {
-    /// The numbers but for the apertures' fluxes and errors.
+    /// The number of numbers without the apertures' fluxes and errors.
     private static let fixedCount = 25
 
-    /// 25, two for each aperture, and the odd number of further measurements where there are any.
+    /// 25, and two for each aperture, and the odd number of further measurements if there are any.
     public var numberCount: Int {
         Source.fixedCount + fluxesAperture.count + fluxErrorsAperture.count
             + (further == nil ? 0 : FurtherMeasurements.count)
     }
 
-    /// Not a number stands for what there is none of.
+    /// Appends the numbers. NaN stands for a value that does not exist.
     public func append(to numbers: inout [Double]) {
         numbers.append(x)
         numbers.append(y)
@@ -104,7 +104,7 @@ extension Source: NumberRecord {
         further?.append(to: &numbers)
     }
 
-    /// `nil` where area, flags or sector are no whole numbers, or the sharpness is none.
+    /// Returns `nil` if area, flags or sector is not an integer, or if the sharpness is out of its range.
     public init?(_ numbers: UnsafeBufferPointer<Double>) {
         let hasFurther = (numbers.count - Source.fixedCount) % 2 != 0
         let end = numbers.count - (hasFurther ? FurtherMeasurements.count : 0)
@@ -132,10 +132,10 @@ extension Source: NumberRecord {
 extension CleanProfile: NumberRecord {
     private static let count = 13
 
-    /// Always as many.
+    /// The number of numbers, which is the same for all profiles.
     public var numberCount: Int { CleanProfile.count }
 
-    /// A `Float` is a `Double` too.
+    /// Appends the numbers. Every `Float` is exact as a `Double`.
     public func append(to numbers: inout [Double]) {
         numbers.append(Double(flux))
         numbers.append(Double(pixels))
@@ -152,7 +152,7 @@ extension CleanProfile: NumberRecord {
         numbers.append(Double(child))
     }
 
-    /// `nil` where there are not as many, or where counts and places are no whole numbers.
+    /// Returns `nil` if the number of numbers differs, or if a count or a place is not an integer.
     public init?(_ numbers: UnsafeBufferPointer<Double>) {
         guard numbers.count == CleanProfile.count, let pixels = Int(exactly: numbers[1]),
             let line = Int(exactly: numbers[10]), let column = Int(exactly: numbers[11]),

@@ -1,23 +1,24 @@
 import Base
 
-/// An image with what belongs to it: pixels that are masked or have no weight come as missing ones.
+/// An image with its noise and its mask: a pixel that is masked or has no weight is read as a missing one.
 package final class ScanImage {
     private let image: any PixelSource
     private let noise: (any PixelSource)?
     private let mask: (any PixelSource)?
     package let kind: Companions.NoiseKind
-    /// Artificial stars in it; `nil` for none.
+    /// The artificial stars in the image; `nil` for none.
     package var injected: InjectedLight?
 
-    /// Pixels, and the noise of each where that is known.
+    /// Pixels, and the noise of each pixel if it is known.
     package struct Pixels {
-        /// Row by row, NaN where there is none.
+        /// The values row by row, NaN for a missing pixel.
         package var values: [Float]
-        /// Standard deviations up to the map's `noiseScale`; of a missing pixel any number above 0.
+        /// The standard deviations, up to the factor `noiseScale` of the background map. A missing pixel has any number above
+        /// 0.
         var sigmas: [Float]?
     }
 
-    /// - Throws: `.badInput` where images that belong together have different sizes.
+    /// - Throws: `.badInput` if images that belong together have different sizes.
     init(
         _ image: any PixelSource, noise: (any PixelSource)? = nil, mask: (any PixelSource)? = nil,
         kind: Companions.NoiseKind = .rms
@@ -41,7 +42,7 @@ package final class ScanImage {
     /// Whether the noise is only known up to a factor.
     var hasRelativeNoise: Bool { noise != nil && kind != .rms }
 
-    /// - Throws: `.badInput` where the rectangle leaves the image or a file's data are damaged.
+    /// - Throws: `.badInput` if the rectangle leaves the image or a file's data are damaged.
     package func read(_ rect: PixelRect) throws(SkyError) -> Pixels {
         var pixels = Pixels(values: try image.read(rect))
         injected?.add(to: &pixels.values, rect: rect)

@@ -1,9 +1,9 @@
-/// What a scan is to tell of: the sources of a sector, or the objects that were too large for theirs.
+/// What a scan reports: the sources of a sector, or the objects that were too large for their sectors.
 enum ScanScope {
     case sector(Sector)
     case union(SectorUnion)
 
-    /// The pixels to begin with.
+    /// The pixels that are read first.
     var rect: PixelRect {
         switch self {
         case .sector(let sector): sector.padded
@@ -11,10 +11,10 @@ enum ScanScope {
         }
     }
 
-    /// The sector whose source it is, where a source with this barycentre is this scan's.
+    /// The sector of a source with this barycentre if the source belongs to this scan, otherwise `nil`.
     ///
-    /// Every scan of an image asks the same of the same numbers: whether the part that owns the barycentre could see the whole
-    /// footprint. So of a sector and a union one and only one tells of it.
+    /// Every scan of an image makes the same test with the same numbers: whether the part that owns the barycentre could see
+    /// the whole footprint. So exactly one scan, of a sector or of a union, reports the source.
     ///
     /// - Parameter outline: The box in the image of the footprint that the source was split from.
     func owner(x: Double, y: Double, outline: PixelRect, _ bounds: ObjectBounds) -> Int? {
@@ -28,7 +28,7 @@ enum ScanScope {
         }
     }
 
-    /// Whether a footprint with this box may be one to tell of.
+    /// Whether an object that this scan reports may have a footprint with this box.
     func concerns(_ outline: PixelRect, _ bounds: ObjectBounds) -> Bool {
         switch self {
         case .sector(let sector): outline.intersects(sector.core)

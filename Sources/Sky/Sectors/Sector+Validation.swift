@@ -1,10 +1,10 @@
 import Base
 
-// Rectangles and files that another process names: nothing reckoned with them may overflow.
+// These checks are for rectangles and files that another process names. No calculation with them may overflow.
 
 extension PixelRect {
-    /// The places and sizes that an image may have: FITS axes are counted in 32 bits here, so that a place, a size and a rim
-    /// add up, and two sizes multiply, without overflow.
+    /// The places and sizes that an image may have. FITS axes are counted in 32 bits here, so that the sum of a place, a size
+    /// and a rim, and the product of two sizes, do not overflow.
     package static let limit = Int(Int32.max)
 
     package func validate() throws(SkyError) {

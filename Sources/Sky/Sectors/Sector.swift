@@ -1,8 +1,8 @@
-/// A rectangle of an image that one task scans: a core that it owns and a margin it only looks at.
+/// A rectangle of an image that one task scans: a core that it owns, and a margin that it only reads.
 public struct Sector: Hashable, Codable, Sendable {
     /// Position in the grid, row by row from the image's first pixel.
     public var index: Int
-    /// Sources with their centroid in here belong to this sector. Cores tile the image without overlap.
+    /// A source with its centroid in the core belongs to this sector. Cores tile the image without overlap.
     public var core: PixelRect
     /// The core and its margin, clipped to the image: the pixels that are read.
     public var padded: PixelRect

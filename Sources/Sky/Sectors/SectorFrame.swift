@@ -1,4 +1,4 @@
-/// The rectangle that one scan reads, and what of it can be trusted.
+/// The rectangle that one scan reads. It tells which measurements in the rectangle can be trusted.
 struct SectorFrame {
     let rect: PixelRect
     let scope: ScanScope
@@ -24,20 +24,20 @@ struct SectorFrame {
         return outline
     }
 
-    /// The sector whose source an object is, where it is this scan's to tell of it.
+    /// The sector that owns an object, if this scan reports the object; otherwise `nil`.
     func owner(of object: Detection) -> Int? {
         scope.owner(
             x: object.x + Double(rect.x), y: object.y + Double(rect.y), outline: outline(of: object), bounds)
     }
 
-    /// Whether the footprint and all pixels that decide its outline were read, unless the image ends there.
+    /// Whether the scan read the footprint and all pixels that decide its outline, except beyond the image's edge.
     func isComplete(_ object: Detection) -> Bool { bounds.isComplete(outline(of: object), in: rect) }
 
-    /// Whether what is to be told may be part of it.
+    /// Whether an object that this scan reports may be part of this one.
     func concerns(_ object: Detection) -> Bool { scope.concerns(outline(of: object), bounds) }
 
-    /// Whether a circle around the object was read, but for what lies outside the image. A strip along the edge of
-    /// the rectangle does not count: a footprint cut to less than the minimum area there went unseen.
+    /// Whether the scan read the whole circle around the object, except for the part outside the image. A strip along the edge
+    /// of the rectangle does not count, because a footprint that is cut to less than the minimum area there is not seen.
     func holds(_ object: Detection, radius: Double) -> Bool {
         let strip = Double(min(minimumArea, 32) + bounds.rim)
         let reach = radius + 1.5 + strip
@@ -45,7 +45,7 @@ struct SectorFrame {
             && (atTop || object.y - reach >= 0) && (atBottom || object.y + reach <= Double(rect.height - 1))
     }
 
-    /// Whether the apertures that are known before anything is measured were read.
+    /// Whether the scan read the apertures whose sizes are known before anything is measured.
     func holdsApertures(_ object: Detection, _ configuration: ScanConfiguration) -> Bool {
         let aperture = configuration.apertureDiameters.max() ?? 0
         return holds(
@@ -54,18 +54,18 @@ struct SectorFrame {
                 Photometry.momentRadius * Ellipse(object).a, aperture / 2, Double(SegmentMap.sight(of: object)) + 1))
     }
 
-    /// Whether something that is measured asks for pixels beyond the image, as SExtractor counts: the circle of the growth
-    /// curve, the fixed apertures, the Kron ellipse, the window around where it began and where it ended.
+    /// Whether a measurement needs pixels beyond the image, by SExtractor's rules. The measurements are the circle of the
+    /// growth curve, the fixed apertures, the Kron ellipse, and the window around its first and its last position.
     func cutsApertures(of object: Detection, _ ellipse: Ellipse, _ measured: Photometry, _ diameter: Double) -> Bool {
         let window = Photometry.windowReach * measured.halfLightRadius
-        // A pixel and a half more, for the growth curve's last step.
+        // The growth curve's last step needs one and a half more pixels.
         let circle = max(Photometry.momentRadius * ellipse.a + 1.5, diameter / 2, window)
         let kron = ellipse.extent(measured.kronRadius)
         return cutsCircle(object.x, object.y, circle) || cutsCircle(measured.window.x, measured.window.y, window)
             || cutsBox(object.x, object.y, kron.x, kron.y)
     }
 
-    /// SExtractor cuts places towards zero here.
+    /// SExtractor rounds places towards zero here.
     private func cutsCircle(_ x: Double, _ y: Double, _ radius: Double) -> Bool {
         let (x, y) = (x + Double(rect.x), y + Double(rect.y))
         return x - radius <= -1.5 || x + radius >= Double(bounds.info.width) - 0.5 || y - radius <= -1.5

@@ -1,7 +1,7 @@
 import Base
 
 /// How an image is cut into sectors: a function of the image's size and the configuration alone, so that the same
-/// scan has the same sectors whatever machines take part.
+/// scan has the same sectors regardless of the machines that take part.
 public struct SectorGrid: Hashable, Sendable {
     /// Columns of the image.
     public let width: Int
@@ -11,16 +11,16 @@ public struct SectorGrid: Hashable, Sendable {
     public let coreWidth: Int
     /// Rows of a core, likewise.
     public let coreHeight: Int
-    /// Most sectors of an image: 316 x 316 of them. Each is a task and several values in its coordinator's memory, made in one
-    /// step that must not keep others waiting.
+    /// The largest number of sectors of an image: 316 x 316 of them. Each is a task and several values in its coordinator's
+    /// memory, and all are made in one step that must not keep other jobs waiting.
     public static let sectorLimit = 100_000
 
-    /// Rim around a core that is looked at and not owned, in pixels.
+    /// The rim around a core that is read and not owned, in pixels.
     public let margin: Int
 
     /// The grid of an image.
     ///
-    /// - Throws: `.badInput` where the configuration or the image's size cannot be scanned.
+    /// - Throws: `.badInput` if the configuration is not valid or an image of this size cannot be scanned.
     public init(info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
         try configuration.validate()
         let (count, overflow) = info.width.multipliedReportingOverflow(by: info.height)
@@ -44,7 +44,7 @@ public struct SectorGrid: Hashable, Sendable {
 
     /// Sectors in a row of the grid.
     public var columns: Int { (width - 1) / coreWidth + 1 }
-    /// Rows of sectors.
+    /// The number of rows of sectors.
     public var rows: Int { (height - 1) / coreHeight + 1 }
 
     /// All sectors, row by row from the image's first pixel.

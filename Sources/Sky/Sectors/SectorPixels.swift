@@ -1,44 +1,45 @@
 import Base
 
-/// The pixels of a rectangle as a scan needs them: without the background, and without holes.
+/// The pixels of a rectangle in the form that a scan needs: without the background, and without holes.
 struct SectorPixels {
     private var values: [Float]
-    /// 1 where there is no data.
+    /// A pixel without data has a 1.
     private let mask: [UInt8]
-    /// The noise of each pixel, where weights tell it.
+    /// The noise of each pixel, if there is a noise image.
     private var sigmas: [Float]?
-    /// As bright as each pixel would be, had all the same noise; empty where they have.
+    /// The brightness that each pixel would have if all had the same noise; empty if they have.
     private var even: [Float] = []
-    /// Which pixels are at the saturation level or above; empty where none is.
+    /// Whether each pixel is at the saturation level or above; empty if none is.
     let saturated: [Bool]
 
     /// - Parameters:
     ///   - read: The rectangle's pixels as they are in the file.
-    ///   - saturation: In units of the image; `nil` for none.
+    ///   - saturation: The level in units of the image; `nil` for none.
     init(_ read: consuming ScanImage.Pixels, rect: PixelRect, background: BackgroundMap, saturation: Double?) {
         var pixels = read.values
-        // Or there would be two of them.
+        // The copy is released, so that the values are not in memory twice.
         read.values = []
         saturated = saturation.map { Self.saturated(pixels, from: $0) } ?? []
         background.subtract(from: &pixels, rect: rect)
         let mask = pixels.missing
-        // The sky's level is the best guess for a missing pixel, and SEP's own.
+        // The sky's level is the best estimate for a missing pixel, and the one that SEP uses.
         pixels.withUnsafeMutableBufferPointer { pixels in
             for index in pixels.indices { pixels[index] = pixels[index].isNaN ? 0 : pixels[index] }
         }
         (values, self.mask) = (pixels, mask)
         guard let sigmas = read.sigmas else { return }
-        // Where there is no pixel there is no noise of it either: the image's is the best guess.
+        // A missing pixel has no noise of its own either; the image's noise is the best estimate.
         let scaled = zip(sigmas, mask).map { $1 != 0 ? background.globalRMS : $0 * background.noiseScale }
         self.sigmas = scaled
-        // SEP's own detection with a noise image takes an object's threshold from whichever pixel closed it.
+        // With a noise image, SEP's own detection would take an object's threshold from the last pixel that happened to close
+        // it.
         even = zip(values, scaled).map { $0 / $1 * background.globalRMS }
         for index in even.indices where !even[index].isFinite { even[index] = 0 }
     }
 
-    /// Nearly all images have a level, by their headers, and nearly all rectangles no pixel that reaches it.
+    /// Nearly all images have a saturation level by their headers, and in nearly all rectangles no pixel reaches it.
     private static func saturated(_ pixels: [Float], from level: Double) -> [Bool] {
-        // The least number of 32 bits that is not below the level.
+        // The limit is the smallest 32-bit float that is not below the level.
         let rounded = Float(level)
         let limit = Double(rounded) < level ? rounded.nextUp : rounded
         return pixels.withUnsafeBufferPointer { pixels in
@@ -50,9 +51,9 @@ struct SectorPixels {
         }
     }
 
-    /// Whether any of some pixels reaches a level.
+    /// Whether any of the pixels reaches a level.
     private static func isAny(_ pixels: UnsafePointer<Float>, count: Int, from limit: Float) -> Bool {
-        // Several at a time, and without a branch for each.
+        // The processor compares several pixels at a time, without a branch for each.
         let bytes = UnsafeRawPointer(pixels)
         var found = SIMDMask<SIMD8<Int32>>(repeating: false)
         let whole = count / 8
@@ -62,12 +63,12 @@ struct SectorPixels {
         return any(found) || (whole * 8..<count).contains { pixels[$0] >= limit }
     }
 
-    /// Pointers to the pixels, as long as a closure runs.
+    /// Pointers to the pixels. They are valid only while a closure runs.
     struct View {
         let values: UnsafePointer<Float>
         let mask: UnsafePointer<UInt8>
         let sigmas: UnsafePointer<Float>?
-        /// What detection looks at.
+        /// The pixels in which sources are detected.
         let detection: UnsafePointer<Float>
     }
 
@@ -92,7 +93,7 @@ struct SectorPixels {
 }
 
 extension [Float] {
-    /// 1 where there is no pixel, as a mask that SEP reads.
+    /// A mask in the form that SEP reads, with a 1 for each missing pixel.
     var missing: [UInt8] {
         withUnsafeBufferPointer { pixels in
             [UInt8](unsafeUninitializedCapacity: pixels.count) { mask, count in
@@ -104,7 +105,7 @@ extension [Float] {
 }
 
 extension SectorPixels.View {
-    /// A detection with its fluxes and threshold in units of the image, where detection saw others.
+    /// A detection with its fluxes and threshold in units of the image, if the detection used pixels in other units.
     func weighted(_ object: Detection, _ footprint: ArraySlice<Int32>, width: Int, noise: Float) -> Detection {
         guard let sigmas else { return object }
         var object = object

@@ -2,31 +2,31 @@
 public struct SectorResult: Hashable, Codable, Sendable {
     /// Index of the sector in the grid.
     public var sector: Int
-    /// The sources that the sector owns, CLEAN not yet applied: merging does that.
+    /// The sources that the sector owns. CLEAN has not been applied yet, because the merge applies it.
     @PackedRecords public var sources: [Source]
-    /// How many of them are larger than what the sector may look at: these may differ from the same image scanned in
-    /// larger sectors.
+    /// The number of sources that need more pixels than the sector may read. They may differ from those of the same image
+    /// scanned in larger sectors.
     public var truncatedSources: Int
-    /// What merging needs for CLEAN; `nil` where cleaning is off.
+    /// The data that the merge needs for CLEAN; `nil` if CLEAN is off.
     public var cleaning: Cleaning?
-    /// What was looked at, where that is not the sector's padded rectangle.
+    /// The parts that were read, if they are not just the sector's padded rectangle.
     public var scanned: [ScannedPart]?
-    /// Objects of the core that were too large to be held; `nil` for none.
+    /// The objects of the core that were too large for the sector; `nil` for none.
     public var fragments: [Fragment]?
-    /// The artificial stars of the core; `nil` where none were asked for.
+    /// The artificial stars of the core; `nil` if the request has none.
     package var injected: [InjectedStar]?
-    /// Whether its sources were found on another image than they were measured on; `nil` as `false`.
+    /// Whether its sources were found in another image than the one in which they were measured; `nil` as `false`.
     package var isDual: Bool?
-    /// The pixels of its sources and of the pieces of fragments; `nil` where they were not asked for.
+    /// The pixels of its sources and of the pieces of fragments; `nil` if the request does not ask for them.
     package var footprints: [Footprint]?
-    /// The pixels of the core; `nil` where they were not asked for.
+    /// The pixels of the core for check images; `nil` if the request does not ask for them.
     package var planes: SectorPlanes?
 
-    /// CLEAN's view of the sources.
+    /// What CLEAN needs of the sources.
     public struct Cleaning: Hashable, Codable, Sendable {
         /// `CLEAN_PARAM`.
         public var exponent: Double
-        /// One for each of the sources.
+        /// One profile for each source.
         @PackedRecords public var profiles: [CleanProfile]
 
         /// Profiles and their exponent.
@@ -36,13 +36,13 @@ public struct SectorResult: Hashable, Codable, Sendable {
         }
     }
 
-    /// What a sector saw of an object that is larger.
+    /// The part of a larger object that a sector saw.
     public struct Fragment: Hashable, Codable, Sendable {
-        /// The box in the image of what was seen of its footprint.
+        /// The box in the image of the part of the footprint that the sector saw.
         public var outline: PixelRect
-        /// The sources that the sector would own, as far as it saw them: second best to those of a union.
+        /// The sources that the sector would own, as far as it saw them. Those of a union are better and replace them.
         @PackedRecords public var sources: [Source]
-        /// What CLEAN needs of each; `nil` where it is off.
+        /// What CLEAN needs of each source; `nil` if CLEAN is off.
         public var profiles: [CleanProfile]?
 
         /// A fragment without sources by default.
@@ -77,7 +77,7 @@ extension SectorResult {
         if configuration.checkParts?.contains(.footprints) ?? false { footprints = measured.compactMap(\.footprint) }
     }
 
-    /// Adds what another part of the same sector found, which looked at `part` where it does not say otherwise.
+    /// Adds the result of another part of the same sector. That part read `part`, unless its result says otherwise.
     package mutating func append(_ other: SectorResult, ifWhole part: ScannedPart) {
         sources += other.sources
         truncatedSources += other.truncatedSources
@@ -90,7 +90,7 @@ extension SectorResult {
 }
 
 extension SectorResult {
-    /// Takes pieces of objects for sources, but for those whose objects a union of sectors has looked at.
+    /// Adds the pieces of objects as sources, except those of objects that a union of sectors has measured.
     mutating func takeInFragments(except rects: [PixelRect]) {
         for fragment in fragments ?? [] where !rects.contains(where: { $0.contains(fragment.outline) }) {
             sources += fragment.sources

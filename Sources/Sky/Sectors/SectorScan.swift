@@ -1,22 +1,22 @@
 import Base
 
-/// The scan of one sector, or of a union of sectors: what is found in its rectangle, and measured where it is its own.
+/// The scan of one sector, or of a union of sectors. It detects the objects in its rectangle, and measures those that it owns.
 ///
-/// Nothing in the result depends on how the image was cut. Where an object or an aperture of the core reaches beyond
-/// the pixels that were read, more are read, up to a limit. What a sector cannot hold becomes a fragment, for a union to
-/// look at; an aperture that is still too large is counted in `truncatedSources`.
+/// Nothing in the result depends on how the image was cut. If an object or an aperture of the core reaches beyond the pixels
+/// that were read, the scan reads more, up to a limit. An object that a sector cannot hold becomes a fragment, which a union of
+/// sectors measures; an aperture that is still too large is counted in `truncatedSources`.
 struct SectorScan {
     let image: ScanImage
     let scope: ScanScope
     let background: BackgroundMap
     let configuration: ScanConfiguration
-    /// Where sources are found; `nil` for in the image itself.
+    /// The image in which sources are found; `nil` if it is the measured image itself.
     var detection: DetectionSurface?
 
-    /// Pixels that a sector may grow to in any case; beyond, to `growthFactor` times its own. A limit, because a
-    /// nebula all over the frame must not make every sector scan the whole frame.
+    /// The number of pixels to which a sector may grow in any case; a large sector may grow to `growthFactor` times its own
+    /// size. There is a limit because a nebula all over the frame must not make every sector scan the whole frame.
     var growthMinimum = 1 << 20
-    /// Most pixels of all objects that SEP may hold at once.
+    /// The largest number of pixels of all objects that SEP may hold at once.
     var pixelStackLimit = SEPExtraction.pixelStackLimit
 
     private static let growthFactor = 4
@@ -25,17 +25,17 @@ struct SectorScan {
 
     private enum Outcome {
         case done(SectorResult)
-        /// Something that it should tell of needs more pixels.
+        /// An object that the scan reports needs more pixels.
         case tooSmall
-        /// There is more in it than SEP can hold.
+        /// There are more objects than SEP can hold.
         case overflow
     }
 
-    /// - Throws: `.failed` with the rectangle where there is too much in it even for small pieces; what the file throws.
+    /// - Throws: `.failed` with the rectangle if even small pieces have too many objects; the errors of the file.
     func run() throws(SkyError) -> SectorResult {
         var rect = scope.rect
         var rim = 64
-        /// The last that there was not too much in.
+        /// The last rectangle whose objects SEP could hold.
         var held: PixelRect?
         while true {
             let wider = rect.grown(by: rim, width: image.info.width, height: image.info.height)
@@ -55,7 +55,7 @@ struct SectorScan {
         }
     }
 
-    /// Most pixels to look at.
+    /// The largest number of pixels to read.
     private var largest: Int {
         switch scope {
         case .sector(let sector): max(sector.padded.area * Self.growthFactor, growthMinimum)
@@ -63,14 +63,14 @@ struct SectorScan {
         }
     }
 
-    /// Whether an object that is cut off is so large already that a sector had better leave it to a union.
+    /// Whether an object that is cut off is so large already that the sector leaves it to a union.
     private func isOversized(_ object: Detection) -> Bool {
         guard case .sector = scope else { return false }
         let side = Double(max(object.outline.width, object.outline.height))
         return side > 0.375 * Double(largest).squareRoot()
     }
 
-    /// The sector's result from four smaller ones.
+    /// Makes the sector's result from those of four quarters.
     private func inQuarters() throws(SkyError) -> SectorResult {
         guard case .sector(let sector) = scope, max(sector.core.width, sector.core.height) > Self.smallestSide else {
             let rect = scope.rect
@@ -80,13 +80,13 @@ struct SectorScan {
                     + "SEP can hold; raise the threshold")
         }
         let core = sector.core
-        // A mesh has its place in the image, not in the sector: any cut will do.
+        // Any cut is allowed, because a mesh has its place in the image and not in the sector.
         let (columns, lines) = (max(1, core.width / 2), max(1, core.height / 2))
         var result = SectorResult(sector: sector.index, scanned: [])
         for (x, width) in [(core.x, columns), (core.x + columns, core.width - columns)] where width > 0 {
             for (y, height) in [(core.y, lines), (core.y + lines, core.height - lines)] where height > 0 {
                 let quarter = PixelRect(x: x, y: y, width: width, height: height)
-                // A sector that is the whole image has no margin of its own.
+                // A sector that is the whole image has no margin of its own, so each quarter gets one.
                 let padded = quarter.grown(
                     by: max(configuration.margin, 64), width: image.info.width, height: image.info.height)
                 var scan = SectorScan(
@@ -121,7 +121,7 @@ struct SectorScan {
 
     /// - Parameters:
     ///   - view: The pixels that are measured.
-    ///   - seen: Those in which sources are found; mostly the same.
+    ///   - seen: The pixels in which sources are found; mostly the same.
     private func scan(
         _ frame: SectorFrame, _ view: SectorPixels.View, seen: SectorPixels.View, _ saturated: [Bool],
         acceptTruncated: Bool
@@ -188,7 +188,7 @@ struct SectorScan {
                 object, ellipse, photometry,
                 isCut: frame.cutsApertures(of: object, ellipse, photometry, configuration.apertureDiameters.max() ?? 0),
                 frame: frame, sector: sector)
-            // Where it has no light in the image that is measured, SExtractor says so by a radius of 0.
+            // If the source has no light in the measured image, SExtractor marks that with a radius of 0.
             if detection != nil, source.fluxAuto <= 0 { source.kronRadius = 0 }
             source.background = Double(level)
             source.takeOut(photometry.localBackground, pixels: footprint.count)
@@ -217,8 +217,8 @@ struct SectorScan {
         return .done(result(measured, cut: cut.map(frame.outline), rect: frame.rect))
     }
 
-    /// A detection with its fluxes in units of the image that is measured, and that image's own threshold where it was found in
-    /// another.
+    /// A detection with its fluxes in units of the measured image. If it was found in another image, the measured image's own
+    /// threshold comes with it.
     private func inImage(
         _ object: Detection, _ footprint: ArraySlice<Int32>, _ view: SectorPixels.View, width: Int
     ) -> (Detection, floor: Float?) {
@@ -229,7 +229,7 @@ struct SectorScan {
         return (view.measured(object, footprint, above: floor), floor)
     }
 
-    /// What only some columns need.
+    /// The measurements that only some columns need.
     private func further(
         _ measures: FurtherMeasures, _ object: Detection, _ flux: Double, _ photometry: Photometry,
         _ footprint: ArraySlice<Int32>,
@@ -269,11 +269,11 @@ struct SectorScan {
 
     private func result(_ measured: [MeasuredSource], cut: [PixelRect], rect: PixelRect) -> SectorResult {
         guard case .sector(let sector) = scope else {
-            // Nobody else will look at what even the union cannot hold.
+            // No later scan measures an object that even the union cannot hold.
             return SectorResult(sector: -1, measured, configuration)
         }
         var result = SectorResult(sector: sector.index, measured.filter { $0.cutFrom == nil }, configuration)
-        // Pieces too: some are sources in the end.
+        // The footprints of pieces are kept too, because some pieces become sources in the end.
         if result.footprints != nil { result.footprints = measured.compactMap(\.footprint) }
         if rect != sector.padded { result.scanned = [ScannedPart(sector: sector.index, core: sector.core, rect: rect)] }
         if !cut.isEmpty {
@@ -286,7 +286,7 @@ struct SectorScan {
 }
 
 extension Source {
-    /// Takes a level of the source's own from what lies above it.
+    /// Subtracts the source's own background level from its values.
     fileprivate mutating func takeOut(_ level: Double, pixels: Int) {
         guard level != 0 else { return }
         background += level

@@ -1,29 +1,29 @@
-/// The sectors that an object too large for any of them lies in, scanned once more as one rectangle: so that a satellite's
-/// trail or a nebula is one object and not one in each sector.
+/// The sectors that one object covers which is too large for any of them, scanned once more as one rectangle. So a satellite's
+/// trail or a nebula becomes one object, and not one in each sector.
 public struct SectorUnion: Hashable, Codable, Sendable {
-    /// The pixels to look at, more where the objects turn out larger.
+    /// The pixels to read first; more are read if the objects turn out larger.
     public var rect: PixelRect
-    /// The boxes of the pieces that sectors saw of the objects.
+    /// The boxes of the pieces of the objects that sectors saw.
     public var pieces: [PixelRect]
-    /// Pieces that are an earlier union's: an object that has one of these is that one's, where both grow to hold it.
+    /// The pieces of earlier unions. If two unions grow to hold the same object, the earlier union reports it.
     public var taken: [PixelRect]
-    /// The sectors around: a source that one of these could see whole is that one's.
+    /// The sectors around. A source belongs to one of these if that sector could see the whole source.
     public var parts: [ScannedPart]
 
-    /// Most pixels of a union, each some ten bytes of memory: larger ones stay in pieces.
+    /// The largest number of pixels of a union, each of which takes some ten bytes of memory. Larger objects stay in pieces.
     static let areaLimit = 1 << 28
 
     /// The unions that an image needs.
     ///
     /// - Parameters:
+    ///   - results: The results of the sectors; sectors that failed have none.
     ///   - sectors: All sectors of the image.
-    ///   - results: Their results; sectors that failed have none.
     package static func unions(of results: [SectorResult], sectors: [Sector], info: ImageInfo) -> [SectorUnion] {
         let pieces = results.sorted { $0.sector < $1.sector }.flatMap { $0.fragments ?? [] }.map(\.outline)
         guard !pieces.isEmpty else { return [] }
         var rects: [PixelRect] = []
         for piece in pieces {
-            // Pixels around the objects are measured too.
+            // The rim is there because pixels around the objects are measured too.
             var rect = piece.grown(by: 64, width: info.width, height: info.height)
             while let other = rects.firstIndex(where: { $0.intersects(rect) }) {
                 rect = rect.union(rects.remove(at: other))
@@ -33,7 +33,7 @@ public struct SectorUnion: Hashable, Codable, Sendable {
         let scanned = Dictionary(results.map { ($0.sector, $0.scanned) }) { one, _ in one }
         let parts = sectors.flatMap { sector in
             guard let known = scanned[sector.index] else {
-                // Nobody else tells of what it would have told.
+                // No other sector reports the sources of a sector that failed.
                 return [
                     ScannedPart(
                         sector: sector.index, core: sector.core, rect: PixelRect(x: 0, y: 0, width: 0, height: 0))
@@ -43,8 +43,8 @@ public struct SectorUnion: Hashable, Codable, Sendable {
         }
         var taken: [PixelRect] = []
         return rects.filter { $0.area <= areaLimit }.sorted { ($0.y, $0.x) < ($1.y, $1.x) }.map { rect in
-            // An object may reach beyond what sectors saw of it in pieces, into those that saw it whole, and into those
-            // that failed, in whose places nobody has looked.
+            // An object may reach beyond the pieces that sectors saw, into sectors that saw it whole and into sectors that
+            // failed. No other scan has read the places of the latter.
             let reach = parts.filter { $0.rect.intersects(rect) }.reduce(rect) { $0.union($1.rect) }
             let union = SectorUnion(
                 rect: rect, pieces: pieces.filter(rect.contains), taken: taken,
@@ -55,9 +55,9 @@ public struct SectorUnion: Hashable, Codable, Sendable {
     }
 }
 
-/// The objects that a union was scanned for.
+/// The objects for which a union was scanned.
 public struct JoinedObjects: Hashable, Codable, Sendable {
-    /// The rectangle of the union: fragments in here are replaced.
+    /// The rectangle of the union; its objects replace the fragments in it.
     public var rect: PixelRect
     /// The sources; each has the sector in which its barycentre lies.
     public var found: SectorResult

@@ -2,31 +2,31 @@ import Base
 
 /// The difference of two images of the same sky, smoothed so that its peaks are the best measurements of point sources.
 ///
-/// The new image is smoothed with a Gaussian as wide as its own seeing, which is nearly the matched filter; the old one with the
-/// kernel that makes it look like that. So the kernel always smooths, whichever image is the sharper, and the difference needs
-/// no further filter (the pre-convolution of Becker et al. 2012, MNRAS 425, 1341, section 2).
+/// The new image is smoothed with a Gaussian as wide as its own seeing, which is nearly the matched filter. The old image is
+/// smoothed with the kernel that makes it look like that. So the kernel always smooths, even if the old image is the wider one,
+/// and the difference needs no further filter (the pre-convolution of Becker et al. 2012, MNRAS 425, 1341, section 2).
 package struct DifferenceImage {
     package var frame: PairFrame
-    /// The new image smoothed, and the old one made to look like it.
+    /// The smoothed new image; below, the old one with the same seeing and sensitivity.
     package private(set) var new: PixelPlane
     package let old: PixelPlane
-    /// Their difference, and what both have at least: only light in both can leave a residual.
+    /// Their difference; below, the light that both have, because only such light can leave a residual.
     package private(set) var difference: PixelPlane
     private(set) var common: PixelPlane
-    /// Noise of the difference, and of each of the two.
+    /// The noise of the difference; below, that of each of the two.
     package let noise: NoiseGrid
     let newNoise: Float
     let oldNoise: Float
-    /// Variance beyond the noise.
+    /// The variance in addition to the noise.
     let variances: PixelPlane
-    /// A point on the smoothed image, and on either image as it is.
+    /// The image of a point source in the smoothed image; below, in each image as it is.
     let template: PointTemplate
     let newTemplate: PointTemplate
     let oldTemplate: PointTemplate
     package let seeing: Seeing
-    /// New over old flux.
+    /// The ratio of new to old flux.
     package let ratio: Double
-    /// Stars that the kernel was fitted with.
+    /// The number of stars with which the kernel was fitted.
     package let stars: Int
 
     /// Widths in pixels of the new image.
@@ -34,9 +34,9 @@ package struct DifferenceImage {
         /// Full widths at half maximum.
         package let new: Double
         package let old: Double
-        /// Of the Gaussian that smooths the new image.
+        /// The width of the Gaussian that smooths the new image.
         package let filter: Double
-        /// Of a star in the difference.
+        /// The width of a star in the difference.
         let target: Double
 
         init(_ order: DifferenceOrder) {
@@ -44,7 +44,7 @@ package struct DifferenceImage {
                 Double(order.sector.core.x + order.sector.core.width / 2),
                 Double(order.sector.core.y + order.sector.core.height / 2)
             )
-            // Old pixels per new one.
+            // The scale is in old pixels per new pixel.
             let (o, a, b) = (
                 order.alignment.old(x: x, y: y), order.alignment.old(x: x + 1, y: y),
                 order.alignment.old(x: x, y: y + 1)
@@ -54,7 +54,7 @@ package struct DifferenceImage {
             func bounded(_ fwhm: Double) -> Double { fwhm.isFinite ? min(max(fwhm, 1), 15) : 3 }
             new = bounded(order.newSeeing)
             old = bounded(order.oldSeeing / scale)
-            // Wide enough that the old image has to be smoothed too.
+            // The filter is wide enough that the old image must be smoothed too.
             filter = max(new * new, 1.5 * old * old - new * new).squareRoot()
             target = (new * new + filter * filter).squareRoot()
         }
@@ -63,9 +63,9 @@ package struct DifferenceImage {
         var filterSigma: Double { filter / Gaussian.fwhm }
         /// Sigma of the Gaussian between the old image and the target.
         var kernelSigma: Double { max(target * target - old * old, 0.25).squareRoot() / Gaussian.fwhm }
-        /// Pixels around a star that the kernel is fitted on.
+        /// The pixels around a star to which the kernel is fitted.
         var fitReach: Int { Int((2.2 * target).rounded(.up)) }
-        /// Pixels around a sector that are needed.
+        /// The pixels around a sector that are needed.
         package var margin: Int { Int((5.5 * kernelSigma).rounded(.up)) + Int((4 * target).rounded(.up)) + 8 }
     }
 
@@ -104,7 +104,7 @@ package struct DifferenceImage {
         variances = model.variances(common: common)
     }
 
-    /// Error of the difference at a pixel (1 sigma): its noise, and what light that is in both may leave.
+    /// The error of the difference at a pixel (1 sigma): its noise, and the possible residual of light that is in both images.
     package func error(x: Int, y: Int) -> Double {
         let sigma = Double(noise.sigma(x: x, y: y))
         return (sigma * sigma + Double(variances.values[y * variances.width + x])).squareRoot()
@@ -112,14 +112,14 @@ package struct DifferenceImage {
 
     private static func common(_ new: Float, _ old: Float) -> Float { max(min(new, old), 0) }
 
-    /// Takes another value of the smoothed new image, and what follows from it at the same pixel.
+    /// Sets another value of the smoothed new image, and the values that follow from it at the same pixel.
     package mutating func renew(_ index: Int, smoothed: Float) {
         new.values[index] = smoothed
         difference.values[index] = smoothed - old.values[index]
         common.values[index] = Self.common(smoothed, old.values[index])
     }
 
-    /// Takes back what `renew` changed.
+    /// Restores the values that `renew` changed.
     package mutating func restore(_ index: Int, new: Float, difference: Float, common: Float) {
         self.new.values[index] = new
         self.difference.values[index] = difference

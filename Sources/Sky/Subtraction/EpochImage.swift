@@ -1,20 +1,20 @@
 import Base
 
-/// An image while it is compared: a way to its pixels, and its background.
+/// An image during a comparison: access to its pixels, and its background.
 package struct EpochImage {
-    /// Its size.
+    /// The size of the image.
     package let info: ImageInfo
-    /// What lies under its sources.
+    /// The background under its sources.
     package let background: BackgroundMap
-    /// The pixels of a rectangle, row by row, NaN where there is none.
+    /// Returns the pixels of a rectangle, row by row, NaN for a missing one.
     private let source: (PixelRect) throws(SkyError) -> [Float]
     /// Right ascension and declination in degrees of pixels counted from 1.
     package let sky: ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?]
 
     /// - Parameters:
-    ///   - sky: leave out for an image without celestial coordinates.
-    ///   - source: reads the pixels of a rectangle inside the image.
-    /// - Throws: `.badInput` where the background is another image's.
+    ///   - sky: The coordinates of pixels; leave it out for an image without celestial coordinates.
+    ///   - source: Reads the pixels of a rectangle inside the image.
+    /// - Throws: `.badInput` if the background is another image's.
     package init(
         info: ImageInfo, background: BackgroundMap,
         sky: @escaping ([(x: Double, y: Double)]) -> [(alpha: Double, delta: Double)?] = { $0.map { _ in nil } },
@@ -29,7 +29,7 @@ package struct EpochImage {
         (self.info, self.background, self.sky, self.source) = (info, background, sky, source)
     }
 
-    /// An open file. Blocking, in a worker only.
+    /// Uses an open file. Its calls block, so use it in a worker only.
     init(_ image: ScanImage, background: BackgroundMap) throws(SkyError) {
         let wcs = image.wcs
         try self.init(
@@ -38,8 +38,9 @@ package struct EpochImage {
             source: { rect throws(SkyError) in try image.read(rect).values })
     }
 
-    /// The pixels of `rect` above the background, and what cannot be used of them: NaN, from `saturation` on, and what is sharper
-    /// than stars of a full width of `seeing` pixels, where that is given, at `gain` electrons per unit; with what was there.
+    /// The pixels of `rect` above the background, and the mask of those that cannot be used: NaN, and values from `saturation`
+    /// on. If `seeing` is given, pixels that are sharper than stars of that full width in pixels, at `gain` electrons per unit,
+    /// are replaced too; their original values are returned.
     func read(
         _ rect: PixelRect, saturation: Double?, seeing: Double? = nil, gain: Double = 0
     ) throws(SkyError) -> (values: [Float], mask: [PixelMask], sharp: [(index: Int, value: Float)]) {
@@ -67,13 +68,13 @@ package struct EpochImage {
 struct PixelMask: OptionSet {
     let rawValue: UInt8
 
-    /// One of the images has nothing here.
+    /// One of the images has no pixel here.
     static let missing = PixelMask(rawValue: 1)
-    /// At least as bright as the detector can tell.
+    /// The pixel is at least as bright as the detector can measure.
     static let saturated = PixelMask(rawValue: 2)
-    /// Sharper than stars: a hot pixel or a cosmic ray, and what lies around it has been put in its place.
+    /// The pixel is sharper than stars: a hot pixel or a cosmic ray. It has been replaced by the mean of the pixels around it.
     static let sharp = PixelMask(rawValue: 4)
 
-    /// Nothing can be said of what is near such a pixel.
+    /// Pixels near such a pixel cannot be judged.
     static let blocking: PixelMask = [.missing, .saturated]
 }

@@ -1,16 +1,16 @@
 import Base
 import Glibc
 
-/// What the same light gives in the new image, in units of what it gave in the old one.
+/// The flux of a source in the new image, in units of its flux in the old one.
 public struct FluxScale: Hashable, Codable, Sendable {
-    /// Logarithm of the ratio of fluxes over the new image's pixels.
+    /// The logarithm of the ratio of fluxes, as a function of the new image's pixels.
     private let logarithm: PlanePolynomial
-    /// Stars that it was measured with.
+    /// The number of stars with which it was measured.
     public let stars: Int
-    /// How far bright stars scatter beyond their errors, as a share of their flux (1 sigma): what limits any comparison.
+    /// How far bright stars scatter beyond their errors, as a share of their flux (1 sigma). This limits every comparison.
     public let floor: Double
 
-    /// Why the ratio had better not be relied upon, in words.
+    /// Why the ratio is not reliable, in words.
     package var doubts: [String] {
         var doubts: [String] = []
         if stars < Self.enough { doubts.append("the ratio of fluxes comes from \(stars) stars only") }
@@ -24,7 +24,8 @@ public struct FluxScale: Hashable, Codable, Sendable {
     private static let enough = 8
     private static let largestFloor = 0.25
 
-    /// Stars by which a constant is enough; a slow change over the image takes more.
+    /// The number of stars from which the ratio may have a slope over the image, and below, a curvature; fewer stars give a
+    /// constant.
     private static let forSlope = 60
     private static let forCurvature = 250
     private static let signalToNoise = 20.0
@@ -32,7 +33,7 @@ public struct FluxScale: Hashable, Codable, Sendable {
     /// Measures the ratio with the matched pairs that are bright and unspoilt, by a median clipped at three standard
     /// deviations.
     ///
-    /// - Throws: `.badInput` where no pair has a flux.
+    /// - Throws: `.badInput` if no pair has a flux.
     init(pairs: [EpochMatching.Pair], new: [Source], old: [Source]) throws(SkyError) {
         var stars = Self.stars(pairs, new, old, unspoilt: true)
         if stars.isEmpty { stars = Self.stars(pairs, new, old, unspoilt: false) }
@@ -57,7 +58,7 @@ public struct FluxScale: Hashable, Codable, Sendable {
         let logarithm = smooth ?? PlanePolynomial(constant: middle)
         self.logarithm = logarithm
         self.stars = stars.count
-        // Of the brighter half, whose errors matter less.
+        // The scatter is that of the brighter half, whose errors matter less.
         let bright = stars.sorted { $0.error < $1.error }.prefix(max(stars.count / 2, 1))
         let scatter = RobustStatistics.spread(bright.map { $0.logarithm - logarithm.value($0.x, $0.y) })?.sigma ?? 0
         let expected = RobustStatistics.median(bright.map(\.error)) ?? 0

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The shapes that a kernel is put together from: Gaussians of several widths times polynomials (Alard and Lupton 1998,
-/// ApJ 503, 325, equation 4). Each is a product of a function of x and one of y.
+/// The shapes that make up a kernel: Gaussians of several widths times polynomials (Alard and Lupton 1998, ApJ 503, 325,
+/// equation 4). Each is a product of a function of x and one of y.
 struct KernelBasis {
     /// A product of two rows of weights.
     struct Term {
@@ -12,12 +12,12 @@ struct KernelBasis {
     let radius: Int
     let terms: [Term]
 
-    /// No kernel is wider: it would make every pixel cost thousands of multiplications.
+    /// The largest radius of a kernel. A wider one would take thousands of multiplications for every pixel.
     private static let largestRadius = 18
 
     /// - Parameters:
-    ///   - sigma: of the Gaussian that the kernel is expected to be, in pixels.
-    ///   - stars: to fit it with; few of them determine few terms.
+    ///   - sigma: The sigma of the Gaussian that is expected as the kernel, in pixels.
+    ///   - stars: The number of stars for the fit; few stars determine few terms.
     init(sigma: Double, stars: Int) {
         let radius = min(max(Int((5.5 * sigma).rounded(.up)), 4), Self.largestRadius)
         let recipe: [(width: Double, degree: Int)]
@@ -42,7 +42,7 @@ struct KernelBasis {
         (self.radius, self.terms) = (radius, terms)
     }
 
-    /// The sum of all shapes, each as often as `amounts` says, row by row.
+    /// The sum of all shapes, each multiplied with its amount, row by row.
     func kernel(_ amounts: [Double]) -> [Float] {
         let side = 2 * radius + 1
         var sum = [Double](repeating: 0, count: side * side)

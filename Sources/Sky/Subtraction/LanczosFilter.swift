@@ -1,15 +1,16 @@
 import Glibc
 
-/// Interpolation by sinc(x) sinc(x/3) over six pixels each way, the usual choice for resampling stars (Duchon 1979,
-/// J. Appl. Meteorology 18, 1016; SWarp's default).
+/// Interpolation by sinc(x) sinc(x/3) over six pixels in each direction, the usual choice for resampling stars (Duchon 1979, J.
+/// Appl. Meteorology 18, 1016; SWarp's default).
 struct LanczosFilter {
-    /// Weights of six neighbours for each step between two pixels; each row adds up to one, so that flat stays flat.
+    /// The weights of six neighbours for each step between two pixels. The sum of each row is one, so a constant image stays
+    /// constant.
     private let weights: [Float]
 
-    /// Pixels to the left of the one below the place, and pixels in all.
+    /// The number of pixels to the left of the one below the place; below, the number of all pixels.
     static let before = 2
     static let taps = 6
-    /// Steps between two pixels: a place is off by at most a four-thousandth of a pixel.
+    /// The number of steps between two pixels. The error of a place is at most a four-thousandth of a pixel.
     private static let steps = 2048
 
     init() {
@@ -31,14 +32,14 @@ struct LanczosFilter {
         return 3 * sin(t) * sin(t / 3) / (t * t)
     }
 
-    /// Where the weights of a fraction of a pixel begin in `table`.
+    /// The index in `table` at which the weights of a fraction of a pixel begin.
     static func row(_ fraction: Double) -> Int { Int((fraction * Double(steps)).rounded()) * taps }
 
-    /// The value of a grid of `width` columns at a place; `nil` where its neighbours are not all inside.
+    /// The value of a grid of `width` columns at a place; `nil` if its neighbours are not all inside.
     func value(
         of values: UnsafePointer<Float>, width: Int, height: Int, x: Double, y: Double
     ) -> Float? {
-        // False for NaN as well.
+        // The test is false for NaN as well.
         guard x >= Double(Self.before), y >= Double(Self.before), x < Double(width - 3), y < Double(height - 3) else {
             return nil
         }

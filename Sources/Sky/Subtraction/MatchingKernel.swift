@@ -1,16 +1,16 @@
-/// What makes the old image look like the new one after its smoothing: its seeing, its sensitivity, even how stars are drawn
-/// out. Found by least squares on stars, as Alard and Lupton (1998, ApJ 503, 325) do.
+/// The kernel that makes the old image look like the smoothed new one. It accounts for seeing, sensitivity and even the
+/// elongation of stars. It is found by least squares on stars, as in Alard and Lupton (1998, ApJ 503, 325).
 struct MatchingKernel {
     let radius: Int
-    /// Row by row.
+    /// The weights, row by row.
     let values: [Float]
-    /// Stars that took part.
+    /// The number of stars that were used.
     let stars: Int
 
-    /// New over old flux.
+    /// The ratio of new to old flux.
     var ratio: Double { values.reduce(0) { $0 + Double($1) } }
 
-    /// What a star contributes: its pixels after each of the basis' shapes.
+    /// The contribution of a star: its pixels after each of the basis' shapes.
     private struct Design {
         var rows: [[Double]]
         var targets: [Double]
@@ -22,7 +22,7 @@ struct MatchingKernel {
             return equations
         }
 
-        /// Mean square of what is left, in units of the errors.
+        /// The mean square of the residuals, in units of the errors.
         func misfit(_ amounts: [Double]) -> Double {
             var sum = 0.0
             for index in rows.indices {
@@ -34,7 +34,7 @@ struct MatchingKernel {
         }
     }
 
-    /// A Gaussian, where no star tells more.
+    /// A Gaussian, which is used if no star gives a better kernel.
     init(sigma: Double, ratio: Double) {
         let basis = KernelBasis(sigma: sigma, stars: 0)
         let plain = basis.kernel([1])
@@ -47,16 +47,15 @@ struct MatchingKernel {
     /// Fits the kernel.
     ///
     /// - Parameters:
-    ///   - stamps: stars with a rim of at least `reach` plus the kernel's radius around them.
-    ///   - reach: how far from a star's centre its pixels count.
-    ///   - noise: of the smoothed new image, 1 sigma.
-    ///   - sigma: of the Gaussian that is expected.
+    ///   - stamps: The stars, with a rim of at least `reach` plus the kernel's radius around them.
+    ///   - reach: The distance from a star's centre within which pixels count.
+    ///   - noise: The noise of the smoothed new image, 1 sigma.
     init?(stamps: [StarStamp], basis: KernelBasis, reach: Int, noise: Double) {
         let count = basis.terms.count
         var designs = stamps.compactMap { Self.design($0, basis: basis, reach: reach, noise: noise) }
         guard !designs.isEmpty else { return nil }
         var amounts: [Double]?
-        // Variable stars, and those with something new beside them, do not fit; each round leaves out the worst.
+        // Variable stars, and stars with a new source beside them, do not fit. Each round leaves out the worst.
         for _ in 0..<3 {
             var equations = NormalEquations(count: count)
             for design in designs { equations.add(design.equations(count)) }
@@ -83,7 +82,7 @@ struct MatchingKernel {
         var design = Design(rows: [], targets: [], weights: [])
         var images: [[Float]] = []
         for term in basis.terms {
-            // Along x in all rows that the second pass needs, then along y.
+            // The first pass goes along x in all rows that the second pass needs, and the second along y.
             var first = [Float](repeating: 0, count: wide * side)
             for y in 0..<wide {
                 for x in 0..<side {

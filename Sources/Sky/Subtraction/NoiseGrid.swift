@@ -1,5 +1,5 @@
-/// Level and noise of a plane in square cells, measured from the plane itself: whatever smoothing and resampling have made of
-/// the noise is in it. Robust, since most pixels have no source.
+/// The level and the noise of an array of pixels in square cells. They are measured from the pixels themselves, so they include
+/// the effects of smoothing and resampling. The measurement is robust, because most pixels have no source.
 package struct NoiseGrid {
     private let cell: Int
     private let columns: Int
@@ -8,11 +8,11 @@ package struct NoiseGrid {
     /// The median noise of the cells; 0 where no cell could be measured.
     let sigma: Float
 
-    /// Every third pixel each way: neighbours in a smoothed image say the same.
+    /// Every third pixel along each axis is used, because neighbours in a smoothed image are nearly equal.
     private static let step = 3
     private static let leastValues = 100
 
-    /// - Parameter mask: pixels with anything wrong are left out.
+    /// - Parameter mask: Pixels with any flag are left out.
     init(_ plane: PixelPlane, mask: [PixelMask], cell: Int = 128) {
         let columns = max((plane.width - 1) / cell + 1, 1)
         let rows = max((plane.height - 1) / cell + 1, 1)
@@ -37,9 +37,9 @@ package struct NoiseGrid {
         self.columns = columns
         self.sigma = sigma
         levels = measured.map { $0?.middle ?? 0 }
-        // A cell full of residuals is no quieter than the rest; one that is a little quieter is so by chance.
+        // A cell with many residuals keeps its larger noise; one that is much quieter than the rest is so by chance.
         let own = measured.map { max($0?.sigma ?? sigma, 0.8 * sigma) }
-        // One cell knows its noise to some per cent; with its neighbours, to one.
+        // The noise of one cell is known to some per cent; with its neighbours it is known to one per cent.
         sigmas = own.indices.map { index in
             var (sum, count): (Float, Float) = (0, 0)
             for row in max(0, index / columns - 1)...min(rows - 1, index / columns + 1) {
@@ -52,9 +52,9 @@ package struct NoiseGrid {
         }
     }
 
-    /// The level at a pixel of the plane.
+    /// The level at a pixel.
     package func level(x: Int, y: Int) -> Float { levels[y / cell * columns + x / cell] }
 
-    /// The noise there, 1 sigma.
+    /// The noise at a pixel, 1 sigma.
     func sigma(x: Int, y: Int) -> Float { sigmas[y / cell * columns + x / cell] }
 }

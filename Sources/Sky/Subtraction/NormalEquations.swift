@@ -36,11 +36,11 @@ struct NormalEquations {
         for index in right.indices { right[index] += other.right[index] }
     }
 
-    /// The unknowns, by Cholesky's decomposition (Golub and Van Loan, Matrix Computations, section 4.2); `nil` where
-    /// the measurements do not determine them.
+    /// The unknowns, by Cholesky's decomposition (Golub and Van Loan, Matrix Computations, section 4.2); `nil` if the
+    /// measurements do not determine them.
     ///
-    /// - Parameter ridge: what is added to each diagonal element, as a share of it: keeps unknowns that mean nearly the
-    ///   same from growing against each other.
+    /// - Parameter ridge: The share of each diagonal element that is added to it. It keeps unknowns with nearly the same
+    ///   effect from growing against each other.
     func solved(ridge: Double = 0) -> [Double]? {
         var lower = [Double](repeating: 0, count: count * count)
         for i in 0..<count {
@@ -49,7 +49,7 @@ struct NormalEquations {
                 if i == j { sum *= 1 + ridge }
                 for k in 0..<j { sum -= lower[i * count + k] * lower[j * count + k] }
                 if i == j {
-                    // What rounding leaves of a dependent column.
+                    // Rounding leaves only such a small sum for a dependent column.
                     guard sum > 1e-13 * matrix[i * count + i], sum.isFinite else { return nil }
                     lower[i * count + i] = sum.squareRoot()
                 } else {

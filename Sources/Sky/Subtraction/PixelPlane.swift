@@ -19,12 +19,12 @@ package struct PixelPlane {
         PixelPlane(width: rect.width, height: rect.height, values: values.part(rect, width: width))
     }
 
-    /// The plane smoothed with a kernel of `2 * radius + 1` columns and rows, zero beyond its edges: the sum over the kernel's
-    /// places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
+    /// The pixels smoothed with a kernel of `2 * radius + 1` columns and rows, with zeros beyond the edges: the sum over the
+    /// kernel's places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
     func convolved(with kernel: [Float], radius: Int) -> PixelPlane {
         let side = 2 * radius + 1
         guard kernel.count == side * side, radius >= 0, width > 0, height > 0 else { return self }
-        // Turned around, so that both run forwards; filled up to blocks of four taps.
+        // The kernel is reversed, so that both run forwards, and filled up to blocks of four weights.
         let blocks = (side + 3) / 4
         var taps = [Float](repeating: 0, count: side * blocks * 4)
         for j in 0..<side {
@@ -63,16 +63,16 @@ package struct PixelPlane {
         return result
     }
 
-    /// The plane smoothed with a normed Gaussian, zero beyond its edges.
+    /// The pixels smoothed with a normed Gaussian, with zeros beyond the edges.
     ///
-    /// - Parameter sigma: in pixels.
+    /// - Parameter sigma: The sigma of the Gaussian in pixels.
     func smoothed(sigma: Double) -> PixelPlane {
         let weights = Gaussian.weights(sigma: sigma)
         return lines(weights, step: 1, along: width, across: height, jump: width)
             .lines(weights, step: width, along: height, across: width, jump: 1)
     }
 
-    /// One direction of a separable filter.
+    /// Filters along one direction of a separable filter.
     private func lines(_ weights: [Float], step: Int, along: Int, across: Int, jump: Int) -> PixelPlane {
         var result = PixelPlane(width: width, height: height)
         let radius = weights.count / 2

@@ -1,18 +1,18 @@
-/// A smooth function of the place: a polynomial in x and y of a total degree of at most three.
+/// A smooth function of the position: a polynomial in x and y of a total degree of at most three.
 struct PlanePolynomial: Hashable, Codable, Sendable {
     /// Total degree, 0 to 3.
     private(set) var degree: Int
-    /// The place where both variables are 0, and their scale: powers of numbers around one keep their digits.
+    /// The place where both variables are 0; below, their scale, because powers of numbers around one keep their digits.
     private var x0: Double
     private var y0: Double
     private var scale: Double
-    /// Of 1, x, y, x^2, xy, y^2, x^3, x^2 y, x y^2, y^3.
+    /// The coefficients of 1, x, y, x^2, xy, y^2, x^3, x^2 y, x y^2, y^3.
     private var coefficients: [Double]
 
     /// Highest degree.
     static let largestDegree = 3
 
-    /// Coefficients of a polynomial of `degree`.
+    /// The number of coefficients of a polynomial of `degree`.
     static func terms(_ degree: Int) -> Int { (degree + 1) * (degree + 2) / 2 }
 
     /// The same value everywhere.
@@ -20,14 +20,14 @@ struct PlanePolynomial: Hashable, Codable, Sendable {
         (degree, x0, y0, scale, coefficients) = (0, 0, 0, 1, [constant])
     }
 
-    /// A straight slope.
+    /// A linear function.
     init(constant: Double, x: Double, y: Double) {
         (degree, x0, y0, scale, coefficients) = (1, 0, 0, 1, [constant, x, y])
     }
 
-    /// The polynomial that fits `values` at `points` best; `nil` where these do not determine one.
+    /// The polynomial that fits `values` at `points` best; `nil` if these do not determine one.
     ///
-    /// - Parameter weights: one over the variance of each; all alike where empty.
+    /// - Parameter weights: One over the variance of each value; all are equal if it is empty.
     init?(points: [(x: Double, y: Double)], values: [Double], weights: [Double] = [], degree: Int) {
         let degree = min(max(degree, 0), Self.largestDegree)
         guard points.count >= Self.terms(degree), values.count == points.count else { return nil }
@@ -69,7 +69,7 @@ struct PlanePolynomial: Hashable, Codable, Sendable {
 }
 
 extension PlanePolynomial {
-    /// Decodes a polynomial and refuses one without a value.
+    /// Decodes a polynomial and refuses one that has no value.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         degree = try container.decode(Int.self, forKey: .degree)

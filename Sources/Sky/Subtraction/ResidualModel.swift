@@ -1,7 +1,7 @@
 import Glibc
 
-/// What a difference leaves where a bright source was in both images: no kernel and no alignment is perfect. Measured on the
-/// image's own sources, so that nothing has to be assumed about the camera.
+/// The residual that a difference has where a bright source is in both images, because no kernel and no alignment is perfect.
+/// It is measured on the image's own sources, so nothing has to be assumed about the camera.
 struct ResidualModel {
     /// A local maximum of the light that both smoothed images have.
     struct Peak {
@@ -10,24 +10,25 @@ struct ResidualModel {
         var height: Float
     }
 
-    /// Residual as a share of a source's peak, by the distance in whole pixels from it.
+    /// The residual as a share of a source's peak, by the distance from it in whole pixels.
     private let shares: [Double]
-    /// Variance of the source's own photons per unit of its height.
+    /// The variance of the source's own photons per unit of its height.
     private let photons: Double
     private let peaks: [Peak]
 
-    /// Heights in units of the noise: from where a source is looked at, and from where its residual stands out.
+    /// Heights in units of the noise: from the first a source is used, and from the second its residual stands out.
     private static let faint: Float = 8
     private static let bright: Float = 150
     private static let leastStars = 6
-    /// What is left at best, and what is taken where too few stars tell.
+    /// The least residual; below, the residual that is assumed if there are too few stars.
     private static let floor = 0.004
     private static let assumed = 0.03
 
     /// - Parameters:
-    ///   - common: the light that both smoothed images have; what is in one alone leaves no residual, but is the difference.
-    ///   - reach: pixels around a source in which residuals are expected.
-    ///   - photons: variance per unit of height where the gain is known.
+    ///   - common: The light that both smoothed images have. Light in only one of them leaves no residual, but is the
+    ///     difference.
+    ///   - reach: The pixels around a source in which residuals are expected.
+    ///   - photons: The variance per unit of height, if the gain is known.
     init(
         difference: PixelPlane, common: PixelPlane, noise: NoiseGrid, mask: [PixelMask], reach: Int, photons: Double?
     ) {
@@ -62,7 +63,7 @@ struct ResidualModel {
         self.photons = photons ?? Self.photons(peaks, difference, noise, mask, sigma: sigma, share: centre)
     }
 
-    /// The variance per height that makes the residuals of middling sources as large as they are.
+    /// The variance per height that explains the residuals of sources of medium brightness.
     private static func photons(
         _ peaks: [Peak], _ difference: PixelPlane, _ noise: NoiseGrid, _ mask: [PixelMask], sigma: Double,
         share: Double
@@ -92,7 +93,7 @@ struct ResidualModel {
         return high
     }
 
-    /// Variances to be added to that of the noise, for every pixel.
+    /// The variances to be added to that of the noise, for every pixel.
     func variances(common: PixelPlane) -> PixelPlane {
         var result = PixelPlane(width: common.width, height: common.height)
         let perHeight = Float(photons)

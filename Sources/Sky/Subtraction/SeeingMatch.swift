@@ -1,16 +1,16 @@
 import Base
 
-/// The stars that show how the seeing of two images differs around a place, and the kernel that makes up for it.
+/// The stars that show how the seeing of two images differs around a place, and the kernel that corrects the difference.
 struct SeeingMatch {
     let stamps: [StarStamp]
     let kernel: MatchingKernel
 
-    /// Cuts the stars of `order` out of `frame`, or out of the images where they lie outside of it, and fits the kernel.
+    /// Cuts the stars of `order` out of `frame`, or out of the images if they lie outside of the frame, and fits the kernel.
     ///
     /// - Parameters:
     ///   - smoothed: The new image of the frame after its filter.
-    ///   - noise: Of that, 1 sigma.
-    /// - Throws: `SkyError` where an image cannot be read.
+    ///   - noise: The noise of the smoothed image, 1 sigma.
+    /// - Throws: `SkyError` if an image cannot be read.
     init(
         _ order: DifferenceOrder, _ seeing: DifferenceImage.Seeing, frame: PairFrame, smoothed: PixelPlane,
         noise: Float, new: EpochImage, old: EpochImage, lanczos: LanczosFilter
@@ -32,7 +32,7 @@ struct SeeingMatch {
             ?? MatchingKernel(sigma: seeing.kernelSigma, ratio: order.ratio)
     }
 
-    /// A star outside the frame.
+    /// The stamp of a star outside the frame.
     private static func far(
         _ star: ReferenceStar, _ reach: Int, _ new: EpochImage, _ old: EpochImage, _ order: DifferenceOrder,
         _ filterSigma: Double, _ lanczos: LanczosFilter

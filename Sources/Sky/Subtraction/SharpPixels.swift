@@ -1,44 +1,45 @@
 import Glibc
 
-/// Pixels that are no light from the sky: brighter beside their neighbours than any star can make them. Hot pixels, and cosmic
-/// rays on frames that were not resampled.
+/// Finds pixels whose light is not from the sky, because they are brighter than their neighbours by more than any star can be.
+/// These are hot pixels, and cosmic rays in frames that were not resampled.
 ///
-/// A Gaussian star of standard deviation s has, wherever in a pixel its centre is, in the four pixels beside another on average
-/// at least exp(-1 / 2 s^2) of what that one has; so has any sum of stars and of what is wider. What is below that, with all
-/// the noise there may be, is no such sum. (L.A.Cosmic, van Dokkum 2001, PASP 113, 1420, asks the same by a Laplacian, with a
-/// limit to be chosen; here the stars' width gives it.)
+/// Wherever in a pixel the centre of a Gaussian star of standard deviation s lies, the four neighbours of any pixel have on
+/// average at least exp(-1 / 2 s^2) of the light of that pixel. The same holds for any sum of stars and of wider sources. A
+/// pixel whose neighbours have less than that, with all the possible noise, is not such a sum. (L.A.Cosmic, van Dokkum 2001,
+/// PASP 113, 1420, makes the same test with a Laplacian and a limit that the user chooses; here the stars' width gives the
+/// limit.)
 struct SharpPixels {
-    /// The least that the four neighbours of a pixel have on average, as a share of what it has.
+    /// The least mean of the four neighbours of a pixel, as a share of the pixel's light.
     private let share: Float
-    /// Electrons per unit of the image; 0 where unknown.
+    /// Electrons per unit of the image; 0 if it is unknown.
     private let gain: Double
 
-    /// Stars of this part of the measured width are thought possible.
+    /// Stars may be narrower than the measured width by this factor.
     private static let narrowest = 0.75
-    /// Of a pixel's excess over what stars can make, in units of its error.
+    /// The least excess of a pixel over the light that stars can have there, in units of its error.
     private static let significance: Float = 6
-    /// How much brighter than stars can make it, at least: the photons of the brightest stars scatter.
+    /// The least ratio of a sharp pixel's light to that of a star, because the photons of the brightest stars scatter.
     private static let excess: Float = 1.1
-    /// A cosmic ray is peeled from outside: so many layers.
+    /// The number of layers of a cosmic ray, which are removed from the outside.
     private static let rounds = 3
 
     /// - Parameters:
-    ///   - fwhm: full width at half maximum of the stars in pixels.
-    ///   - gain: electrons per unit of the image; 0 where unknown.
+    ///   - fwhm: The full width at half maximum of the stars in pixels.
+    ///   - gain: Electrons per unit of the image; 0 if it is unknown.
     init(fwhm: Double, gain: Double) {
         self.gain = gain
         let sigma = max(Self.narrowest * fwhm / Gaussian.fwhm, 0.3)
         share = Float(exp(-1 / (2 * sigma * sigma)))
     }
 
-    /// Marks them, and puts in their place what lies around them.
+    /// Marks the sharp pixels, and replaces each by the mean of the pixels around it.
     ///
-    /// - Returns: Where they were, and what they had.
+    /// - Returns: The places of the sharp pixels, and their original values.
     ///
     /// - Parameters:
-    ///   - values: of a rectangle of `width` columns above the background.
-    ///   - mask: what is wrong with them.
-    ///   - noise: of the values, where it is known better than from these (1 sigma).
+    ///   - values: The values of a rectangle of `width` columns above the background.
+    ///   - mask: What is wrong with the values.
+    ///   - noise: The noise of the values (1 sigma), if it is known better than from the values themselves.
     @discardableResult
     func clean(
         _ values: inout [Float], _ mask: inout [PixelMask], width: Int, noise known: Float? = nil
@@ -48,8 +49,8 @@ struct SharpPixels {
         let noise = known ?? NoiseGrid(plane, mask: mask).sigma
         guard noise > 0, noise.isFinite else { return [] }
         let error = noise * (1 + 1 / (4 * share * share)).squareRoot()
-        // Variance per unit of light. Where nobody knows, as if the noise were of three electrons: a star is not to be taken
-        // for a hot pixel because its photons scatter.
+        // The variance per unit of light. If the gain is unknown, it is that for a noise of three electrons, so that a star
+        // does not count as a hot pixel because its photons scatter.
         let photons = gain > 0 ? Float(1 / gain) : 0.3 * noise
         var found: [Int] = []
         // Most pixels are no brighter than the noise.
@@ -66,7 +67,7 @@ struct SharpPixels {
             found += sharp
             candidates.removeAll { mask[$0].contains(.sharp) }
         }
-        // All are known now: none takes its place from another.
+        // All sharp pixels are marked now, so none of them is used in the replacement of another.
         let repaired = found.map { index in
             Self.mean(of: Self.around(index, width, height), values, mask) ?? 0
         }
@@ -95,7 +96,7 @@ struct SharpPixels {
         return places
     }
 
-    /// Those that share an edge or a corner.
+    /// The pixels that share an edge or a corner with one.
     private static func around(_ index: Int, _ width: Int, _ height: Int) -> [Int] {
         let (x, y) = (index % width, index / width)
         return (max(y - 1, 0)...min(y + 1, height - 1)).flatMap { row in

@@ -1,21 +1,21 @@
-/// The surroundings of a star in both images.
+/// The pixels around a star in both images.
 struct StarStamp {
     /// Pixels on each side of the middle one.
     let radius: Int
-    /// The star's centre from the middle pixel's, in pixels.
+    /// The distance of the star's centre from the middle pixel's centre, in pixels.
     let dx: Double
     let dy: Double
     /// The star's flux in the new image.
     let flux: Double
-    /// Whether it shows how a point looks.
+    /// Whether the star shows the image of a point source.
     let isPoint: Bool
-    /// The new image, the smoothed new image, and the old one on the new one's pixels.
+    /// The pixels of the new image, of the smoothed new image, and of the old one resampled onto the new one's pixels.
     let new: [Float]
     let smoothed: [Float]
     let old: [Float]
     private let mask: [PixelMask]
 
-    /// Cuts a star out of a frame; `nil` where it is too near to its edge.
+    /// Cuts a star out of a frame; `nil` if the star is too near to the frame's edge.
     init?(of star: ReferenceStar, from frame: PairFrame, smoothed: PixelPlane, radius: Int) {
         let (px, py) = (star.x - Double(frame.rect.x), star.y - Double(frame.rect.y))
         guard abs(px) < 1e9, abs(py) < 1e9 else { return nil }
@@ -33,7 +33,7 @@ struct StarStamp {
         mask = cut(frame.mask)
     }
 
-    /// Whether all pixels up to `reach` from the middle one are good, or were made so.
+    /// Whether all pixels up to `reach` from the middle one are good, or were replaced.
     func isClean(within reach: Int) -> Bool {
         let side = 2 * radius + 1
         let reach = min(reach, radius)

@@ -1,6 +1,6 @@
-/// A rectangle of pixels without values, as a dead amplifier or a masked ghost leaves.
+/// A rectangle of pixels without values, such as a dead amplifier or a masked ghost causes.
 struct BadBlock {
-    /// The same in all epochs: it belongs to the detector.
+    /// The area is the same in all epochs, because it belongs to the detector.
     let area: PixelRect
 
     init(_ recipe: SkySynthesis) {
@@ -12,7 +12,7 @@ struct BadBlock {
             height: height)
     }
 
-    /// Takes the values away.
+    /// Removes the values of the pixels in the area.
     func apply(to canvas: inout PixelCanvas) {
         for row in area.y..<area.y + area.height {
             for column in area.x..<area.x + area.width {
@@ -21,7 +21,7 @@ struct BadBlock {
         }
     }
 
-    /// The card that says where, as IRAF writes sections: both ends counted from 1 and included.
+    /// The card that gives the area, as IRAF writes sections: both ends counted from 1 and included.
     var card: FITSCard {
         let section = "[\(area.x + 1):\(area.x + area.width),\(area.y + 1):\(area.y + area.height)]"
         return FITSCard("BADSEC", .text(section), "pixels without values")

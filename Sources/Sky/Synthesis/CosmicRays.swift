@@ -1,17 +1,18 @@
 import Glibc
 
-/// Tracks of charged particles through the detector: straight, as sharp as the pixels, blurred by no seeing.
+/// Tracks of charged particles through the detector. They are straight and as sharp as the pixels, because seeing does not blur
+/// them.
 struct CosmicRays {
     private let recipe: SkySynthesis
     private let plane: TangentPlane
     private let epoch: Int
 
-    /// Pixels of a track, from one that falls steeply to one that grazes a thick detector.
+    /// The length of a track in pixels, from one that falls steeply to one that grazes a thick detector.
     private static let lengths = 2.0...40.0
-    /// Electrons for every pixel of a track's length. A fast proton frees some 80 a micrometre of silicon, so some 1,200
-    /// in a pixel of 15 micrometres.
+    /// The electrons for every pixel of a track's length. A fast proton frees some 80 electrons in a micrometre of silicon,
+    /// which are some 1,200 in a pixel of 15 micrometres.
     private static let charges = 800.0...8000.0
-    /// Pixels between the points at which a track is followed.
+    /// The distance in pixels between two points of a track.
     private static let step = 0.05
 
     init(_ recipe: SkySynthesis, plane: TangentPlane, epoch: Int) {
@@ -22,7 +23,7 @@ struct CosmicRays {
 
     /// Adds the tracks.
     ///
-    /// - Returns: the truth about each: what it left in the frame.
+    /// - Returns: The truth about each track: its light in the frame.
     func paint(on canvas: inout PixelCanvas) -> [TruthSource] {
         var random = RandomStream(seed: recipe.seed, .cosmicRays, epoch: epoch)
         return (0..<recipe.cosmicRays).map { _ in track(&random, on: &canvas) }
@@ -40,8 +41,8 @@ struct CosmicRays {
         var flux = 0.0
         var squares = 0.0
         var done = 0
-        /// Frees the charge of the pixel that the track leaves. The loss of energy straggles with a long tail (Landau
-        /// 1944); an exponential above a floor does for a picture of it.
+        /// Frees the charge of the pixel that the track leaves. The loss of energy straggles with a long tail (Landau 1944); an
+        /// exponential above a floor is close enough for a picture.
         func leave(_ canvas: inout PixelCanvas) {
             guard let pixel = hit else { return }
             let straggling = 0.6 - 0.4 * log(1 - random.uniform())
@@ -54,7 +55,7 @@ struct CosmicRays {
             let distance = (Double(number) + 0.5) * Self.step
             let column = Int((start.x + distance * along.x).rounded())
             let row = Int((start.y + distance * along.y).rounded())
-            // It began inside, so once outside it does not come back.
+            // The track began inside, so it does not come back after it has left the frame.
             guard 0..<canvas.width ~= column, 0..<canvas.height ~= row else { break }
             let index = row * canvas.width + column
             if hit?.index == index {
@@ -80,9 +81,9 @@ extension SkySynthesis {
     /// The truth about something that is in the frame but not in the sky.
     ///
     /// - Parameters:
-    ///   - x: column of its middle, counted from 1.
-    ///   - y: row of its middle, counted from 1.
-    ///   - area: noise-equivalent area in pixels.
+    ///   - x: The column of its middle, counted from 1.
+    ///   - y: The row of its middle, counted from 1.
+    ///   - area: The noise-equivalent area in pixels.
     func blemish(
         _ kind: TruthSource.Kind, x: Double, y: Double, flux: Double, area: Double, plane: TangentPlane
     ) -> TruthSource {

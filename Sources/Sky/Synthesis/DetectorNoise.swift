@@ -1,18 +1,19 @@
-/// What the sky and the detector add to the light of the sources.
+/// The light of the sky and the noise of the detector, which are added to the light of the sources.
 struct DetectorNoise {
     private let recipe: SkySynthesis
     private let epoch: Int
 
-    /// The noise of an epoch, of which `recipe` has the sky's level.
+    /// The noise of an epoch; `recipe` must have the sky's level in that epoch.
     init(_ recipe: SkySynthesis, epoch: Int = 0) {
         self.recipe = recipe
         self.epoch = epoch
     }
 
-    /// Lays the graded sky under `canvas`, then adds noise and cuts at the saturation.
+    /// Adds the graded sky to `canvas`, then adds noise and cuts at the saturation.
     ///
-    /// Poisson noise is drawn from the normal distribution of the same variance: at a sky of 1,200 electrons its skew
-    /// is 1/sqrt(1200) = 0.03 and nothing here can tell. Below some 20 electrons a pixel it would be seen.
+    /// Poisson noise is drawn from the normal distribution of the same variance. At a sky of 1,200 electrons its skew is
+    /// 1/sqrt(1200) = 0.03, which no part of this program can detect. Below some 20 electrons a pixel the difference would be
+    /// visible.
     func apply(to canvas: inout PixelCanvas) {
         var random = RandomStream(seed: recipe.seed, .noise, epoch: epoch)
         let perGain = 1 / recipe.gain

@@ -1,22 +1,22 @@
-/// What changes from one epoch to the next besides the sources: where the telescope points, and through what air.
+/// The conditions that change from one epoch to the next besides the sources: the pointing of the telescope, and the air.
 struct EpochConditions {
-    /// Counted from 0.
+    /// The number of the epoch, counted from 0.
     let epoch: Int
-    /// Pixels by which the sky is moved in the frame.
+    /// The pixels by which the sky is moved in the frame.
     var dither = (x: 0.0, y: 0.0)
-    /// Degrees by which the camera is turned.
+    /// The degrees by which the camera is turned.
     var turn = 0.0
-    /// Seeing, as a multiple of the recipe's.
+    /// The seeing, as a multiple of the recipe's.
     var seeing = 1.0
-    /// Level of the sky, as a multiple of the recipe's.
+    /// The level of the sky, as a multiple of the recipe's.
     var sky = 1.0
-    /// Magnitudes that thin cloud takes from every source.
+    /// The magnitudes by which thin cloud dims every source.
     var extinction = 0.0
 
-    /// How far the camera may turn, in degrees: what a night leaves of a good mount's alignment.
+    /// The largest turn of the camera, in degrees: the error of a good mount's alignment over a night.
     private static let turnLimit = 0.05
     private static let seeingRange = 0.85...1.15
-    /// Of the recipe's sky.
+    /// The range of the sky's level, as a multiple of the recipe's.
     static let skyRange = 0.9...1.15
     private static let extinctionRange = 0.0...0.3
 
@@ -33,7 +33,7 @@ struct EpochConditions {
         extinction = random.uniform(Self.extinctionRange.lowerBound, Self.extinctionRange.upperBound)
     }
 
-    /// The recipe as this epoch has it.
+    /// The recipe with the conditions of this epoch.
     func applied(to recipe: SkySynthesis) -> SkySynthesis {
         var recipe = recipe
         recipe.fwhm *= seeing
@@ -43,7 +43,7 @@ struct EpochConditions {
         return recipe
     }
 
-    /// Pixels around the frame that some epoch may see; 0 for a single one.
+    /// The width in pixels of the border around the frame that some epoch may see; 0 for a single epoch.
     static func margin(_ recipe: SkySynthesis) -> Double {
         guard recipe.epochs > 1 else { return 0 }
         // A turn about the middle moves a corner by at most half the two sides times the angle.
@@ -51,9 +51,9 @@ struct EpochConditions {
         return (reach(of: recipe.dither) + swing).rounded(.up) + wings
     }
 
-    /// Pixels within which a star beyond the edge is seen by its wings.
+    /// The distance from the edge within which a star beyond it still has wings in the frame.
     private static let wings = 10.0
 
-    /// A uniform distribution of standard deviation 1 ends at the square root of 3.
+    /// The half-width of a uniform distribution: one of standard deviation 1 ends at the square root of 3.
     private static func reach(of dither: Double) -> Double { 3.0.squareRoot() * dither }
 }

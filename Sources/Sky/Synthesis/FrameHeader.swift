@@ -1,6 +1,6 @@
 import Glibc
 
-/// The cards that describe a frame, after those that FITS demands.
+/// The cards that describe a frame. They follow after those that FITS requires.
 struct FrameHeader {
     let cards: [FITSCard]
 
@@ -20,7 +20,7 @@ struct FrameHeader {
             FITSCard("SKYLEVEL", .real(seen.sky), "[adu] sky in the middle of the frame"),
             FITSCard("SEED", .unsigned(seen.seed), "seed of everything random"),
         ]
-        // What the plain recipe does not have is only told where it is there.
+        // A card for a feature that the plain recipe does not have is written only if the frame has the feature.
         if recipe.profile != .moffat {
             cards.append(FITSCard("PROFILE", .text(recipe.profile.rawValue), "what the seeing makes of a point"))
         }

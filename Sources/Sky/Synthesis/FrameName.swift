@@ -1,8 +1,9 @@
-/// The names of what belongs to a frame: `night/a.fits` has `night/a_truth.csv`, its second epoch is `night/a_e1.fits`.
+/// The names of the files of a frame: the truth of `night/a.fits` is `night/a_truth.csv`, and its second epoch is
+/// `night/a_e1.fits`.
 struct FrameName {
     /// The path without the ending of FITS files.
     let stem: String
-    /// The ending with its point; empty where there is none.
+    /// The ending with its point; empty if there is none.
     let ending: String
 
     init(_ path: String) {
@@ -15,12 +16,12 @@ struct FrameName {
         ending = ""
     }
 
-    /// The truth of the frame.
+    /// The name of the truth file.
     var truth: String { stem + "_truth.csv" }
 
-    /// The frame of one of several epochs, counted from 0.
+    /// The name of the frame of one of several epochs, counted from 0.
     func epoch(_ epoch: Int) -> String {
-        // What names no file is left as it is, for the writer to refuse.
+        // A path that names no file stays as it is, and the writer refuses it.
         guard !stem.hasSuffix("/"), !(stem + ending).isEmpty else { return stem + ending }
         return "\(stem)_e\(epoch)\(ending)"
     }

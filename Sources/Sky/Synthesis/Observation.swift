@@ -1,15 +1,15 @@
-/// How one frame sees the sources of the sky: where they are, how bright, how well.
+/// How one frame shows the sources of the sky: where they are, how bright, and how sharp.
 struct Observation {
     /// The recipe with the frame's own seeing, sky and zero point.
     let recipe: SkySynthesis
     /// The frame's own coordinates.
     let plane: TangentPlane
-    /// What the seeing makes of a point.
+    /// The image of a point source under the seeing.
     let point: any PointProfile
-    /// Counted from 0.
+    /// The number of the epoch, counted from 0.
     let epoch: Int
     private let pointArea: Double
-    /// Degrees by which a direction on the sky is turned against the first epoch's frame, from x towards y.
+    /// The angle in degrees, from x towards y, by which a direction on the sky is turned against the first epoch's frame.
     private let turn: Double
 
     init(_ recipe: SkySynthesis, _ conditions: EpochConditions) {
@@ -21,7 +21,7 @@ struct Observation {
         turn = -conditions.turn
     }
 
-    /// Noise of an empty pixel in ADU, never quite none.
+    /// The noise of an empty pixel in ADU, never exactly zero.
     var noise: Double { max(recipe.skyVariance.squareRoot(), 1e-3) }
 
     /// A source at a pixel position counted from 1, without flux.
@@ -56,7 +56,8 @@ struct Observation {
         0.5..<Double(recipe.width) + 0.5 ~= source.x && 0.5..<Double(recipe.height) + 0.5 ~= source.y
     }
 
-    /// Noise-equivalent area in pixels; of a galaxy that of the seeing and of a Gaussian with its half-light ellipse.
+    /// The noise-equivalent area in pixels. For a galaxy it is that of the seeing and of a Gaussian with the galaxy's
+    /// half-light ellipse.
     private func area(of source: TruthSource) -> Double {
         guard source.kind == .galaxy else { return pointArea }
         return pointArea + 6 * .pi * (0.6 * source.radius) * (0.6 * source.radius) * source.axisRatio

@@ -1,6 +1,6 @@
 import Glibc
 
-/// When an exposure began, in UTC.
+/// The time at which an exposure began, in UTC.
 struct ObservingTime {
     /// Seconds since the first exposure, which is at 6 hours on 1 January 2024.
     let seconds: Double
@@ -10,7 +10,7 @@ struct ObservingTime {
 
     /// `YYYY-MM-DDThh:mm:ss.sss` (FITS standard 4.0, section 9.1.1).
     var date: String {
-        // 1 January 2024, 6 hours, in POSIX seconds. Whole milliseconds, so that 59.9999 does not become 60.000.
+        // 1 January 2024, 6 hours, in POSIX seconds. The time is in whole milliseconds, so that 59.9999 does not become 60.000.
         let milliseconds = Int((seconds.clamped(to: 0...1e12) * 1000).rounded()) + 1_704_088_800_000
         var time = time_t(milliseconds / 1000)
         var parts = tm()
@@ -21,7 +21,7 @@ struct ObservingTime {
             + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)"
     }
 
-    /// The cards that say it.
+    /// The cards that give the time.
     var cards: [FITSCard] {
         [
             FITSCard("TIMESYS", .text("UTC"), "time system"),

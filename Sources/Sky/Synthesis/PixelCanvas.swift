@@ -10,7 +10,7 @@ package struct PixelCanvas {
         pixels = [Float](repeating: 0, count: width * height)
     }
 
-    /// The pixels of one axis within `reach` of `centre`; empty when the frame is not touched.
+    /// The pixels of one axis within `reach` of `centre`; empty if none of them lies in the frame.
     static func span(around centre: Double, reach: Double, size: Int) -> Range<Int> {
         let low = max((centre - reach).rounded(.up), 0)
         let high = min((centre + reach).rounded(.down), Double(size - 1))

@@ -14,13 +14,13 @@ extension SkySynthesis {
             header: FrameHeader(self, view).cards)
     }
 
-    /// The file of an epoch where the whole recipe is to be written to `path`: `field_e1.fits` for `field.fits`, and
-    /// `path` itself where there is only one.
+    /// The file of an epoch if the whole recipe is written to `path`: `field_e1.fits` for `field.fits`, and `path` itself if
+    /// there is only one epoch.
     public func path(of epoch: Int, for path: String) -> String {
         epochs > 1 ? FrameName(path).epoch(epoch) : path
     }
 
-    /// Stars, galaxies and what else is in the sky; the truth is what has its middle in the frame.
+    /// Paints stars, galaxies and everything else in the sky. The truth has the sources whose middles are in the frame.
     private func paintSky(_ view: Observation, on canvas: inout PixelCanvas) -> [TruthSource] {
         let sources: [TruthSource]
         if epochs > 1 {
@@ -29,7 +29,7 @@ extension SkySynthesis {
             let population = SkyPopulation(self, view)
             sources = population.stars() + population.galaxies()
         }
-        // Wings are cut where they drop out of sight: 2 % of the sky's noise for a star, less for each of the
+        // Wings are cut where they are no longer visible: at 2 % of the sky's noise for a star, and at less for each of the
         // Gaussians that add up to a galaxy.
         let noise = view.noise
         let seeing = view.point.mixture

@@ -2,11 +2,11 @@ import Base
 import Glibc
 
 extension SkySynthesis {
-    /// Refuses a recipe that cannot be made.
+    /// Refuses a recipe that cannot be rendered.
     ///
-    /// - Parameter memory: Bytes that this process may count on, of which a frame takes three quarters at most; `nil` for the
-    ///   machine's.
-    /// - Throws: `SkyError` naming the first value that is wrong and what it may be.
+    /// - Parameter memory: The number of bytes that this process may use; a frame may take three quarters of them. `nil` for
+    ///   the machine's memory.
+    /// - Throws: `SkyError` naming the first value that is wrong and the allowed values.
     public func validate(memory: UInt64? = nil) throws(SkyError) {
         try check("width", Double(width), 16...Double(Self.sideLimit), "pixels")
         try check("height", Double(height), 16...Double(Self.sideLimit), "pixels")
@@ -105,7 +105,7 @@ extension SkySynthesis {
         return pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : .max
     }
 
-    /// A frame that does not fit in memory is refused, rather than have the system kill the program half-way.
+    /// Refuses a frame that does not fit in memory, because the system would kill the program half-way otherwise.
     private func check(memory: UInt64) throws(SkyError) {
         let needed = width * height * MemoryLayout<Float>.size
         let available = Int(clamping: memory)

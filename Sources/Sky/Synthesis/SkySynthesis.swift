@@ -3,14 +3,14 @@ import Glibc
 /// A recipe for synthetic frames with known truth: stars and galaxies under a graded sky, with the noise and the
 /// blemishes of a CCD, once or in several epochs.
 ///
-/// The defaults are a minute with a one-metre class telescope. Equal recipes give equal frames.
+/// The defaults are those of a one-minute exposure with a one-metre class telescope. Equal recipes give equal frames.
 ///
 ///     var recipe = SkySynthesis()
 ///     recipe.seed = 7
 ///     try recipe.validate()
 ///     try recipe.render().write(to: "field.fits")
 ///
-/// Of several epochs each is rendered and written alone:
+/// With several epochs each is rendered and written alone:
 ///
 ///     recipe.epochs = 3
 ///     recipe.movers = 10
@@ -27,11 +27,11 @@ public struct SkySynthesis: Hashable, Sendable {
     public var stars: Int?
     /// Galaxies in the frame; `nil` takes 600 for every 2048 x 2048 pixels.
     public var galaxies: Int?
-    /// Everything random follows from it.
+    /// The seed of everything random.
     public var seed: UInt64 = 1
     /// Full width at half maximum of a star in pixels: the seeing.
     public var fwhm = 3.2
-    /// What the seeing makes of a point.
+    /// The image of a point source under the seeing.
     public var profile = StarProfile.moffat
     /// Level of the sky in ADU.
     public var sky = 800.0
@@ -73,10 +73,10 @@ public struct SkySynthesis: Hashable, Sendable {
     /// How pixels are stored: 8, 16 (unsigned, by `BZERO`), 32, 64, -32 or -64.
     public var bitpix = PixelFormat.float.rawValue
 
-    /// Frames of the same sky. Each has its own pointing, seeing, sky level, transparency and noise; the first has those
-    /// of the recipe.
+    /// The number of frames of the same sky. Each has its own pointing, seeing, sky level, transparency and noise; the first
+    /// has those of the recipe.
     public var epochs = 1
-    /// Standard deviation of the pointing along each axis in pixels; it never exceeds 1.8 times this.
+    /// Standard deviation of the pointing along each axis in pixels. The pointing never differs by more than 1.8 times this.
     public var dither = 5.0
     /// Seconds from the beginning of one epoch to that of the next.
     public var interval = 1800.0
@@ -94,11 +94,11 @@ public struct SkySynthesis: Hashable, Sendable {
     /// The default recipe.
     public init() {}
 
-    /// Most pixels of a frame: the indices of common FITS readers are 32-bit.
+    /// The largest number of pixels of a frame: common FITS readers have 32-bit indices.
     static let pixelLimit = 2_147_483_647
-    /// Most pixels of a side.
+    /// The largest number of pixels of a side.
     static let sideLimit = 100_000
-    /// Most stars or galaxies: their truth still fits beside the frame.
+    /// The largest number of stars or galaxies, so that their truth still fits beside the frame.
     static let sourceLimit = 5_000_000
 
     /// Number of stars that will be drawn.
@@ -110,13 +110,13 @@ public struct SkySynthesis: Hashable, Sendable {
     /// How pixels are stored.
     package var format: PixelFormat { PixelFormat(rawValue: bitpix) ?? .float }
 
-    /// Highest value of a pixel in ADU, by the saturation or by what can be stored; `nil` for none.
+    /// The highest value of a pixel in ADU, from the saturation or the format of the file; `nil` for none.
     var ceiling: Double? {
         let saturation = saturation > 0 ? saturation : nil
         return [saturation, format.ceiling].compactMap { $0 }.min()
     }
 
-    /// Magnitudes of transients and movers: with the other defaults they saturate nothing and are found.
+    /// Magnitudes of transients and movers. With the other defaults they saturate nothing and can be found.
     var clearMagnitudes: ClosedRange<Double> {
         min(brightest + 4, faintest - 2.2)...faintest - 2.2
     }
@@ -131,7 +131,7 @@ extension SkySynthesis {
         pow(10, -0.4 * (magnitude - zeroPoint)) * exposure
     }
 
-    /// Magnitude of a flux in ADU; what has no light gets that of a millionth of an ADU.
+    /// Magnitude of a flux in ADU. A source without light gets that of a millionth of an ADU.
     package func magnitude(flux: Double) -> Double {
         zeroPoint - 2.5 * log10(max(flux, 1e-6) / exposure)
     }
@@ -139,7 +139,7 @@ extension SkySynthesis {
     /// Signal to noise of a flux in ADU that fills a noise-equivalent area in pixels.
     package func signalToNoise(flux: Double, area: Double) -> Double {
         let variance = flux / gain + area * skyVariance
-        // Without sky and read noise an empty source has no noise either.
+        // Without sky and read noise, an empty source has no noise either.
         return variance > 0 ? flux / variance.squareRoot() : 0
     }
 }

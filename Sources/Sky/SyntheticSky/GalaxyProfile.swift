@@ -2,10 +2,10 @@ import Glibc
 
 /// The light of a galaxy as a sum of concentric elliptical Gaussians.
 ///
-/// A Gaussian convolved with a Gaussian is a Gaussian whose covariances add, so the seeing costs nothing
-/// (Hogg and Lang 2013, PASP 125, 719, who introduced such mixtures). The shares and variances here are our own
-/// non-negative least-squares fits of the surface brightness times r^2 to Sersic's law exp(-b r^(1/n)), in units of
-/// the half-light radius, and hold half their light within radius 1.
+/// A Gaussian convolved with a Gaussian is a Gaussian whose covariances add, so the seeing takes no extra time (Hogg and Lang
+/// 2013, PASP 125, 719, who introduced such mixtures). The shares and variances here are this project's own non-negative
+/// least-squares fits of the surface brightness times r^2 to Sersic's law exp(-b r^(1/n)), in units of the half-light radius.
+/// They have half their light within radius 1.
 struct GalaxyProfile {
     /// Shares of the flux and variances in squared half-light radii.
     let components: [(share: Double, variance: Double)]
@@ -16,7 +16,7 @@ struct GalaxyProfile {
         (0.145207, 2.8106),
     ])
 
-    /// A spheroid, n = 4, cut at 8 half-light radii: the light beyond, 4 %, is spread over the rest; its cusp inside a
+    /// A spheroid, n = 4, cut at 8 half-light radii. The light beyond, 4 %, is spread over the rest. Its cusp inside a
     /// hundredth of the radius is smoothed, far below any seeing.
     static let deVaucouleurs = GalaxyProfile(components: [
         (0.013253, 0.00055978), (0.037386, 0.0041102), (0.077072, 0.020199), (0.127611, 0.082396),
@@ -26,8 +26,8 @@ struct GalaxyProfile {
     /// Adds a galaxy convolved with the seeing.
     ///
     /// - Parameters:
-    ///   - shape: its truth: flux, radius, axis ratio and angle. The position is `x`, `y`, counted from 0.
-    ///   - floor: value below which a component's wing is left out.
+    ///   - shape: The galaxy's truth: flux, radius, axis ratio and angle. Its position is `x`, `y`, counted from 0.
+    ///   - floor: The value below which a component's wing is left out.
     func paint(
         _ shape: TruthSource, x: Double, y: Double, seeing: [(share: Double, variance: Double)], floor: Double,
         on canvas: inout PixelCanvas
@@ -40,7 +40,8 @@ struct GalaxyProfile {
             let u = component.variance * major
             let v = component.variance * minor
             for blur in seeing {
-                // A value at a pixel's centre stands for the mean over the pixel: a unit box has variance 1/12.
+                // The value at a pixel's centre stands for the mean over the pixel, which adds the variance of a unit box,
+                // 1/12.
                 let round = blur.variance + 1.0 / 12
                 let gaussian = EllipticalGaussian(
                     flux: shape.flux * component.share * blur.share,
@@ -64,7 +65,7 @@ struct EllipticalGaussian {
         let determinant = xx * yy - xy * xy
         let peak = flux / (2 * .pi * determinant.squareRoot())
         guard determinant > 0, peak > floor else { return }
-        // Where the Gaussian meets the floor: its exponent is -reach^2 / 2.
+        // The Gaussian reaches the floor where its exponent is -reach^2 / 2.
         let reach2 = 2 * log(peak / floor)
         let a = yy / determinant
         let b = -xy / determinant
@@ -74,7 +75,7 @@ struct EllipticalGaussian {
         canvas.pixels.withUnsafeMutableBufferPointer { pixels in
             for row in rows {
                 let dy = Double(row) - y
-                // The chord of the limiting ellipse on this row (completing the square in dx).
+                // This is the chord of the limiting ellipse on this row (by completing the square in dx).
                 let chord = ((reach2 - dy * dy / yy) / a).squareRoot()
                 guard chord > 0 else { continue }
                 let columns = PixelCanvas.span(around: x + dy * xy / yy, reach: chord, size: width)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The image of a point: a round Gaussian, each pixel holding the light that falls into it.
+/// The image of a point source: a round Gaussian. Each pixel has the light that falls into it.
 struct GaussianProfile: PointProfile {
     /// Full width at half maximum in pixels.
     let fwhm: Double
@@ -15,7 +15,7 @@ struct GaussianProfile: PointProfile {
     /// Standard deviation of a Gaussian of full width at half maximum `fwhm`.
     static func sigma(fwhm: Double) -> Double { fwhm / (8 * log(2.0)).squareRoot() }
 
-    /// The light of a pixel is a product of two differences of error functions, one a column and one a row.
+    /// The light of a pixel is a product of two differences of error functions, one for the column and one for the row.
     func paint(x: Double, y: Double, flux: Double, floor: Double, on canvas: inout PixelCanvas) {
         let peak = flux / (2 * .pi * sigma * sigma)
         let reach = max(sigma * (2 * log(max(peak / floor, 1))).squareRoot(), 2.5 * fwhm).rounded(.up)
@@ -43,7 +43,7 @@ struct GaussianProfile: PointProfile {
 
     var mixture: [(share: Double, variance: Double)] { [(share: 1, variance: sigma * sigma)] }
 
-    /// exp(-r^2 / 2 sigma^2) of the light falls beyond r: at five sigma four millionths.
+    /// Beyond r falls exp(-r^2 / 2 sigma^2) of the light, which is four millionths at five sigma.
     var reach: Double { 5 * sigma }
 
     func share(dx: Double, dy: Double) -> Double { share(dx) * share(dy) }

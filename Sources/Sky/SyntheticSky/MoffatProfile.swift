@@ -1,9 +1,9 @@
 import Glibc
 
-/// The image of a point: a Moffat function of exponent 3, close to real seeing with its broad wings
-/// (Moffat 1969, A&A 3, 455; Trujillo et al. 2001, MNRAS 328, 977).
+/// The image of a point source: a Moffat function of exponent 3, which is close to real seeing with its broad wings (Moffat
+/// 1969, A&A 3, 455; Trujillo et al. 2001, MNRAS 328, 977).
 ///
-/// I(r) = 2 / (pi alpha^2) (1 + r^2/alpha^2)^-3, which holds unit flux.
+/// I(r) = 2 / (pi alpha^2) (1 + r^2/alpha^2)^-3, which has unit flux.
 struct MoffatProfile: PointProfile {
     /// Full width at half maximum in pixels.
     let fwhm: Double
@@ -25,8 +25,8 @@ struct MoffatProfile: PointProfile {
         return min(max(wing.rounded(.up), (2.5 * fwhm).rounded(.up)), 1000)
     }
 
-    /// Adds a point source. Pixels near the centre are averaged over 3 x 3 points; farther out the
-    /// profile is straight enough for one.
+    /// Adds a point source. Pixels near the centre are averaged over 3 x 3 points. Farther out the profile is straight enough
+    /// for one point.
     func paint(x: Double, y: Double, flux: Double, floor: Double, on canvas: inout PixelCanvas) {
         let reach = radius(flux: flux, floor: floor)
         let columns = PixelCanvas.span(around: x, reach: reach, size: canvas.width)
@@ -76,10 +76,10 @@ struct MoffatProfile: PointProfile {
 
     /// The profile as a sum of round Gaussians, for convolving galaxies: shares of the flux and variances in pixels^2.
     ///
-    /// (1 + s)^-3 = 1/2 integral of t^2 e^-t e^-ts dt: a Moffat function *is* a mixture of Gaussians of variance
-    /// alpha^2 / 2t with weight t e^-t, and generalised Gauss-Laguerre quadrature picks the best few of them
-    /// (Abramowitz and Stegun 25.4.45 with exponent 1). Four nodes follow the profile to 1.5 % out to r = alpha and
-    /// keep its centre and its flux exactly; only the far wings, lost in a galaxy's own light, are short.
+    /// (1 + s)^-3 = 1/2 integral of t^2 e^-t e^-ts dt: a Moffat function *is* a mixture of Gaussians of variance alpha^2 / 2t
+    /// with weight t e^-t, and generalised Gauss-Laguerre quadrature selects the best few of them (Abramowitz and Stegun
+    /// 25.4.45 with exponent 1). Four nodes follow the profile to 1.5 % out to r = alpha, and keep its centre and its flux
+    /// exactly. Only the far wings are too faint, and these are lost in a galaxy's own light.
     var mixture: [(share: Double, variance: Double)] {
         [
             (0.446870594, 0.743291927), (0.477635773, 2.571635008), (0.074177784, 5.731178752),
@@ -87,10 +87,11 @@ struct MoffatProfile: PointProfile {
         ].map { (share: $0.0, variance: alpha * alpha / (2 * $0.1)) }
     }
 
-    /// (1 + r^2/alpha^2)^-2 of the light falls beyond r: at eight widths 0.02 %.
+    /// Beyond r falls (1 + r^2/alpha^2)^-2 of the light, which is 0.02 % at eight widths.
     var reach: Double { 8 * fwhm }
 
-    /// Near the centre the mean over 5 x 5 points of the pixel, farther out the value in its middle.
+    /// The share of a pixel. Near the centre it is the mean over 5 x 5 points of the pixel, farther out the value in its
+    /// middle.
     func share(dx: Double, dy: Double) -> Double {
         let scale = 1 / (alpha * alpha)
         func value(_ x: Double, _ y: Double) -> Double {

@@ -2,10 +2,10 @@ import Glibc
 
 /// A minor planet: a point source that moves along a great circle at a constant rate.
 struct Mover {
-    /// Where it is in the first epoch, with its rate and heading there.
+    /// The mover in the first epoch, with its rate and heading there.
     let source: TruthSource
 
-    /// The movers of a field, all in the first epoch's frame then.
+    /// The movers of a field. All of them are in the frame of the first epoch.
     static func draw(_ observation: Observation, firstID: Int) -> [Mover] {
         let recipe = observation.recipe
         guard recipe.epochs > 1 else { return [] }
@@ -23,7 +23,7 @@ struct Mover {
         }
     }
 
-    /// The mover after some hours: the point at a distance and heading from the first, by the law of cosines and the
+    /// The mover after some hours: the point at a distance and a heading from the first position, by the law of cosines and the
     /// law of sines on the sphere.
     func after(hours: Double) -> TruthSource {
         let radian = Double.pi / 180
@@ -32,7 +32,7 @@ struct Mover {
         let north = cos(source.heading * radian)
         let height = sStart * cos(distance) + cStart * sin(distance) * north
         let east = sin(source.heading * radian) * sin(distance)
-        // What is left of the unit vector along the starting meridian, away from the pole.
+        // This is the part of the unit vector along the starting meridian, away from the pole.
         let meridian = cStart * cos(distance) - sStart * sin(distance) * north
         var moved = source
         moved.delta = atan2(height, (east * east + meridian * meridian).squareRoot()) / radian

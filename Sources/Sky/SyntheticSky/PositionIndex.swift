@@ -1,6 +1,6 @@
-/// Finds the nearest of many positions, at most `cell` away, in a time that does not depend on how many there are.
+/// Finds the nearest of many positions, at most `cell` away, in a time that does not depend on their number.
 ///
-/// A table of square cells: whatever lies within `cell` of a point is in the point's own cell or one of its eight
+/// It is a table of square cells. A position within `cell` of a point is in the point's own cell or in one of its eight
 /// neighbours.
 struct PositionIndex {
     private struct Cell: Hashable {
@@ -12,7 +12,7 @@ struct PositionIndex {
     private let positions: [(x: Double, y: Double)]
     private var cells: [Cell: [Int]] = [:]
 
-    /// Positions that are not finite, or beyond any image, are left out: nothing is near them.
+    /// Positions that are not finite, or lie beyond any image, are left out, because no point is near them.
     init(_ positions: [(Double, Double)], cell: Double) {
         self.positions = positions.map { (x: $0.0, y: $0.1) }
         self.cell = cell
@@ -43,7 +43,7 @@ struct PositionIndex {
     }
 
     private func place(_ x: Double, _ y: Double) -> Cell? {
-        // Also false for NaN. The bound keeps the conversion to Int from trapping.
+        // The test is also false for NaN. The limit keeps the conversion to Int from trapping.
         guard abs(x) < 1e12, abs(y) < 1e12 else { return nil }
         return Cell(column: Int((x / cell).rounded(.down)), row: Int((y / cell).rounded(.down)))
     }

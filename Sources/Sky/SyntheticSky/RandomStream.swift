@@ -1,9 +1,9 @@
 import Glibc
 
-/// A seeded generator for one purpose: xoshiro256** (Blackman and Vigna 2021, ACM Trans. Math. Softw. 47, 36),
-/// its state filled by SplitMix64 as its authors advise.
+/// A seeded generator for one purpose: xoshiro256** (Blackman and Vigna 2021, ACM Trans. Math. Softw. 47, 36). SplitMix64 fills
+/// its state, as its authors advise.
 ///
-/// Not the standard library's generator: a frame must be the same on every machine and with every Swift release.
+/// It is not the standard library's generator, because a frame must be the same on every machine and with every Swift release.
 package struct RandomStream: RandomNumberGenerator {
     private var s0: UInt64
     private var s1: UInt64
@@ -12,19 +12,19 @@ package struct RandomStream: RandomNumberGenerator {
     /// The second deviate of the last pair that `normal()` made.
     private var spare: Double?
 
-    /// What is drawn from a stream.
+    /// The purpose of a stream.
     package enum Purpose: UInt64 {
         case stars = 1
         case galaxies, noise, conditions, transients, movers, variables, cosmicRays, trails, badBlock, injected
     }
 
-    /// The stream for one purpose, in one of several epochs where it is drawn anew in each.
+    /// The stream for one purpose. A purpose whose numbers are new in each epoch has one stream for each epoch.
     init(seed: UInt64, _ purpose: Purpose, epoch: Int = 0) {
         self.init(seed: seed, purpose: purpose.rawValue | UInt64(truncatingIfNeeded: epoch) << 32)
     }
 
-    /// - Parameter purpose: streams of one seed and different purposes are independent, so that more galaxies leave
-    ///   the stars where they are.
+    /// - Parameter purpose: Streams of one seed and different purposes are independent, so that more galaxies do not move the
+    ///   stars.
     init(seed: UInt64, purpose: UInt64) {
         var state = seed ^ Self.scrambled(purpose &* 0x9E37_79B9_7F4A_7C15)
         func next() -> UInt64 {
@@ -68,12 +68,13 @@ package struct RandomStream: RandomNumberGenerator {
         low + (high - low) * uniform()
     }
 
-    /// Between two positive numbers, as often between 1 and 2 as between 2 and 4.
+    /// A number between two positive ones, evenly distributed in its logarithm: it is as often between 1 and 2 as between 2 and
+    /// 4.
     mutating func logUniform(_ range: ClosedRange<Double>) -> Double {
         exp(uniform(log(range.lowerBound), log(range.upperBound)))
     }
 
-    /// One of the numbers 0..<`count`; 0 for no number at all.
+    /// One of the numbers 0..<`count`; 0 if `count` is 0.
     package mutating func index(_ count: Int) -> Int {
         min(Int(uniform() * Double(max(count, 0))), max(count - 1, 0))
     }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The trail of a satellite that crosses the frame while it is exposed: a straight line, as wide as the seeing.
+/// The trail of a satellite that crosses the frame during the exposure: a straight line, as wide as the seeing.
 struct SatelliteTrail {
-    /// A point of it in pixels, counted from 0.
+    /// A point of the trail in pixels, counted from 0.
     let x: Double
     let y: Double
     /// Direction in degrees from x towards y.
     let angle: Double
     /// Standard deviation of its cross-section in pixels.
     let sigma: Double
-    /// ADU of a pixel in its middle.
+    /// The ADU of a pixel in the middle of the trail.
     let brightness: Double
 
     /// The trails of an epoch. Each passes through the inner half of the frame, at any angle.
@@ -24,7 +24,7 @@ struct SatelliteTrail {
         }
     }
 
-    /// Where the trail is in the frame: how far along it from its point the frame's edges lie, in pixels.
+    /// The part of the trail inside the frame: the distances along the trail from its point to the frame's edges, in pixels.
     func chord(width: Int, height: Int) -> ClosedRange<Double> {
         var low = -Double.greatestFiniteMagnitude
         var high = Double.greatestFiniteMagnitude
@@ -38,9 +38,9 @@ struct SatelliteTrail {
 
     /// Adds the trail.
     ///
-    /// - Returns: its light in the frame, in ADU.
+    /// - Returns: The trail's light in the frame, in ADU.
     func paint(floor: Double, on canvas: inout PixelCanvas) -> Double {
-        // As for galaxies, the mean over a pixel is the value of a Gaussian wider by the variance of a unit box.
+        // As for galaxies, the mean over a pixel is the value of a Gaussian that is wider by the variance of a unit box.
         let variance = sigma * sigma + 1.0 / 12
         let peak = brightness * sigma / variance.squareRoot()
         guard peak > floor else { return 0 }
@@ -66,8 +66,8 @@ struct SatelliteTrail {
         return flux
     }
 
-    /// The truth about it, once its light is known. The noise-equivalent area of a line of Gaussian cross-section is its
-    /// length times 2 sqrt(pi) sigma.
+    /// The truth about the trail, once its light is known. The noise-equivalent area of a line with a Gaussian cross-section is
+    /// its length times 2 sqrt(pi) sigma.
     func truth(flux: Double, in recipe: SkySynthesis, plane: TangentPlane) -> TruthSource {
         let chord = chord(width: recipe.width, height: recipe.height)
         let middle = 0.5 * (chord.lowerBound + chord.upperBound)

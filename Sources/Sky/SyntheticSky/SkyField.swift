@@ -1,4 +1,4 @@
-/// Everything in the sky in and around the frames of several epochs, each source with a number that it keeps.
+/// All sources in the sky in and around the frames of several epochs, each with a number that it keeps.
 struct SkyField {
     private let recipe: SkySynthesis
     private let stars: [TruthSource]
@@ -20,7 +20,7 @@ struct SkyField {
         movers = Mover.draw(first, firstID: next + transients.count)
     }
 
-    /// What is there in an epoch, as that epoch's frame sees it, in the frame or near it.
+    /// The sources of an epoch, as that epoch's frame shows them, in the frame or near it.
     func sources(in observation: Observation) -> [TruthSource] {
         let epoch = observation.epoch
         let hours = Double(epoch) * recipe.interval / 3600

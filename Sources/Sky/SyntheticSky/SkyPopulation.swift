@@ -1,19 +1,19 @@
 import Glibc
 
-/// Draws the stars and galaxies of a field: where they are, how bright, of what shape.
+/// Draws the stars and galaxies of a field, with their positions, magnitudes and shapes.
 struct SkyPopulation {
     private let recipe: SkySynthesis
     private let observation: Observation
     private let margin: Double
 
-    /// - Parameter margin: pixels around the frame that are filled as densely as the frame.
+    /// - Parameter margin: The width in pixels of a border around the frame that is filled as densely as the frame.
     init(_ recipe: SkySynthesis, _ observation: Observation, margin: Double = 0) {
         self.recipe = recipe
         self.observation = observation
         self.margin = margin
     }
 
-    /// The stars: uniform over the frame, the number growing with the magnitude.
+    /// The stars, which are uniform over the frame; their number grows with the magnitude.
     func stars() -> [TruthSource] {
         var random = RandomStream(seed: recipe.seed, .stars)
         return (0..<filling(recipe.starCount)).map { _ in
@@ -40,7 +40,7 @@ struct SkyPopulation {
         }
     }
 
-    /// So many sources in the frame, and as many for its area around it.
+    /// The number of sources in the frame and the border, if the frame alone has `count`.
     private func filling(_ count: Int) -> Int {
         let (width, height) = (Double(recipe.width), Double(recipe.height))
         let share = (width + 2 * margin) * (height + 2 * margin) / (width * height)
@@ -60,7 +60,7 @@ struct SkyPopulation {
     static func magnitude(_ u: Double, _ range: ClosedRange<Double>, slope: Double) -> Double {
         let span = range.upperBound - range.lowerBound
         let rate = slope * log(10.0)
-        // The limit of a flat distribution; the general formula would divide 0 by 0.
+        // This is the limit for a flat distribution; the general formula would divide 0 by 0.
         guard rate * span > 1e-9 else { return range.lowerBound + u * span }
         return range.lowerBound + log(1 + u * (exp(rate * span) - 1)) / rate
     }

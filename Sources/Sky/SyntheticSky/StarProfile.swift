@@ -1,8 +1,8 @@
-/// What the seeing makes of a point.
+/// The image of a point source under the seeing.
 public enum StarProfile: String, Sendable, CaseIterable {
     /// A Moffat function of exponent 3, with the broad wings of real seeing.
     case moffat
-    /// A Gaussian, whose light ends where its formulas say.
+    /// A Gaussian, whose light ends where its formula says.
     case gaussian
 
     /// The profile of the given full width at half maximum in pixels.
@@ -14,7 +14,7 @@ public enum StarProfile: String, Sendable, CaseIterable {
     }
 }
 
-/// The image of a point of unit flux.
+/// The image of a point source of unit flux.
 package protocol PointProfile {
     /// Full width at half maximum in pixels.
     var fwhm: Double { get }
@@ -30,6 +30,6 @@ package protocol PointProfile {
     /// Share of the light that falls into the pixel whose centre is this far from the source's.
     func share(dx: Double, dy: Double) -> Double
 
-    /// Adds a point source at `x`, `y`, counted from 0, leaving out what falls below `floor` a pixel.
+    /// Adds a point source at `x`, `y`, counted from 0. Light below `floor` in a pixel is left out.
     func paint(x: Double, y: Double, flux: Double, floor: Double, on canvas: inout PixelCanvas)
 }

@@ -39,7 +39,7 @@ struct TangentPlane {
     }
 
     /// The pixel position, counted from 1, of a place on the sky in degrees; `nil` for the far half of the sky, which the
-    /// projection does not reach.
+    /// projection does not cover.
     func pixel(alpha lon: Double, delta lat: Double) -> (x: Double, y: Double)? {
         let radian = Double.pi / 180
         let (s, c) = (sin(delta * radian), cos(delta * radian))
@@ -55,7 +55,7 @@ struct TangentPlane {
         )
     }
 
-    /// The cards that describe it.
+    /// The cards that describe the projection.
     var cards: [FITSCard] {
         [
             FITSCard("RADESYS", .text("ICRS"), "celestial reference system"),

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A point source that is there in some epochs only: a supernova, or a star that fell asleep.
+/// A point source that is present in some epochs only: a supernova, or a star that faded away.
 struct Transient {
-    /// As if it were there in the first epoch.
+    /// The source in the first epoch's frame, even if it is not present in that epoch.
     let source: TruthSource
-    /// The epochs in which it is there.
+    /// The epochs in which the source is present.
     let epochs: Range<Int>
 
-    /// Half-light radii from the middle of its host, along the ellipse that its light has there.
+    /// The distance from the middle of its host in half-light radii, along the ellipse of the host's light.
     private static let outskirts = 1.0...2.5
 
-    /// The transients of a field. Every second one is on the outskirts of a galaxy; one of four is there from the
-    /// beginning and vanishes, the others appear in a later epoch and may vanish again.
+    /// The transients of a field. Every second one is on the outskirts of a galaxy. One of four is present from the beginning
+    /// and vanishes; the others appear in a later epoch and may vanish again.
     ///
-    /// - Parameter galaxies: with their ids, in the first epoch's frame.
+    /// - Parameter galaxies: The galaxies with their ids, in the first epoch's frame.
     static func draw(_ observation: Observation, galaxies: [TruthSource], firstID: Int) -> [Transient] {
         let recipe = observation.recipe
         guard recipe.epochs > 1, recipe.transients > 0 else { return [] }
@@ -40,7 +40,7 @@ struct Transient {
             var source = observation.unmeasured(.transient, x: x, y: y, magnitude: magnitude)
             source.id = firstID + number
             source.host = host
-            // Two of every eight: one with a host, one without.
+            // These are two of every eight, one with a host and one without.
             let vanishes = number % 8 == 2 || number % 8 == 5
             return Transient(source: source, epochs: vanishes ? 0..<change : change..<end)
         }

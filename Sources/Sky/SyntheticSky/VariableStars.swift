@@ -1,14 +1,14 @@
 /// The stars of a field whose magnitude changes from epoch to epoch.
 struct VariableStars {
     private let recipe: SkySynthesis
-    /// Places in the list of stars.
+    /// The places of the variable stars in the list of stars.
     private let places: [Int]
 
-    /// Magnitudes by which a star may differ from the first epoch.
+    /// The range of magnitudes by which a star may differ from the first epoch.
     private static let changes = 0.4...1.5
 
-    /// Draws them among the stars, in the frame and bright enough to be found; among the others only where these are too
-    /// few.
+    /// Draws the variable stars among those that are in the frame and bright enough to be found, and among the others only if
+    /// these are too few.
     init(_ observation: Observation, stars: [TruthSource]) {
         recipe = observation.recipe
         guard recipe.epochs > 1, recipe.variables > 0 else {
@@ -23,7 +23,7 @@ struct VariableStars {
         places = Array((random.shuffled(clear) + random.shuffled(others)).prefix(recipe.variables))
     }
 
-    /// Changes the magnitudes of `stars` to those of an epoch, drawn anew in each; the first is the reference.
+    /// Changes the magnitudes of `stars` to those of an epoch. They are drawn anew in each epoch; the first is the reference.
     func apply(to stars: inout [TruthSource], epoch: Int) {
         guard epoch > 0, !places.isEmpty else { return }
         var random = RandomStream(seed: recipe.seed, .variables, epoch: epoch)

@@ -1,7 +1,7 @@
 import Base
 
 extension CatalogueColumn {
-    /// Columns that a catalogue has where they are asked for.
+    /// The columns that a catalogue has only if the user asks for them.
     package static let further: [CatalogueColumn] = [
         .init("MAG_ISO", "mag", .measure(decimals: 4), "Magnitude above the threshold", ucd: "phot.mag") {
             $0.magnitude($0.source.fluxIsophotal)
@@ -66,9 +66,10 @@ extension CatalogueColumn {
         },
     ]
 
-    /// Names with their place in parentheses, as SExtractor's vectors, are many columns here.
+    /// Checks the names of columns. A name with an index in parentheses, as SExtractor's vectors have it, stands for a column
+    /// of its own here.
     ///
-    /// - Throws: `.badInput` where a name is no column's, or there twice; `nil` stands for the usual columns.
+    /// - Throws: `.badInput` if a name is not a column's, or occurs twice. `nil` stands for the usual columns.
     package static func check(_ names: [String]?, apertures: Int) throws(SkyError) {
         guard let names else { return }
         let known = usual(apertures: apertures) + further
@@ -86,7 +87,7 @@ extension CatalogueColumn {
 }
 
 extension CatalogueRow {
-    /// Magnitudes per square arcsecond of a pixel's value, or per pixel in an image without coordinates.
+    /// The magnitude per square arcsecond of a pixel's value, or per pixel in an image without coordinates.
     fileprivate func surfaceBrightness(_ value: Double) -> Double? {
         guard let area = source.further?.pixelArea, area > 0 else { return nil }
         return magnitude(value / area)

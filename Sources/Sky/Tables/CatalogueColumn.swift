@@ -2,15 +2,15 @@ import Base
 
 /// One column of a catalogue: its name, unit and meaning, and how its numbers are written.
 ///
-/// `all` is the only list of columns; every format writes these, in this order, or those of them and of `further` that were
-/// asked for. Of several apertures each has columns of its
-/// own, the second and later with a number behind the name, as SExtractor's text catalogues have them when they are read.
+/// `all` is the only list of columns. Every format writes these columns, in this order, or those of them and of `further` that
+/// the user asks for. Each of several apertures has columns of its own; the names of the second and later ones end with a
+/// number, as in SExtractor's text catalogues when a program reads them.
 package struct CatalogueColumn: Sendable {
     /// How a number is kept in a FITS table and printed in a CSV file.
     package enum Form: Hashable {
         /// A whole number; 32 bits in FITS.
         case integer
-        /// A position, with this many decimals; 64 bits in FITS, because 32 bits of a right ascension are 0.05".
+        /// A position, with this many decimals; 64 bits in FITS, because 32 bits resolve a right ascension only to 0.05".
         case position(decimals: Int)
         /// A measurement, with this many decimals; 32 bits in FITS, as SExtractor writes them.
         case measure(decimals: Int)
@@ -27,11 +27,11 @@ package struct CatalogueColumn: Sendable {
     /// One line of explanation.
     package let summary: String
     package let form: Form
-    /// What kind of quantity it is (IVOA's list of unified content descriptors); empty where there is no word for it.
+    /// The kind of quantity (IVOA's list of unified content descriptors); empty if the list has no word for it.
     let ucd: String
-    /// The value of a source; `nil` where it has none.
+    /// The value of a source; `nil` if the source has none.
     package let value: @Sendable (CatalogueRow) -> Double?
-    /// What it needs that is measured only where somebody asks for it.
+    /// The measures that the column needs and that are made only if a column asks for them.
     let measures: FurtherMeasures
 
     init(
@@ -51,8 +51,8 @@ package struct CatalogueColumn: Sendable {
     /// The columns of a catalogue, in SExtractor's names and units (its manual, "Measurements").
     ///
     /// - Parameters:
-    ///   - names: Those that are asked for; `nil` for the usual ones. Names that there are none of are left out.
-    ///   - unit: of fluxes, that of the image's pixels.
+    ///   - names: The names of the columns that the user asks for; `nil` for the usual ones. Unknown names are left out.
+    ///   - unit: The unit of fluxes, which is that of the image's pixels.
     package static func all(
         _ names: [String]? = nil, apertures: Int, withFile: Bool, unit: String = "count"
     ) -> [CatalogueColumn] {
@@ -65,7 +65,7 @@ package struct CatalogueColumn: Sendable {
         return unit == "count" ? columns : columns.map { $0.unit == "count" ? $0.with(unit: unit) : $0 }
     }
 
-    /// Those of a catalogue of which nobody has chosen any.
+    /// The columns of a catalogue if the user chooses none.
     static func usual(apertures: Int) -> [CatalogueColumn] {
         positions + automatic + (0..<apertures).flatMap(aperture) + shape
     }
@@ -74,12 +74,12 @@ package struct CatalogueColumn: Sendable {
         CatalogueColumn(name, unit, form, summary, ucd: ucd, measures: measures, value)
     }
 
-    /// Leads from a catalogue of several images to that of one.
+    /// The column that leads from a catalogue of several images to that of one.
     private static let numberInFile = CatalogueColumn(
         "NUMBER_IN_FILE", "", .integer, "Running number among the sources of its image", ucd: "meta.id"
     ) { Double($0.numberInImage) }
 
-    /// The image's name, which is no number.
+    /// The column of the image's name, which is not a number.
     private static let file = CatalogueColumn("FILE", "", .text, "Image that it was found in", ucd: "meta.id;meta.file")
     { _ in
         nil
@@ -227,22 +227,22 @@ package struct CatalogueColumn: Sendable {
     /// The characters of a column of text.
     package func text(_ row: CatalogueRow) -> String { row.image }
 
-    /// Appends the value of `row` as text, in quotes where a comma or the like is in it; nothing where there is none.
+    /// Appends the value of `row` as text, in quotes if it contains a comma or the like; nothing if there is no value.
     package func append(_ row: CatalogueRow, to bytes: inout [UInt8]) {
         if form == .text {
             var text = text(row)
-            // Nearly all names are of plain characters.
+            // Nearly all names have plain characters only.
             guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || !(0x20..<0x7F).contains($0) }) else {
                 bytes += text.utf8
                 return
             }
-            // CSV has no escapes, and is looked at in terminals.
+            // CSV has no escapes, and people read it in terminals, so characters that cannot be shown are replaced.
             text = PrintableText.whole(text)
             guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C }) else {
                 bytes += text.utf8
                 return
             }
-            // RFC 4180: quotes inside are doubled.
+            // Quotes inside are doubled (RFC 4180).
             bytes.append(0x22)
             for byte in text.utf8 { bytes += byte == 0x22 ? [0x22, 0x22] : [byte] }
             bytes.append(0x22)

@@ -10,12 +10,12 @@ public enum CatalogueFormat: String, CaseIterable, Sendable {
     case ecsv
     /// The Virtual Observatory's XML, for Aladin and TOPCAT.
     case votable
-    /// An object a line.
+    /// One JSON object in each line.
     case ndjson
-    /// DS9's regions.
+    /// Regions for DS9.
     case regions = "reg"
 
-    /// What a file's name ends with that is chosen by us.
+    /// The ending of the file names that this program chooses itself.
     public var ending: String {
         switch self {
         case .fits: ".cat.fits"
@@ -28,7 +28,7 @@ public enum CatalogueFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// By the ending of a file's name, whatever its case; `nil` for one that no catalogue has.
+    /// The format by the ending of a file's name, in capitals or not; `nil` if no catalogue has this ending.
     public init?(path: String) {
         guard let name = path.split(separator: "/", omittingEmptySubsequences: false).last, name.contains("."),
             let ending = name.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased()

@@ -1,14 +1,15 @@
 import Base
 
-/// What decided a catalogue, as every format tells it: a FITS keyword, and what it means.
+/// The parameters of a catalogue, which every format writes: each is a FITS keyword with its meaning.
 extension CatalogueTable {
-    /// The program, the images and the configuration, each of the latter with the name of SExtractor's parameter.
+    /// The program, the images and the configuration. The comment of each value of the configuration names SExtractor's
+    /// parameter.
     var parameters: [FITSCard] {
         let scan = configuration
         let isOneCamera = Set(sections.map { camera(of: $0, "") }).count <= 1
         var cards = [FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this")]
         for (index, section) in sections.enumerated() {
-            // Eight characters are all that a keyword may have.
+            // A keyword may have only eight characters, so the number must be short.
             let number = sections.count > 1 ? "\(index + 1)" : ""
             cards.append(FITSCard("IMAGE" + number, .text(section.image), "image that was scanned"))
             if let digest = section.digest {
@@ -16,7 +17,7 @@ extension CatalogueTable {
                     FITSCard(number.isEmpty ? "SHA256" : "DIGST" + number, .text(digest), "SHA-256 of its file"))
             }
             for companion in section.companions {
-                // Of several images each has its number, for which there must be room.
+                // With several images each keyword ends with a number, so there must be room for it.
                 let keyword = number.isEmpty ? companion.keyword : companion.briefKeyword + number
                 cards.append(FITSCard(keyword, .text(companion.path), companion.comment))
                 if let digest = companion.digest {
@@ -62,7 +63,7 @@ extension CatalogueTable {
         cards += scan.apertureDiameters.enumerated().map {
             FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
         }
-        // A table without images is one of the configuration alone.
+        // A table without images has only the parameters of the configuration.
         if isOneCamera { cards += camera(of: sections.first ?? Section(image: "", sources: []), "") }
         return cards + [
             FITSCard("SECTOR", .integer(scan.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image"),
@@ -70,7 +71,7 @@ extension CatalogueTable {
         ]
     }
 
-    /// What is known of the camera, by the configuration or else the image's header.
+    /// The camera's values, from the configuration or else from the image's header.
     private func camera(of section: Section, _ number: String) -> [FITSCard] {
         let (scan, keywords) = (configuration(of: section), section.keywords)
         func origin(_ given: Double?, _ number: ImageKeywords.Number?) -> String {
@@ -93,7 +94,7 @@ extension CatalogueTable {
 
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
-    /// Images that a header names; of more the column FILE tells.
+    /// The largest number of images that a header names; for more images the column FILE gives the names.
     private static let imageLimit = 999
 }
 
@@ -115,12 +116,12 @@ extension ImageLayer {
 }
 
 extension ImageKeywords {
-    /// Tells the card of a date from others.
+    /// The comment that distinguishes the card of a date from others.
     static let dateComment = "when it was taken"
 
-    /// When, of what and through what an image was taken, as its header says.
+    /// When the image was taken, what it shows and through which filter, by its header.
     ///
-    /// - Parameter number: of the image among several; keywords then leave room for three digits.
+    /// - Parameter number: The number of the image among several; the keywords then leave room for three digits.
     fileprivate func cards(_ number: String) -> [FITSCard] {
         func card(_ alone: String, _ brief: String, _ value: FITSCard.Value?, _ comment: String) -> FITSCard? {
             value.map { FITSCard(number.isEmpty ? alone : brief + number, $0, comment) }
@@ -143,12 +144,12 @@ extension FITSCard {
         case .text(let text): text
         case .integer(let number): "\(number)"
         case .unsigned(let number): "\(number)"
-        // With a point, without which 5e-05 is no number to YAML 1.1.
+        // The number has a decimal point, because 5e-05 without one is not a number in YAML 1.1.
         case .real(let number): "\(number)".contains(".") ? "\(number)" : "\(number)".replacing("e", with: ".0e")
         }
     }
 
-    /// The comment's unit, in brackets in front of it, and the rest; without what is no unit to others (VOUnits 1.0).
+    /// The unit in brackets at the start of the comment, and the rest. Units that VOUnits 1.0 does not know are not separated.
     var unitAndMeaning: (unit: String, meaning: String) {
         guard comment.hasPrefix("["), let end = comment.firstIndex(of: "]") else { return ("", comment) }
         let unit = String(comment[comment.index(after: comment.startIndex)..<end])

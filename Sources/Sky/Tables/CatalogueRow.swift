@@ -1,8 +1,8 @@
 import Glibc
 
-/// A source as a line of the catalogue, with what follows from its measurements.
+/// A source as a line of the catalogue, with the values that follow from its measurements.
 ///
-/// A class: each column goes over all rows, and would otherwise copy the lists and texts in each.
+/// It is a class because each column goes over all rows, and a value would have its lists and texts copied each time.
 package final class CatalogueRow: Sendable {
     /// Place in the catalogue, from 1 (`NUMBER`).
     package let number: Int
@@ -11,7 +11,7 @@ package final class CatalogueRow: Sendable {
     package let source: Source
     /// Magnitude of one unit of flux.
     package let zeroPoint: Double
-    /// Name of the image that it is from.
+    /// The name of the image in which the source was found.
     package let image: String
 
     init(number: Int, numberInImage: Int, source: Source, zeroPoint: Double, image: String) {
@@ -19,7 +19,7 @@ package final class CatalogueRow: Sendable {
         (self.zeroPoint, self.image) = (zeroPoint, image)
     }
 
-    /// Pogson's magnitude, zero point - 2.5 log10(flux); `nil` where the flux has no logarithm.
+    /// Pogson's magnitude, zero point - 2.5 log10(flux); `nil` if the flux has no logarithm.
     package func magnitude(_ flux: Double) -> Double? {
         flux > 0 ? zeroPoint - 2.5 * log10(flux) : nil
     }

@@ -16,20 +16,20 @@ extension CatalogueTable {
     public func writeLDAC(to path: String) throws(SkyError) {
         try FITSWriter.write(to: path) { writer in
             for section in sections {
-                // SCAMP looks for the end of the header.
+                // SCAMP expects an END card at the end of the header.
                 let cards = (section.header + ["END"]).map(Self.padded)
                 writer.table(
                     rows: 1, names: ["Field Header Card"], forms: ["\(80 * cards.count)A"], units: [""],
                     name: "LDAC_IMHEAD")
                 writer.card(FITSCard("TDIM1", .text("(80, \(cards.count))"), ""))
-                // To cfitsio a cell with dimensions is so many strings.
+                // cfitsio takes a cell with dimensions as that many strings.
                 writer.column(1, cards)
                 only(section).append(to: &writer, name: "LDAC_OBJECTS")
             }
         }
     }
 
-    /// A header card has 80 characters.
+    /// The card as a text of exactly 80 characters.
     private static func padded(_ card: String) -> String {
         let text = card.prefix(80)
         return text + String(repeating: " ", count: 80 - text.count)

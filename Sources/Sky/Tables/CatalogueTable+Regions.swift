@@ -1,9 +1,9 @@
 import Base
 
 extension CatalogueTable {
-    /// The catalogue as a region file for DS9 (DS9 reference manual, "Regions"), what is sharper than stars in red, other flagged
-    /// sources in orange: of one image the Kron ellipses in image coordinates, of several circles in the sky, without sources
-    /// that have no place there.
+    /// The catalogue as a region file for DS9 (DS9 reference manual, "Regions"). Sources that are sharper than stars are red,
+    /// other flagged sources orange. For one image these are the Kron ellipses in image coordinates. For several images they
+    /// are circles in the sky, without the sources that have no coordinates.
     public func regions() -> [UInt8] {
         let names = sections.map(\.image).joined(separator: ", ")
         let count = sections.reduce(0) { $0 + $1.sources.count }
@@ -31,7 +31,7 @@ extension CatalogueTable {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 DecimalText.appendFixed(field.0, field.1, to: &bytes)
             }
-            // Two seconds of arc: a star on most images.
+            // The radius is two arcseconds, like a star on most images.
             if namesImages { bytes += ",2\"".utf8 }
             if source.imageFlags != 0 {
                 bytes += ") # color=red\n".utf8

@@ -1,6 +1,6 @@
 import Base
 
-/// The formats that are a line a source.
+/// The formats that have one line for each source.
 extension CatalogueTable {
     /// Comma-separated values with a line of SExtractor's column names (RFC 4180, but lines end in a line feed). A value that
     /// does not exist is an empty field.
@@ -46,7 +46,7 @@ extension CatalogueTable {
         return bytes
     }
 
-    /// One JSON object a line (ndjson.org), numbers as in the CSV file; a value that does not exist is null.
+    /// One JSON object in each line (ndjson.org), with numbers as in the CSV file. A value that does not exist is null.
     public func ndjson() -> [UInt8] {
         let columns = columns
         let keys = columns.map { Array("\"\($0.name)\":".utf8) }

@@ -1,8 +1,8 @@
 import Base
 
 extension CatalogueTable {
-    /// A VOTable 1.4 with its rows in TABLEDATA (IVOA recommendation of 2019, which has the schema of 1.3). A value that does not exist is NaN, or 0 in
-    /// a column of integers.
+    /// A VOTable 1.4 with its rows in TABLEDATA (IVOA recommendation of 2019, which has the schema of 1.3). A value that does
+    /// not exist is NaN, or 0 in a column of integers.
     public func votable() -> [UInt8] {
         let columns = columns
         var text = """
@@ -60,7 +60,7 @@ extension CatalogueTable {
         return bytes
     }
 
-    /// What coordinates refer to, and times: names of elements in the file.
+    /// The identifiers of the elements in the file that define the frame of coordinates and of times.
     private static let frame = "ICRS"
     private static func time(_ scale: String) -> String { "TIME_" + scale }
 
@@ -68,8 +68,8 @@ extension CatalogueTable {
         value.isEmpty ? "" : " \(name)=\"\(escaped(value))\""
     }
 
-    /// Without the characters that have a meaning in XML, without those that XML 1.0 does not allow at all, and without those that
-    /// are not shown.
+    /// The text with escapes for the characters that have a meaning in XML, without those that XML 1.0 does not allow, and
+    /// without those that cannot be shown.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

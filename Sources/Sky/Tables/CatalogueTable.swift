@@ -2,31 +2,31 @@ import Base
 
 /// A catalogue ready to be written: the sources of one image or of several, and the configuration that found them.
 ///
-/// Equal catalogues are equal bytes in every format: fixed precision, no date, no name of a machine.
+/// Equal catalogues give equal bytes in every format: the precision is fixed, and no date and no machine's name is written.
 public struct CatalogueTable: Sendable {
     /// The sources of one image.
     public struct Section: Sendable {
         /// The image's name as the reader should see it.
         public var image: String
-        /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
+        /// SHA-256 of the file, in hexadecimal; `nil` if the user did not ask for it.
         public var digest: String?
-        /// Which weights and which mask the scan used, with the SHA-256 of each.
+        /// The weights and the mask that the scan used, with the SHA-256 of each.
         public var companions: [CompanionFile] = []
-        /// Which plane of a cube it is; `nil` of an image of one.
+        /// The plane of a cube; `nil` for an image of one plane.
         public var plane: Int?
-        /// What of its HDU the image is; `nil` for all of it.
+        /// The part of its HDU that the image is; `nil` for all of it.
         public var layer: ImageLayer?
-        /// The header cards of the image, 80 characters each, for formats that hand them on.
+        /// The header cards of the image, 80 characters each, for formats that pass them on.
         public var header: [String] {
             didSet { keywords = ImageKeywords(header) }
         }
-        /// What they say about the camera, the light and the moment.
+        /// What the header says about the camera, the light and the moment.
         public private(set) var keywords: ImageKeywords
-        /// What the sources were found with.
+        /// The filter with which the sources were found.
         public var filter: DetectionFilter
-        /// In the order in which they are numbered.
+        /// The sources in the order of their numbers.
         public var sources: [Source]
-        /// Whether they were found on another image.
+        /// Whether the sources were found in another image.
         var isDual: Bool { companions.contains { $0.keyword == CompanionFile.detection } }
 
         /// The sources of an image.
@@ -43,12 +43,12 @@ public struct CatalogueTable: Sendable {
         }
     }
 
-    /// A file that says what an image's pixels are worth, or where its sources are.
+    /// A file that tells how good an image's pixels are, or in which its sources were found.
     public struct CompanionFile: Sendable {
         /// FITS keyword: WEIGHT, RMS, VARIANCE, MASK or DETECT.
         public var keyword: String
         public var path: String
-        /// SHA-256 of the file, in hexadecimal; `nil` where nobody asked for it.
+        /// SHA-256 of the file, in hexadecimal; `nil` if the user did not ask for it.
         public var digest: String?
 
         /// What the file is, as the keyword's comment.
@@ -56,7 +56,7 @@ public struct CatalogueTable: Sendable {
             keyword == CompanionFile.detection ? "where its sources were found" : "what the pixels are worth"
         }
 
-        /// The keyword of its digest; the first letters where a number of three digits is to follow.
+        /// The keyword of its digest; the short form leaves room for a number of three digits.
         var digestKeyword: (whole: String, brief: String) {
             switch keyword {
             case "MASK": ("MASKSHA", "MSHA")
@@ -65,10 +65,10 @@ public struct CatalogueTable: Sendable {
             }
         }
 
-        /// Of an image on which sources were found.
+        /// The keyword of a detection image.
         package static let detection = "DETECT"
 
-        /// The keyword where a number of three digits is to follow.
+        /// The short keyword, which leaves room for a number of three digits.
         var briefKeyword: String {
             switch keyword {
             case "WEIGHT": "WHT"
@@ -79,17 +79,17 @@ public struct CatalogueTable: Sendable {
         }
     }
 
-    /// One for each image, in the order in which they were named.
+    /// One section for each image, in the order in which the user named them.
     public var sections: [Section]
-    /// What the scan was asked to do; what it does not say, each image's header does.
+    /// The configuration that the user asked for; each image's header completes it.
     public var configuration: ScanConfiguration
 
-    /// Whether each source says from which image it is.
+    /// Whether each source names its image.
     public var namesImages: Bool
 
     /// The catalogue of some images.
     ///
-    /// - Parameter namesImages: `nil` where that depends on there being several.
+    /// - Parameter namesImages: `nil` names images if there are several.
     public init(_ sections: [Section], configuration: ScanConfiguration, namesImages: Bool? = nil) {
         self.sections = sections
         self.configuration = configuration
@@ -102,18 +102,18 @@ public struct CatalogueTable: Sendable {
             unit: unit ?? "")
     }
 
-    /// The unit of all images: `count` where none says one, `nil` where they differ.
+    /// The unit of all images: `count` if none names a unit, `nil` if they differ.
     package var unit: String? {
         let units = Set(sections.map(\.keywords.unit))
         return units.count > 1 ? nil : units.first.flatMap { $0 } ?? "count"
     }
 
-    /// What the scan of an image was done with.
+    /// The configuration with which an image was scanned.
     package func configuration(of section: Section) -> ScanConfiguration {
         configuration.completed(by: section.keywords)
     }
 
-    /// All sources, numbered through.
+    /// All sources, with running numbers.
     package var rows: [CatalogueRow] {
         var rows: [CatalogueRow] = []
         rows.reserveCapacity(sections.reduce(0) { $0 + $1.sources.count })
@@ -129,12 +129,12 @@ public struct CatalogueTable: Sendable {
         return rows
     }
 
-    /// The catalogue of one of its images.
+    /// The catalogue of one of its images alone.
     func only(_ section: Section) -> CatalogueTable {
         CatalogueTable([section], configuration: configuration, namesImages: namesImages)
     }
 
-    /// Writes the catalogue, whole or not at all.
+    /// Writes the catalogue completely, or not at all.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public func write(_ format: CatalogueFormat, to path: String) throws(SkyError) {

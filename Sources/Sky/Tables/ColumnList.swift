@@ -1,18 +1,18 @@
 import Base
 
-/// Columns of a catalogue as a person writes them down.
+/// The columns of a catalogue as a person writes them down.
 public enum ColumnList {
-    /// Most bytes of a list, in a file or not.
+    /// The largest number of bytes of a list, in a file or elsewhere.
     public static let sizeLimit = 64 << 10
-    /// The names of those columns that a catalogue has only where they are asked for.
+    /// The names of the columns that a catalogue has only if the user asks for them.
     public static let further = CatalogueColumn.further.map(\.name).joined(separator: ", ")
 
     /// The columns of a list.
     ///
     /// - Parameters:
-    ///   - text: Names with commas in between; with `+` in front, more than the usual ones.
-    ///   - apertures: Each has its own columns.
-    /// - Throws: `.badInput` naming what is no column.
+    ///   - text: Names with commas in between. With a `+` in front, they come in addition to the usual columns.
+    ///   - apertures: The number of apertures, each of which has its own columns.
+    /// - Throws: `.badInput` with the name that is not a column's.
     public static func names(_ text: String, apertures: Int) throws(SkyError) -> [String] {
         guard text.utf8.count <= sizeLimit else { throw SkyError(.badInput, "a list of columns too long to be one") }
         let adds = text.hasPrefix("+")
@@ -27,9 +27,9 @@ public enum ColumnList {
         return names
     }
 
-    /// The columns of a parameter file of SExtractor's: a name a line, comments behind `#`.
+    /// The columns of a parameter file of SExtractor's: one name in each line, comments behind `#`.
     ///
-    /// - Throws: `.badInput` naming the line.
+    /// - Throws: `.badInput` with the line that is wrong.
     public static func names(file bytes: [UInt8], apertures: Int) throws(SkyError) -> [String] {
         guard bytes.count <= sizeLimit else { throw SkyError(.badInput, "a parameter file too long to be one") }
         var names: [String] = []
@@ -47,12 +47,12 @@ public enum ColumnList {
         return names
     }
 
-    /// What a name stands for: of the apertures' columns one for each.
+    /// The columns that a name stands for: a column of the apertures stands for one column each.
     private static func columns(_ word: String, apertures: Int) throws(SkyError) -> [String] {
         var name = word.uppercased()
         var count: Int?
         if name.hasSuffix(")"), let open = name.firstIndex(of: "(") {
-            // A vector's length, as SExtractor writes it.
+            // The number in parentheses is a vector's length, as SExtractor writes it.
             count = Int(name[name.index(after: open)...].dropLast())
             guard let count, (1...apertures).contains(count) else {
                 throw SkyError(

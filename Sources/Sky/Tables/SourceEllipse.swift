@@ -5,13 +5,13 @@ struct SourceEllipse: Hashable {
     /// Semi-axes in pixels.
     var major: Double
     var minor: Double
-    /// From x towards y.
+    /// The angle of the major axis from x towards y.
     var degrees: Double
 
-    /// Nothing that an image holds is larger; a damaged result might be.
+    /// No object in an image is larger, but a damaged result might say so.
     private static let largest = 1e6
 
-    /// - Parameter minimumRadius: semi-axes are not shorter than this, so that the outline can be seen.
+    /// - Parameter minimumRadius: The smallest length of the semi-axes, so that the outline can be seen.
     /// - Returns: `nil` for a source without a position.
     init?(_ source: Source, minimumRadius: Double) {
         guard abs(source.x) < Self.largest, abs(source.y) < Self.largest else { return nil }

@@ -2,7 +2,7 @@ import Base
 
 /// The truth of a frame as a CSV file.
 public enum TruthCatalogue {
-    /// The columns, in the order in which they are written. Readers go by the names, so more columns do no harm.
+    /// The columns, in the order in which they are written. Readers go by the names, so further columns do no harm.
     enum Column: String, CaseIterable {
         case kind, x, y
         case rightAscension = "ra"
@@ -25,10 +25,10 @@ public enum TruthCatalogue {
         static let still = Array(allCases.prefix { $0 != .id })
     }
 
-    /// The name of the truth of the frame at `path`: `night/a.fits` has `night/a_truth.csv`.
+    /// The name of the truth file of the frame at `path`: for `night/a.fits` it is `night/a_truth.csv`.
     public static func path(beside path: String) -> String { FrameName(path).truth }
 
-    /// Writes `truth` to `path`, whole or not at all. The columns from `id` on are left out where they would be empty.
+    /// Writes `truth` to `path`, completely or not at all. The columns from `id` on are left out if they would be empty.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public static func write(_ truth: [TruthSource], to path: String) throws(SkyError) {
@@ -49,7 +49,7 @@ public enum TruthCatalogue {
         try AtomicFile.write(bytes, to: path)
     }
 
-    /// What a column holds, and how many decimals are written; the kind is no number.
+    /// The value of a column, and the number of decimals that are written. The kind is not a number.
     private static func number(_ column: Column, of source: TruthSource) -> (value: Double, decimals: Int) {
         switch column {
         case .kind: (.nan, 0)
@@ -73,7 +73,7 @@ public enum TruthCatalogue {
         }
     }
 
-    /// Reads a truth file: ours, or any CSV with a header line and at least `kind,x,y,flux,snr`.
+    /// Reads a truth file: one of this program, or any CSV with a header line and at least `kind,x,y,flux,snr`.
     ///
     /// - Throws: `SkyError` naming the file and the line.
     public static func read(_ path: String) throws(SkyError) -> [TruthSource] {

@@ -1,15 +1,15 @@
 import Base
 import Glibc
 
-/// Reads a truth file line by line. The file may be anything that a user named by mistake: every line is checked, and
-/// memory is bounded by the size of the file.
+/// Reads a truth file line by line. The file may be any file that a user named by mistake, so every line is checked, and memory
+/// is bounded by the size of the file.
 struct TruthReader {
     private let path: String
     private let bytes: [UInt8]
 
-    /// Largest file that is read; the largest frame that `SkySynthesis` allows has as much truth.
+    /// The largest file that is read. The truth of the largest frame that `SkySynthesis` allows has this size.
     static let sizeLimit = 1 << 30
-    /// Longest line that is read.
+    /// The longest line that is read.
     static let lineLimit = 4096
     /// No quantity of a frame reaches this, and every whole number below it is exact in a Double.
     private static let valueLimit = 1e15
@@ -44,7 +44,7 @@ struct TruthReader {
         return truth
     }
 
-    /// Where the columns are in a line.
+    /// The places of the columns in a line.
     private struct Layout {
         var places: [TruthCatalogue.Column: Int] = [:]
         var count: Int
@@ -68,7 +68,7 @@ struct TruthReader {
         guard fields.count == layout.count else {
             throw error(number, "\(fields.count) fields, the header has \(layout.count)")
         }
-        /// The text of a column; empty where the file has no such column.
+        /// The text of a column; empty if the file has no such column.
         func text(_ column: TruthCatalogue.Column) -> String {
             layout.places[column].map { String(decoding: fields[$0], as: UTF8.self) } ?? ""
         }
@@ -80,7 +80,7 @@ struct TruthReader {
             }
             return value
         }
-        /// A number that other programs may write otherwise, or mean otherwise: then it is no link to another row.
+        /// The number of another row. Other programs may write or mean something else there; such a text counts as no link.
         func link(_ column: TruthCatalogue.Column) -> Int { max(Int(text(column)) ?? 0, 0) }
         guard let kind = TruthSource.Kind(rawValue: text(.kind)) else {
             throw error(
@@ -120,7 +120,7 @@ struct TruthReader {
         guard status.st_size <= sizeLimit else {
             throw SkyError(.badInput, "\(path): larger than \(sizeLimit >> 20) MiB; is it a truth file?")
         }
-        // The size is a hint only: a file may grow or shrink while it is read.
+        // The size is only a hint: a file may grow or shrink while it is read.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         var done = 0
         while done < bytes.count {

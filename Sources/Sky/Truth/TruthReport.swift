@@ -8,13 +8,13 @@ public struct TruthReport: Hashable, Sendable {
         public var high: Double
         /// True sources in the range.
         public var total = 0
-        /// Those among them that have a source of the catalogue to themselves.
+        /// The number of these that match a source of the catalogue of their own.
         public var found = 0
-        /// Share found; `nil` for an empty bin.
+        /// The share that was found; `nil` for an empty bin.
         public var completeness: Double? { total > 0 ? Double(found) / Double(total) : nil }
     }
 
-    /// Signal to noise 5-7, 7-10, 10-20, more.
+    /// The bins by signal to noise: 5-7, 7-10, 10-20, more.
     public private(set) var bins = [(5.0, 7.0), (7, 10), (10, 20), (20, .infinity)].map { Bin(low: $0.0, high: $0.1) }
     /// True sources of any brightness.
     public private(set) var truths: Int
@@ -26,18 +26,18 @@ public struct TruthReport: Hashable, Sendable {
     public private(set) var genuine = 0
     /// Median distance in pixels between truth and catalogue at a signal to noise above 20; `nil` without any.
     public private(set) var positionError: Double?
-    /// The same of the windowed positions.
+    /// The same for the windowed positions.
     public private(set) var windowedError: Double?
 
-    /// Farthest that a match may lie, in pixels.
+    /// The largest distance of a match, in pixels.
     public static let radius = 2.0
     /// Signal to noise from which a true source can explain a detection; below, it is itself part of the noise.
     public static let believable = 1.5
 
     /// Compares the sources of a catalogue with the truth of the sky.
     ///
-    /// Cosmic rays and trails are left out: a catalogue should not have them, and a detection that only they explain is
-    /// not genuine.
+    /// Cosmic rays and trails are left out. A catalogue should not have them, and a detection that only they explain is not
+    /// genuine.
     ///
     /// The brightest true source chooses first and takes the nearest source that is still free, so that a faint
     /// neighbour cannot claim a bright star's detection.
@@ -72,7 +72,7 @@ public struct TruthReport: Hashable, Sendable {
     /// Share of the catalogue that is genuine; `nil` for an empty catalogue.
     public var purity: Double? { detections > 0 ? Double(genuine) / Double(detections) : nil }
 
-    /// The report for people, a few short lines.
+    /// The report as a few short lines for people.
     public var lines: [String] {
         var lines = ["found \(matched) of \(truths) true sources with \(detections) detections"]
         for bin in bins where bin.total > 0 {

@@ -13,14 +13,14 @@ public struct TruthSource: Hashable, Sendable {
         /// A satellite's trail across the frame.
         case trail
 
-        /// Whether it belongs to the sky. What does not is no source that a catalogue should have.
+        /// Whether it belongs to the sky. A catalogue should not have sources that do not.
         public var isCelestial: Bool { self != .cosmic && self != .trail }
     }
 
     /// What was painted.
     public var kind: Kind
-    /// Number that the source keeps in all epochs, from 1. 0 in the only frame of a recipe, and for what belongs to one
-    /// exposure alone.
+    /// The number that the source keeps in all epochs, from 1. It is 0 in the only frame of a recipe, and for a source that
+    /// belongs to one exposure alone.
     public var id = 0
     /// Column in pixels counted from 1, as in a catalogue (`X_IMAGE`).
     public var x: Double
@@ -51,12 +51,12 @@ public struct TruthSource: Hashable, Sendable {
     public var heading: Double = 0
     /// `id` of the galaxy that a transient is in; 0 for none.
     public var host = 0
-    /// Magnitude less that of the first epoch.
+    /// The magnitude less the magnitude in the first epoch.
     public var magnitudeChange: Double = 0
-    /// Length in pixels of a track in the frame, `x` and `y` being its middle; 0 for anything else.
+    /// The length in pixels of a track in the frame, whose middle is at `x` and `y`; 0 for anything else.
     public var length: Double = 0
 
-    /// A point source; everything further is set afterwards.
+    /// A point source; the caller sets all further values afterwards.
     public init(
         kind: Kind, x: Double, y: Double, alpha: Double, delta: Double, magnitude: Double, flux: Double,
         signalToNoise: Double
