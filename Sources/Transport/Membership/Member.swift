@@ -2,7 +2,7 @@
 public struct Member: Hashable, Codable, Sendable {
     public enum State: String, Codable, Sendable {
         case alive
-        /// Silent for longer than pings explain; not yet given up.
+        /// It has been silent for longer than pings explain, and is not yet given up.
         case suspect
     }
 
@@ -19,9 +19,9 @@ public struct Member: Hashable, Codable, Sendable {
     }
 
     public var node: NodeID
-    /// For people. Two members may have one name; their ids tell them apart.
+    /// The name for people. Two members may have the same name; their ids tell them apart.
     public var name: String
-    /// The version of its program, as it says; empty where it does not.
+    /// The version of its program, as the node says; empty where it does not say.
     public var version: String
     /// Where it can be reached, by its own word or as seen from here.
     public var address: NodeAddress?
