@@ -129,7 +129,7 @@ struct CutPoints {
         var pieces: [ByteBuffer] = []
         var start = 0
         while start < stream.count {
-            // Knuth's generator (The Art of Computer Programming 2, 3.3.4).
+            // This is Knuth's generator (The Art of Computer Programming 2, 3.3.4).
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let bits = state >> 33
             let count = min(stream.count - start, 1 + Int(bits & 3 == 0 ? bits >> 2 & 7 : bits >> 2 & 127))

@@ -5,7 +5,7 @@ enum ExitStatus: Int32, Comparable {
     case partlyFailed = 1
     /// Wrong usage or bad input.
     case usage = 2
-    /// No cluster reached.
+    /// No cluster was reached.
     case noCluster = 3
     /// Cancelled by Ctrl-C.
     case cancelled = 130

@@ -17,7 +17,7 @@ package struct NetworkSurvey: Sendable {
         package var isHere: Bool
         /// Where it says that it can be reached.
         package var addresses: [NodeAddress]
-        /// From where it was heard.
+        /// The addresses that it was heard from.
         package var sources: Set<IPAddress>
         /// Which of the questions it answered.
         package var answered: Set<Int>

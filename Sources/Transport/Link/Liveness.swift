@@ -19,7 +19,7 @@ package struct Liveness {
     package static let fullRateLinks = 16
     /// So many links more than that stretch the times of each link by as much again.
     package static let linksPerStretch = 4
-    /// Whatever the number of links, a silent peer is lost after a minute and one look.
+    /// The longest stretch: a silent peer is lost after a minute and one look, however many links there are.
     package static let longestStretch = 24
 
     /// Whether this end asks as soon as it hears nothing. The other end asks only where it is not asked.

@@ -1,4 +1,4 @@
-/// One member, as told to another.
+/// One member, as it is named to another.
 struct Introduction: Codable, Equatable {
     /// How many members are named in one frame: with the longest host names they still fit its limit.
     static let limit = 128

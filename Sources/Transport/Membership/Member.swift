@@ -12,7 +12,7 @@ public struct Member: Hashable, Codable, Sendable {
         case join
         /// It was heard by multicast.
         case beacon
-        /// Another member told of it.
+        /// Another member named it.
         case introduction
         /// It dialled, and nothing had been heard of it before.
         case incoming

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// Who is in the cluster, as far as this node can tell from its own links. A value: the owner reports what happens to links and
-/// hands the events on. Beacons do not count here: a member is a node with an authenticated link.
+/// Who is in the cluster, as far as this node can tell from its own links. It is a value: the owner reports what happens to links
+/// and hands the events on. Beacons do not count here: a member is a node with an authenticated link.
 package struct Membership {
     /// How many lost nodes are remembered, to tell one that comes back from one that is new.
     package static let lostLimit = 1024

@@ -11,7 +11,7 @@ public struct ClusterSettings: Sendable {
     /// Only nodes of the same cluster talk to each other.
     public var cluster = "skynet"
     public var role = Hello.Role.node
-    /// The version of the program. Peers are told it, for people.
+    /// The version of the program. Peers are told it and show it to people.
     public var version: String?
     /// Where to accept connections; `nil` accepts none, as commands do.
     public var listen: NodeAddress?

@@ -89,7 +89,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    // MARK: - Life
+    // MARK: - Start and shutdown
 
     /// Listens, joins the seeds and starts discovery, as set up. A system starts only once: one that could not start, or that has
     /// been shut down, does not start again.

@@ -47,7 +47,7 @@ final class Lab {
 
     /// Runs `body` in a lab with nodes on `hosts` hosts.
     ///
-    /// All hosts share the processors of this machine with whatever else runs on it, which makes every time longer and
+    /// All hosts share the processors of this machine with all else that runs on it, which makes every time longer and
     /// none shorter. So where nothing but a time is wrong (see `took`), the whole is done again in another lab, `LAB_TRIES`
     /// times at most.
     static func with(

@@ -15,7 +15,7 @@ struct GRPCEchoServer: Sendable {
         let transport = HTTP2ServerTransport.Posix(
             address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext,
             config: .defaults { config in
-                // The window of the client's defaults; the server's own of 64 KiB slows down large messages.
+                // This is the window of the client's defaults; the server's own of 64 KiB slows down large messages.
                 config.http2.targetWindowSize = 8 * 1024 * 1024
                 if !coalesces { config.connection.flushCoalescing = nil }
             },

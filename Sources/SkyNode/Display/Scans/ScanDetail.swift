@@ -8,7 +8,7 @@ enum ScanDetail: Comparable {
     case errors
     /// One line for each image: a night's images would fill screens otherwise.
     case line
-    /// The result of each image, with the files that were written.
+    /// The result, with the files that were written.
     case summary
     /// The summary, and every completed task.
     case everything

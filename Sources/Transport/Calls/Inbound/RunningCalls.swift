@@ -1,5 +1,5 @@
 /// The calls of one peer that run on this side, as a value: how many at once, which of them are to be cancelled and
-/// when their time is over. `Handle` is whatever cancels one.
+/// when their time is over. `Handle` is what cancels one.
 package struct RunningCalls<Handle> {
     package enum Admission: Equatable {
         case run

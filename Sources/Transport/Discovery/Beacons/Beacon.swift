@@ -44,7 +44,7 @@ package struct Beacon: Equatable, Sendable {
     package var port: UInt16
     package var host: String
     package var name: String
-    /// Where the node can be reached, the best first. At most `placeLimit`, and none beside a host.
+    /// Where the node can be reached, the best first. There are at most `placeLimit`, and none beside a host.
     package var places: [Place]
 
     /// Largest datagram. It must never be cut into fragments, on any network.

@@ -44,7 +44,7 @@ extension TLSFailure {
         }
     }
 
-    /// The peer said those with `TLSV1_ALERT_...` and `SSLV3_ALERT_...`; the others were found here.
+    /// The reasons with `TLSV1_ALERT_...` and `SSLV3_ALERT_...` are what the peer said; the others were found here.
     private static let reasons: [(String, TLSFailure)] = [
         ("ALERT_UNKNOWN_CA", .notTrustedByPeer),
         // The signature of a certificate does not fit: there is an authority of the same name with another key.
