@@ -6,7 +6,7 @@ struct HTTPLimits: Sendable {
     var connectionsBySource = 48
     /// Connections at a time of this machine: a reserve that other machines cannot fill.
     var localConnections = 64
-    /// Requests at a time that a node is answering. There are fewer than connections, so that a probe always finds a place.
+    /// Requests at a time that a node is answering. They are fewer than the connections, so that a probe always finds a place.
     var answers = 144
     /// The same for one other machine: 32 may follow jobs, and some ask.
     var answersBySource = 40
