@@ -2,13 +2,13 @@
 
 import PackageDescription
 
-/// As in the package that is measured.
+/// The settings of the package that is measured.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// A package of its own, so that what it compares with never becomes a dependency of those who use SkyNet.
+/// This is a package of its own, so that the libraries that it compares with never become dependencies of those who use SkyNet.
 let package = Package(
     name: "Benchmarks",
     products: [
@@ -16,7 +16,7 @@ let package = Package(
         .executable(name: "transport-soak", targets: ["TransportSoak"]),
     ],
     dependencies: [
-        // By name, since the folder may be called anything.
+        // The package is named, since the folder may be called anything.
         .package(name: "SkyNet", path: ".."),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -26,7 +26,7 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
-        // Stands in for malloc and counts. In C because it must not allocate itself.
+        // It stands in for malloc and counts. It is in C because it must not allocate itself.
         .target(name: "CAllocationCount"),
         // What both programs have at either end of a link.
         .target(

@@ -73,7 +73,7 @@ private struct CallPath {
     private struct Body {
         /// What has come; `nil` where that is too long, or will be.
         var bytes: [UInt8]?
-        /// What is held for it.
+        /// The number of bytes held for it.
         var reserved = 0
     }
 
@@ -89,7 +89,7 @@ private struct CallPath {
         self.window = ReceiveWindow(size: window)
     }
 
-    /// `false` where the link is closed.
+    /// Takes a frame. The result is `false` where the link is closed.
     mutating func take(_ frame: Frame) -> Bool {
         switch frame.kind {
         case .declare: return declare(frame.body)

@@ -2,8 +2,8 @@ import NIOCore
 
 @testable import Transport
 
-/// Any bytes as a message of many types: a value that survives being written again, or an error that says nothing
-/// unclean. The bytes stand among poisoned ones, so that a read beyond them is found even inside one allocation.
+/// Reads any bytes as a message of many types. The result is a value that survives being written again, or an error that says
+/// nothing unclean. The bytes stand among poisoned ones, so that a read beyond them is found even inside one allocation.
 enum DecodingTarget: FuzzTarget {
     static let name = "decoding"
 
@@ -36,7 +36,7 @@ enum DecodingTarget: FuzzTarget {
 
     // MARK: - One value
 
-    /// For types that are written the same way every time: the same bytes again.
+    /// The check for types that are written the same way every time: the same bytes come again.
     private static func same<T: Codable>(_ type: T.Type) -> Check {
         { input, limits in
             let message = Message(input.rest())
@@ -50,7 +50,7 @@ enum DecodingTarget: FuzzTarget {
         }
     }
 
-    /// For types whose order is chance: an equal value.
+    /// The check for types whose order is chance: an equal value comes again.
     private static func equal<T: Codable & Equatable>(_ type: T.Type) -> Check {
         { input, limits in
             let message = Message(input.rest())
@@ -76,7 +76,7 @@ enum DecodingTarget: FuzzTarget {
         Walker.walk = Walk(steps: steps)
         message.decode(Walker.self, limits, walks: true)
         let kept = Walker.walk
-        // Another message, which may be read by the same state.
+        // This is another message, which may be read by the same state.
         Walker.walk = Walk(steps: [])
         _ = try? WireCoder.decode([String: Int].self, from: ByteBuffer(bytes: [1, 1, 97, 0xA2, 0, 5]))
         kept.useAfterwards()
@@ -122,7 +122,7 @@ private struct Message {
         self.buffer = buffer
     }
 
-    /// `nil` where the bytes are no such value; every other throw is a finding.
+    /// Decodes the message; `nil` where the bytes are no such value. Every other error is a finding.
     @discardableResult
     func decode<T: Decodable>(_ type: T.Type, _ limits: WireCoder.Limits, walks: Bool = false) -> T? {
         poison()

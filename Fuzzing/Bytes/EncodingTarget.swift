@@ -2,8 +2,8 @@ import NIOCore
 
 @testable import Transport
 
-/// Values of any shape, written in any order of containers, some of them against the rules: what is written can be
-/// read and is the value, what cannot be written leaves nothing behind, and neither disturbs the next message.
+/// Values of any shape, written in any order of containers, some of them against the rules. A value that is written can be read and
+/// is the same value; one that cannot be written leaves nothing behind; and neither disturbs the next message.
 enum EncodingTarget: FuzzTarget {
     static let name = "encoding"
 
@@ -35,7 +35,7 @@ enum EncodingTarget: FuzzTarget {
         }
     }
 
-    /// The next message is as always, before, while and after encoders of this one are used.
+    /// Checks that the next message is as always, before, while and after encoders of this one are used.
     private static func checkNext(beside kept: KeptEncoders) {
         for meddles in [false, true, false] {
             let next = try? WireCoder.encode(Next(kept: meddles ? kept : nil))
@@ -60,7 +60,7 @@ enum EncodingTarget: FuzzTarget {
             [4, 0x3F, 0xB9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9A], [5, 0x3F, 0x80, 0, 0], [6, 0x7F, 0xA0, 0, 1],
             [7, 3, 97, 98, 99], [8, 2, 1, 2], [9, 2, 1, 2], [10, 3, 1, 2, 3], [171, 3, 1, 2, 3], [12],
         ]
-        // Arrays and objects of them all, in the four manners; then what breaks a rule.
+        // Next come arrays and objects of them all, in the four manners, and then the values that break a rule.
         let count = UInt8(scalars.count)
         var seeds = scalars
         for manner in 0..<4 as Range<UInt8> {

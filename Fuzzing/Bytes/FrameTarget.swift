@@ -2,9 +2,8 @@ import NIOCore
 
 @testable import Transport
 
-/// A stream of bytes cut into frames: the same frames and the same failure however the bytes come in, and together
-/// exactly the bytes that were taken. Long frames come out in pieces, which are put together here before they are
-/// compared.
+/// A stream of bytes cut into frames. The frames and the failure are the same however the bytes come in, and together the frames
+/// are exactly the bytes that were taken. Long frames come out in pieces, which are put together here before they are compared.
 enum FrameTarget: FuzzTarget {
     static let name = "frames"
 
@@ -22,7 +21,7 @@ enum FrameTarget: FuzzTarget {
                 if !frame.flags.contains(.more) { last.flags.remove(.more) }
                 frame = last
             } else if !frame.flags.contains(.sized) {
-                // A hint.
+                // The total is a hint here, and is not compared.
                 frame.total = 0
             }
             frames.append(frame)
@@ -58,7 +57,7 @@ enum FrameTarget: FuzzTarget {
             do {
                 while let frame = try decoder.next() {
                     outcome.add(frame)
-                    // What a link does after the hello.
+                    // A link does this after the hello.
                     decoder.limit = raised
                 }
             } catch {
@@ -85,7 +84,7 @@ enum FrameTarget: FuzzTarget {
             var bytes = written.array
             var taken = Array(rest.prefix(bytes.count))
             require(taken.count == bytes.count, "no more than has come")
-            // Of the flags only those that mean something are kept; a long frame that is cut says that more follow.
+            // Only the flags that mean something are kept; a long frame that is cut says that more follow.
             taken[5] &= Frame.Flags.onWire.rawValue
             if isLast, bytes[..<4] != taken[..<4] || bytes[5] != taken[5] {
                 bytes.replaceSubrange(0..<6, with: taken[..<6])
@@ -130,11 +129,11 @@ struct CutPoints {
         var pieces: [ByteBuffer] = []
         var start = 0
         while start < stream.count {
-            // Knuth's generator (The Art of Computer Programming 2, 3.3.4).
+            // This is Knuth's generator (The Art of Computer Programming 2, 3.3.4).
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let bits = state >> 33
             let count = min(stream.count - start, 1 + Int(bits & 3 == 0 ? bits >> 2 & 7 : bits >> 2 & 127))
-            // Now a slice of memory that others hold too, now memory of its own.
+            // Some pieces are slices of memory that others hold too, and some have memory of their own.
             if bits & 512 == 0 {
                 pieces.append(ByteBuffer(bytes: stream[start..<start + count]))
             } else if let slice = whole.getSlice(at: start, length: count) {

@@ -132,7 +132,7 @@ enum HandshakeTarget: FuzzTarget {
 
     // MARK: - Two sides
 
-    /// Both honest: both come to an end, and if both have a link it is the same version.
+    /// Both sides are honest: both come to an end, and if both have a link, it has the same version.
     private static func meet(_ first: Hello, _ second: Hello, admits: Bool) {
         var sides = [
             Handshake(own: first, dialled: true),

@@ -2,7 +2,7 @@ import NIOCore
 
 @testable import Transport
 
-/// A value of any shape, and in which of the ways that `Codable` knows it is written.
+/// A value of any shape, and the way in which it is written, out of those that `Codable` knows.
 indirect enum Shape {
     case null
     case bool(Bool)
@@ -41,7 +41,7 @@ indirect enum Shape {
 
     struct Thrown: Error {}
 
-    /// Deeper than this the encoder may refuse, and much deeper it must.
+    /// The encoder may refuse a value that is deeper than this, and must refuse one that is much deeper.
     static let surelyWritable = 60
     private static let depthMax = 70
 

@@ -2,7 +2,7 @@ import NIOCore
 
 @testable import Transport
 
-/// Reads a message as the shape it was written from, and finds it.
+/// Reads a message as the shape it was written from, and checks that it finds it.
 struct ShapeReader: Decodable {
     /// What is expected. The fuzzer has one thread.
     nonisolated(unsafe) static var expected = Shape.null

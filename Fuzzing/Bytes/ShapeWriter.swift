@@ -12,7 +12,7 @@ final class KeptEncoders {
     func keep(_ container: any UnkeyedEncodingContainer) { unkeyed.append(container) }
     func keep(_ container: KeyedEncodingContainer<AnyKey>) { keyed.append(container) }
 
-    /// Writes where nothing is to be written any more.
+    /// Writes where nothing may be written any more.
     func use() {
         for encoder in encoders.suffix(4) {
             _ = encoder.codingPath
@@ -39,7 +39,7 @@ final class KeptEncoders {
 struct ShapeWriter: Encodable {
     let shape: Shape
     let kept: KeptEncoders
-    /// Whether no rule is broken and nothing is too deep: after that nothing is written any more.
+    /// Whether no rule is broken and nothing is too deep; after either of these nothing is written any more.
     let isLawful: Bool
 
     func encode(to encoder: any Encoder) throws {
@@ -111,7 +111,7 @@ struct ShapeWriter: Encodable {
         if isLawful { require(container.count == children.count, "\(container.count) elements of \(children)") }
     }
 
-    /// Scalars as they are and as values of a generic type, which take different ways through a coder.
+    /// Writes some scalars as they are, and others as values of a generic type, which take different ways through a coder.
     private func writeElement(_ child: Shape, in container: inout any UnkeyedEncodingContainer) throws {
         switch child {
         case .null: try container.encodeNil()

@@ -34,7 +34,7 @@ indirect enum Tree: Codable, Hashable {
     case node([Tree])
 }
 
-/// Whatever the bytes hold: asks for one kind after the other.
+/// A value of any kind: it asks the bytes for one kind after the other.
 indirect enum AnyMessage: Codable {
     case null
     case bool(Bool)

@@ -29,7 +29,7 @@ struct AnyKey: CodingKey, Hashable {
     }
 }
 
-/// The steps of a walk and what it has come by. A class: values decoded on the way take steps of the same walk.
+/// The steps of a walk and what it has come by. It is a class, because values decoded on the way take steps of the same walk.
 final class Walk {
     private var steps: ArraySlice<UInt8>
     private var depth = 0
@@ -60,7 +60,7 @@ final class Walk {
             }
         }
         if depth > 1 {
-            // Containers of values further in are used by those further out now and then.
+            // Now and then, values further out use containers of values further in.
             keyed.removeLast(max(0, keyed.count - reached.0 - 1))
             unkeyed.removeLast(max(0, unkeyed.count - reached.1 - 1))
         }
@@ -164,7 +164,7 @@ final class Walk {
         try go(decoder)
     }
 
-    /// Everything kept, once the message is gone.
+    /// Uses everything that was kept, once the message is gone.
     func useAfterwards() {
         for decoder in decoders.suffix(8) {
             _ = decoder.codingPath

@@ -15,7 +15,7 @@ enum Fuzz {
             return
         }
         if let folder = flag("seeds") { return try Seeds.write(target.seeds(), to: folder) }
-        // What is made once takes longer than a run may.
+        // Values that are made once are made here, because that takes longer than a run may.
         target.run(FuzzInput(UnsafeBufferPointer(start: nil, count: 0)))
         var count = CommandLine.argc
         var arguments = CommandLine.unsafeArgv
@@ -37,8 +37,8 @@ func runOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// libFuzzer as a library (llvm.org/docs/LibFuzzer.html). Plain words as arguments, for which Swift's calling
-/// convention is C's on the platforms with a libFuzzer.
+/// libFuzzer as a library (llvm.org/docs/LibFuzzer.html). Its arguments are plain words. For these, Swift's calling convention is
+/// C's on the platforms with a libFuzzer.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runLibFuzzer(
     _ count: UnsafeMutablePointer<CInt>,

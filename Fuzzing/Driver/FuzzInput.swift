@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The bytes of one run, taken from the front: first choices, then content. Zeros once there are no more.
+/// The bytes of one run, taken from the front: first choices, then content. Once there are no more bytes, it gives zeros.
 struct FuzzInput {
     private var bytes: Slice<UnsafeBufferPointer<UInt8>>
 
@@ -38,7 +38,7 @@ struct FuzzInput {
     /// One byte of length, then the bytes.
     mutating func field() -> [UInt8] { take(Int(byte())) }
 
-    /// A field as text, with what is no UTF-8 replaced.
+    /// A field as text; bytes that are not UTF-8 are replaced.
     mutating func text() -> String { String(decoding: field(), as: UTF8.self) }
 
     mutating func rest() -> [UInt8] { take(bytes.count) }

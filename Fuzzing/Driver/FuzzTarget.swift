@@ -16,7 +16,7 @@ extension FuzzTarget {
     static var limit: RunLimit { .none }
 }
 
-/// A property. Without it the input is a finding.
+/// Checks a property. Where it does not hold, the input is a finding.
 @inline(__always)
 func require(
     _ holds: Bool, _ property: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

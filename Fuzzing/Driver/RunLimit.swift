@@ -1,11 +1,12 @@
 import Glibc
 
-/// How long a run may take, in this process's own time: a busy machine makes none slower. libFuzzer's own limit counts seconds.
+/// How long a run may take, in this process's own time, so that a busy machine makes no run slower. libFuzzer's own limit counts
+/// seconds.
 struct RunLimit {
     var nanoseconds: UInt64
 
     static let none = RunLimit(nanoseconds: .max)
-    /// Who waits for a coordinator or a node to decide notices more than that.
+    /// A person who waits for a coordinator or a node to decide would notice more than this.
     static let brief = RunLimit(nanoseconds: 100_000_000)
 
     static func processorTime() -> UInt64 {

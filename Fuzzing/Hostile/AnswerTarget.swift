@@ -5,7 +5,7 @@ import NIOCore
 @testable import SkyNode
 @testable import Transport
 
-/// What a command shows of a coordinator's answers, which is any program that speaks the protocol.
+/// What a command shows of a coordinator's answers. The coordinator may be any program that speaks the protocol.
 enum AnswerTarget: FuzzTarget {
     static let name = "answers"
     static let limit = RunLimit.brief
@@ -170,7 +170,7 @@ enum AnswerTarget: FuzzTarget {
         let table = CatalogueTable(
             [.init(image: "/data/m13.fits", sources: [])], configuration: HonestRequests.configuration())
         require(!ScanReport(catalogue, table: table, runs: runs).html(picture: nil, map: nil).isEmpty, "a page")
-        // A picture is a megabyte: now and then.
+        // A picture takes a megabyte, so there is one only now and then.
         guard input.byte() == 77,
             let grid = try? SectorGrid(info: HonestRequests.info, configuration: HonestRequests.configuration())
         else { return }

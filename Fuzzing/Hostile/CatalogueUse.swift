@@ -3,7 +3,7 @@
 
 /// What becomes of a catalogue that came from nodes.
 enum CatalogueUse {
-    /// - Parameter format: which of them is written; `nil` for all.
+    /// - Parameter format: the format that is written; `nil` for all.
     static func write(
         _ catalogue: Catalogue, configuration: ScanConfiguration, path: String, format: UInt8? = nil
     ) {

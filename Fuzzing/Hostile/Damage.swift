@@ -1,10 +1,10 @@
-/// Puts hostile values into what an honest peer would have sent, in single places: all else is right, so that it comes through
-/// the door where anything can.
+/// Puts hostile values into what an honest peer would have sent, in single places. All else is right, so that the whole comes
+/// through the door where anything can.
 extension ValueTree {
-    /// Some damage, or none.
+    /// Does some damage, or none.
     mutating func damage(_ input: inout FuzzInput) {
         let choice = input.byte()
-        // Honest values as often as not: what lies behind them is to be reached too.
+        // Half of the values stay honest, so that the code behind their checks is reached too.
         guard choice & 1 == 1 else { return }
         for _ in 0...(choice & 0xC0 == 0xC0 ? 3 : 0) {
             var place = Int(input.integer(UInt16.self)) % count
@@ -80,7 +80,7 @@ extension ValueTree {
         }
     }
 
-    /// Bytes often are numbers of four: some of these are damaged as such.
+    /// Damages bytes. These often are numbers of four bytes, so some of them are damaged as such.
     private static func damaged(_ bytes: [UInt8], _ input: inout FuzzInput) -> [UInt8] {
         var bytes = bytes
         switch input.byte() & 7 {
@@ -103,7 +103,7 @@ extension FuzzInput {
     /// A value as a peer might send it: the sample, or the sample with hostile values in it. `nil` where that could not be
     /// decoded.
     mutating func hostile<Value: Codable>(_ sample: Value) -> Value? {
-        // Most are honest, which costs nothing.
+        // Most values are honest, which costs nothing.
         guard let choice = peek, choice & 1 == 1 else {
             _ = byte()
             return sample

@@ -13,8 +13,8 @@ enum HonestResults {
     }
 
     /// - Parameters:
-    ///   - info: the image's, where it is known by then.
-    ///   - richness: how much there is in it.
+    ///   - info: the image's information, where it is known by then.
+    ///   - richness: how much the result has in it.
     static func result(of work: ScanTask.Work, in info: ImageInfo? = nil, richness: UInt8) -> TaskResult {
         switch work.value {
         case let work as SkyWork: .sky(result(of: work, info, richness))

@@ -2,7 +2,7 @@
 @testable import Transport
 
 extension HostileCluster {
-    /// The coordinator ends and starts again with what is stored.
+    /// Ends the coordinator and starts it again with what is stored.
     mutating func restart() {
         if input.bool() { store(.max) }
         let choice = input.byte()
@@ -20,7 +20,7 @@ extension HostileCluster {
         for job in journal.jobs {
             var known = job.report == nil ? journal.replay(job) : JobReplay(job.request)
             if known.strayTask != nil {
-                // It begins anew, as `Coordinator.restore` has it.
+                // The job begins anew, as `Coordinator.restore` does it.
                 journal.restart(job.id)
                 known = JobReplay(job.request)
             }
@@ -31,7 +31,7 @@ extension HostileCluster {
         join()
     }
 
-    /// What people and programs ask of every job.
+    /// Asks for all that people and programs ask of every job.
     func look() {
         for job in core.order.prefix(4) {
             let explanation = core.explain(job, now: now)
@@ -49,7 +49,7 @@ extension HostileCluster {
         _ = core.nextWake
     }
 
-    /// As `FetchedResults.read`, and what a command makes of it.
+    /// Reads results as `FetchedResults.read` does, and uses them as a command does.
     mutating func fetchResults() {
         for job in journal.jobs.suffix(2) where core.jobs[job.id] != nil {
             let replay = journal.replay(job)

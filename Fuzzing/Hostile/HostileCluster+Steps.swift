@@ -9,7 +9,7 @@ extension HostileCluster {
     static let workStep: UInt8 = 1
     static let lookStep: UInt8 = 17
 
-    /// One thing that happens.
+    /// Lets one thing happen.
     mutating func step() {
         switch input.byte() % 26 {
         case 0: submit()
@@ -61,7 +61,7 @@ extension HostileCluster {
         change { _ = try? $0.submit(request, token: submission.token, as: id) }
     }
 
-    /// What nodes that are mostly honest, an honest disk and an empty cache make of it.
+    /// Does some rounds of work, with nodes that are mostly honest, an honest disk and an empty cache.
     mutating func work(rounds: Int) {
         for _ in 0..<rounds {
             while !searches.isEmpty { searched(isHonest: true) }
@@ -73,7 +73,7 @@ extension HostileCluster {
             for (place, attempt) in taken.enumerated() {
                 let (request, node) = attempt
                 let honest = result(of: request, richness: richness)
-                // One of them now and then, so that every step of a job meets hostile values.
+                // One of them is damaged now and then, so that every step of a job meets hostile values.
                 let given = place == damaged ? input.hostile(honest) : honest
                 guard let given, let payload = try? WireCoder.encode(given) else {
                     running.append(attempt)
@@ -99,7 +99,7 @@ extension HostileCluster {
 
     // MARK: - What nodes say
 
-    /// A node answers one of its tasks, honestly but for what is damaged.
+    /// A node answers one of its tasks, honestly except for what is damaged.
     private mutating func deliver() {
         guard !running.isEmpty else { return work(rounds: 1) }
         let place = Int(input.byte()) % running.count
@@ -113,7 +113,7 @@ extension HostileCluster {
         answer([ended], from: node)
     }
 
-    /// An attempt has no result.
+    /// An attempt ends without a result.
     private mutating func fail() {
         guard !running.isEmpty else { return }
         let (request, node) = running.remove(at: Int(input.byte()) % running.count)
@@ -129,7 +129,7 @@ extension HostileCluster {
         answer([.init(request, outcome, .milliseconds(3), sequence: next(node))], from: node)
     }
 
-    /// A node has results of what nobody asked it for.
+    /// A node has a result that nobody asked it for.
     private mutating func deliverStranger() {
         let attempt = AttemptID(
             job: job(), task: TaskID(Int(input.hostileInteger())), number: Int(input.hostileInteger()),
@@ -142,7 +142,7 @@ extension HostileCluster {
         answer([result], from: node())
     }
 
-    /// A node tells what runs on it, and of a lease.
+    /// A node reports what runs on it, and a lease.
     private mutating func claim() {
         let node = node()
         var attempts = running.filter { $0.node == node }.map(\.request)
@@ -159,7 +159,7 @@ extension HostileCluster {
         take(CollectReply(results: results, lease: lease), isFirst: false, from: node)
     }
 
-    /// As `Coordinator` takes a reply.
+    /// Takes a reply as `Coordinator` does.
     private mutating func take(_ reply: CollectReply, isFirst: Bool, from node: NodeID) {
         guard core.isPresent(node) else { return }
         guard (try? reply.validate()) != nil else {
@@ -249,7 +249,7 @@ extension HostileCluster {
     }
 
     private mutating func room() {
-        // As statvfs and SQLite count: no disk has an exabyte.
+        // The sizes are such as statvfs and SQLite count: no disk has an exabyte.
         func size() -> Int { Int(truncatingIfNeeded: input.hostileUnsigned() & (1 << 60 - 1)) }
         let (held, limit, disk) = (size(), size(), (size(), size()))
         let choice = input.byte()
@@ -260,7 +260,7 @@ extension HostileCluster {
         }
     }
 
-    /// What was found among earlier results.
+    /// Delivers what was found among earlier results.
     mutating func searched(isHonest: Bool) {
         guard !searches.isEmpty else { return }
         let (job, tasks, plan) = searches.removeFirst()

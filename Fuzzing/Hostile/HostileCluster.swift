@@ -32,7 +32,7 @@ struct HostileCluster {
         join()
     }
 
-    /// Two nodes with some slots, as at the start of most coordinators.
+    /// Two nodes with some slots join, as at the start of most coordinators.
     mutating func join() {
         for (node, name) in zip(HostileCluster.nodes.prefix(2), HostileCluster.names) {
             change { $0.joined(node, name: name, isDraining: false) }
@@ -49,7 +49,7 @@ struct HostileCluster {
         return input.choice(of: core.order)
     }
 
-    /// As `Coordinator` does it.
+    /// Changes the core as `Coordinator` does.
     mutating func change(_ body: (inout CoordinatorCore) -> Void) {
         let start = RunLimit.processorTime()
         let outputs = core.at(now, wall: wall, body)
@@ -84,11 +84,11 @@ struct HostileCluster {
         guard !stopped.isEmpty else { return }
         let ended = running.filter { $0.node == node && stopped.contains($0.request.attempt) }
         running.removeAll { $0.node == node && stopped.contains($0.request.attempt) }
-        // They are heard of later.
+        // Some of them are heard of later.
         for end in ended where input.bool() { running.append(end) }
     }
 
-    /// What does not end must not grow.
+    /// Checks that what does not end does not grow.
     func checkSizes() {
         require(core.jobs.count <= submitted, "as many jobs as were submitted")
         require(core.order.count == core.jobs.count, "each job in its place")

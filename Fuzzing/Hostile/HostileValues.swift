@@ -1,4 +1,4 @@
-/// What nobody of good faith sends, and what is just inside or just outside a limit.
+/// Values that nobody of good faith sends, and values that are just inside or just outside a limit.
 extension FuzzInput {
     mutating func hostileInteger() -> Int64 {
         let choices: [Int64] = [
@@ -48,7 +48,7 @@ extension FuzzInput {
         }
     }
 
-    /// From nothing to much longer than any clock.
+    /// A duration from nothing to much longer than any clock.
     mutating func hostileDuration() -> Duration {
         let low = hostileInteger()
         switch byte() & 7 {

@@ -8,7 +8,8 @@ import NIOFoundationCompat
 @testable import SkyCore
 @testable import Transport
 
-/// A journal in whose rows anything stands, read as at a start. One database in memory for all runs, with a few rows in each.
+/// A journal in whose rows anything stands, read as at a start. There is one database in memory for all runs, with a few rows in
+/// each run.
 enum JournalTarget: FuzzTarget {
     static let name = "journal"
     static let limit = RunLimit.brief
@@ -34,7 +35,7 @@ enum JournalTarget: FuzzTarget {
         finish { await start(wall: wall) }
     }
 
-    /// Waits for what would go on in a task.
+    /// Waits for work that would otherwise go on in a task.
     private static func finish(_ body: @escaping @Sendable () async -> Void) {
         let end = DispatchSemaphore(value: 0)
         Task {
@@ -79,7 +80,7 @@ enum JournalTarget: FuzzTarget {
             let place = 2 + Int(input.byte()) % (columns.count - 2)
             columns[place] = column(&input)
         }
-        // What no row can hold is not there.
+        // Values that no row can hold are left out.
         try? database.run(
             """
             INSERT INTO job(number, id, token, request, submitted, report, ended, program, submittedRun, endedRun, since,
@@ -147,7 +148,7 @@ enum JournalTarget: FuzzTarget {
 
     // MARK: - A start
 
-    /// As `Coordinator.restore`, and what is asked for of each job then.
+    /// Starts as `Coordinator.restore` does, and asks for what is asked of each job then.
     private static func start(wall: UInt64) async {
         var core = CoordinatorCore(
             incarnation: CoordinatorIncarnation(HostileCluster.coordinator, generation: 3), secret: [1, 2, 3],

@@ -1,6 +1,6 @@
 @testable import SkyCore
 
-/// What a journal keeps, without the database: for what is decided with it.
+/// What a journal keeps, without the database, for the code that decides with it.
 struct KeptJournal {
     private(set) var jobs: [StoredJob] = []
     private(set) var results: [JobID: [Int: StoredResult]] = [:]
@@ -36,10 +36,10 @@ struct KeptJournal {
         restart(job)
     }
 
-    /// As `Journal.restart`.
+    /// Does what `Journal.restart` does.
     mutating func restart(_ job: JobID) { (results[job], failures[job], risks[job]) = (nil, nil, nil) }
 
-    /// As `Journal.replay`.
+    /// Does what `Journal.replay` does.
     func replay(_ job: StoredJob) -> JobReplay {
         var replay = JobReplay(job.request)
         var failures = (failures[job.id] ?? [:]).values.sorted { $0.task < $1.task }[...]
@@ -52,8 +52,8 @@ struct KeptJournal {
         return replay
     }
 
-    /// What can stand in the rows of a file that somebody else has written, or that a disk has changed: each column holds
-    /// whatever its type can, and `StoredJob` and `JobRequest` have looked at it.
+    /// Changes the rows to what can stand in a file that somebody else has written, or that a disk has changed. Each column holds
+    /// any value that its type can hold, and `StoredJob` and `JobRequest` have checked it.
     mutating func damage(_ input: inout FuzzInput) {
         jobs = jobs.compactMap { job in
             var job = job

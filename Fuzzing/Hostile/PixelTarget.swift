@@ -19,7 +19,7 @@ enum PixelTarget: FuzzTarget {
         }
     }
 
-    /// What a task that passes its door makes a node ask for ahead.
+    /// Asks for the pixels that a node would ask for ahead, because of a task that passes its door.
     private static func ask(_ input: inout FuzzInput) {
         let image = honest { () -> ImageReference in
             var image = ImageReference(path: "/data/m13.fits", hdu: 1, content: HonestRequests.content)
@@ -41,7 +41,7 @@ enum PixelTarget: FuzzTarget {
         var cache = TileCache(limit: 4096)
         if let (image, hdu, rect) = task.work.sky?.pixels {
             require(image.contents.count <= 3, "an image, its noise and its mask")
-            // As `PixelStore.lookAhead`.
+            // This is what `PixelStore.lookAhead` does.
             if rect.isSmall, let content = image.content {
                 let tiles = PixelTiles(width: rect.right, height: rect.bottom)
                 for tile in tiles.tiles(of: rect) {
@@ -51,7 +51,7 @@ enum PixelTarget: FuzzTarget {
                 }
             }
         }
-        // And what another node asks this one for.
+        // This is what another node asks this one for.
         let file = PixelFile(path: "/data/m13.fits", content: HonestRequests.content, hdu: 1)
         let sample = PixelRequest(file: file, part: .tile(PixelTile(column: 1, row: 0)), holder: nil)
         guard let request = input.hostile(sample), request.objection == nil else { return }
@@ -83,7 +83,7 @@ enum PixelTarget: FuzzTarget {
     private static func read(_ input: inout FuzzInput) {
         var info = HonestRequests.info
         (info.width, info.height) = (Int(input.byte()) + 1, Int(input.byte() & 15) + 1)
-        // What is in it belongs to the file, not to the tiles.
+        // These values belong to the file, not to the tiles.
         (info.header, info.content, info.noiseContent, info.maskContent) = (nil, nil, nil, nil)
         guard let header = input.hostile(RemoteHeader(info: info, cards: ["SIMPLE  = T"], coordinates: [])) else {
             return
@@ -94,7 +94,7 @@ enum PixelTarget: FuzzTarget {
         for _ in 0..<3 {
             let sample = PixelRect(x: 0, y: 0, width: min(info.width, 8), height: 1)
             guard let rect = supply.input.hostile(sample) else { return }
-            // Whoever reads has looked at what it asks for; see `ScanTask.validate`.
+            // A reader has checked what it asks for; see `ScanTask.validate`.
             guard (try? rect.validate()) != nil, rect.width < 4096, rect.height < 64 else { continue }
             if let pixels = try? image.read(rect) { require(pixels.count == rect.area, "the pixels of \(rect)") }
         }

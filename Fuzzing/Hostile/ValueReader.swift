@@ -6,7 +6,7 @@ struct ValueReader: Decoder, SingleValueDecodingContainer {
 
     init(_ tree: ValueTree) { self.tree = tree }
 
-    /// The tree is of no such value.
+    /// The tree is not that of such a value.
     struct Mismatch: Error {}
 
     var codingPath: [any CodingKey] { [] }

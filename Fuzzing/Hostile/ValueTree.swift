@@ -1,7 +1,7 @@
 import NIOCore
 
-/// A value of any type taken apart, as its `Codable` writes it: what can be damaged in one place and put together again, so
-/// that every field of every message is reached without naming any.
+/// A value of any type, taken apart as its `Codable` writes it. It can be damaged in one place and put together again, so that
+/// every field of every message is reached without being named.
 indirect enum ValueTree: Sendable {
     case null
     case flag(Bool)
@@ -25,7 +25,7 @@ indirect enum ValueTree: Sendable {
         self = writer.slot.tree
     }
 
-    /// - Throws: where no value of the type has this shape: the message could not be decoded.
+    /// - Throws: an error where no value of the type has this shape, so that the message could not be decoded.
     func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try ValueReader(self).read(type)
     }

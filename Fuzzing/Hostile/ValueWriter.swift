@@ -61,7 +61,7 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// What the wire carries whole is one leaf here too.
+    /// Writes a value. A value that the wire carries whole is one leaf here too.
     func write(_ value: some Encodable) throws {
         switch value {
         case let value as ByteBuffer: slot.tree = .bytes(Array(value.readableBytesView))

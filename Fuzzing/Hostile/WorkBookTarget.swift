@@ -3,7 +3,8 @@ import NIOCore
 @testable import SkyCore
 @testable import Transport
 
-/// A node among coordinators that ask for anything, in any order and in other people's names: as `ScanActor` drives `WorkBook`.
+/// A node among coordinators that ask for anything, in any order and in other people's names. The target drives `WorkBook` as
+/// `ScanActor` does.
 enum WorkBookTarget: FuzzTarget {
     static let name = "workbook"
     static let limit = RunLimit.brief
@@ -25,7 +26,7 @@ struct HostileClients {
     var input: FuzzInput
     private var book: WorkBook
     private var now: Duration = .zero
-    /// Under way in worker processes.
+    /// Attempts under way in worker processes.
     private var started: Set<AttemptID> = []
     private var stopped: Set<AttemptID> = []
 
@@ -55,7 +56,7 @@ struct HostileClients {
         _ = book.nextExpiry
     }
 
-    /// Everything ends, and nothing is left.
+    /// Ends everything, and checks that nothing is left.
     mutating func end() {
         for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
         for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
@@ -75,7 +76,7 @@ struct HostileClients {
 
     private mutating func peer(_ incarnation: CoordinatorIncarnation) -> NodeID {
         let choice = input.byte()
-        // Mostly each from its own node.
+        // Most calls of a coordinator come from its own node.
         return choice < 200
             ? HostileClients.peers[Int(incarnation.coordinator.rawValue & 3)] : HostileClients.peers[Int(choice & 3)]
     }
@@ -160,7 +161,7 @@ struct HostileClients {
         if choice & 2 == 2 { follow(book.expire(now: now)) }
     }
 
-    /// As `ScanActor`: starts and stops processes.
+    /// Starts and stops processes, as `ScanActor` does.
     private mutating func follow(_ update: WorkBook.Update) {
         for attempt in update.stop { stopped.insert(attempt) }
         for request in update.start {

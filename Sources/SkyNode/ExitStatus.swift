@@ -1,16 +1,16 @@
-/// What the shell hears (DESIGN: exit codes).
+/// The exit code that the shell gets (DESIGN: exit codes).
 enum ExitStatus: Int32, Comparable {
     case done = 0
     /// Done, but some tasks failed.
     case partlyFailed = 1
     /// Wrong usage or bad input.
     case usage = 2
-    /// No cluster reached.
+    /// No cluster was reached.
     case noCluster = 3
     /// Cancelled by Ctrl-C.
     case cancelled = 130
 
-    /// Of several, the greatest is told: being cancelled outweighs bad input, which outweighs a gap.
+    /// Where there are several, the greatest is reported: being cancelled outweighs bad input, which outweighs a gap.
     static func < (left: ExitStatus, right: ExitStatus) -> Bool { left.rawValue < right.rawValue }
 }
 

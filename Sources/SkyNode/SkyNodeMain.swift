@@ -10,8 +10,8 @@ import Transport
 @main
 enum SkyNodeMain {
     static func main() async {
-        // Its threads ask for a priority that only root may have, and it tells the system's log whenever they are refused it:
-        // several times a minute.
+        // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
+        // are refused it: several times a minute.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
         signal(SIGPIPE, SIG_IGN)
@@ -25,7 +25,7 @@ enum SkyNodeMain {
                 exit(Console.closeOutput(ExitStatus.done.rawValue))
             }
             var command = try SkyNodeCommand.parseAsRoot()
-            // The one that lives for months.
+            // This is the command that runs for months.
             if command is ServeCommand { spare() }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -38,7 +38,7 @@ enum SkyNodeMain {
         exit(Console.closeOutput(ExitStatus.done.rawValue))
     }
 
-    /// Has this process take less while it has nothing to do; a command that computes is faster without.
+    /// Makes this process take less while it has nothing to do. A command that computes is faster without this.
     private static func spare() {
         SpareMemory.keepHeapsSmall()
         // Each thread of NIO's wakes up for its own links. A cluster's calls do not fill one.
@@ -74,7 +74,7 @@ enum SkyNodeMain {
         }
     }
 
-    /// Help, the version or a script for a shell.
+    /// Prints help, the version or a script for a shell.
     private static func printHelp(_ text: String) {
         Console.output(LongHelp(text).text(Console.outputStyle))
     }

@@ -3,7 +3,7 @@ import Glibc
 /// Real frames beside the package, which not every checkout has.
 package enum RealFrames {
     package static let folder: String = {
-        // Without this file's name and folders: where the package lies.
+        // The path without this file's name and folders is where the package lies.
         var parts = #filePath.split(separator: "/").map(String.init)
         parts.removeLast(4)
         return "/" + (parts + ["shared", "sky"]).joined(separator: "/")

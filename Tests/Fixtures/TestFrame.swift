@@ -10,7 +10,7 @@ extension SplitMix64 {
     }
 }
 
-/// A made-up frame: sky with a gradient, noise, stars, and whatever a test adds.
+/// A made-up frame: sky with a gradient, noise, stars, and all that a test adds.
 package struct TestFrame {
     package var width: Int
     package var height: Int

@@ -26,7 +26,7 @@ public enum BenchmarkNode {
         return (system, echo)
     }
 
-    /// An end that dials, linked.
+    /// An end that dials, with its link.
     public static func client(
         _ settings: ClusterSettings, to address: NodeAddress
     ) async throws -> (system: ClusterSystem, echo: Echo) {

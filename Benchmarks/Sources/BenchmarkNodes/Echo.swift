@@ -25,18 +25,18 @@ public distributed actor Echo: ClusterActor {
 
     public distributed func bytes(_ bytes: [UInt8]) -> [UInt8] { bytes }
 
-    /// The same without a copy into an array on either side.
+    /// Does the same without a copy into an array on either side.
     public distributed func buffer(_ buffer: ByteBuffer) -> ByteBuffer { buffer }
 
     /// Ends when the call is cancelled and not before.
     public distributed func sleep() async {
         sleeping += 1
-        // Not `Task.sleep`: a cancelled one keeps its memory until its time is over, which looks like a leak of ours.
+        // This is not `Task.sleep`: a cancelled sleep keeps its memory until its time is over, which looks like a leak of ours.
         let (never, _) = AsyncStream.makeStream(of: Never.self)
         for await _ in never {}
         sleeping -= 1
     }
 
-    /// For the owner of the actor only; no peer can ask.
+    /// This is for the owner of the actor only; no peer can ask.
     public func callsAsleep() -> Int { sleeping }
 }

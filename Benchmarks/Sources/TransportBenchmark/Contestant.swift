@@ -4,7 +4,7 @@ protocol Contestant: Sendable {
 
     /// Keeps the load up for `duration`.
     ///
-    /// - Throws: whatever a call fails with, and `WrongEcho`.
+    /// - Throws: the error that a call fails with, and `WrongEcho`.
     func run(_ load: Load, for duration: Duration) async throws -> Sample
 
     /// Closes the connection.

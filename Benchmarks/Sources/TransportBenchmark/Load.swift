@@ -9,7 +9,7 @@ struct Load: Sendable, Hashable, Codable {
     static let latency = Load(bytes: 64, window: 1)
     /// Throughput of small calls: what the code costs.
     static let throughput = Load(bytes: 64, window: 64)
-    /// Throughput of large ones: what copying costs.
+    /// Throughput of large calls: what copying costs.
     static let bulk = Load(bytes: 1024 * 1024, window: 4)
 
     static let all = [latency, throughput, bulk]

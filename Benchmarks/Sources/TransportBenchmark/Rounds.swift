@@ -1,13 +1,13 @@
 import CAllocationCount
 
-/// Lets the contestants take turns, round after round (A B C, B C A, ...), so that a machine that is busy for a while
-/// with something else does not hit always the same one.
+/// Lets the contestants take turns, round after round (A B C, B C A, ...), so that a machine that is busy for a while with
+/// something else does not always hit the same one.
 struct Rounds {
     var contestants: [any Contestant]
     var loads: [Load]
     var count: Int
     var duration: Duration
-    /// Told before each step what it is, for whoever waits.
+    /// Called before each step with its name, for a person who waits.
     var progress: (String) -> Void
 
     func run(into results: inout Results) async throws {

@@ -5,7 +5,7 @@ import NIOCore
 struct Sample: Sendable {
     var calls = 0
     var elapsed = Duration.zero
-    /// Processor time of the whole process, hence of both ends where both are in it.
+    /// Processor time of the whole process, and so of both ends where both are in it.
     var processorTime = Duration.zero
     /// Nanoseconds of each call; recorded with one call at a time only, where nothing waits for anything else.
     var latencies: Histogram<UInt64>?
@@ -26,7 +26,7 @@ struct Sample: Sendable {
         latencies?.record(min(nanoseconds, Sample.longest))
     }
 
-    /// Takes in what another of several callers at once has seen.
+    /// Takes in the sample of another caller that ran at the same time.
     mutating func add(_ other: Sample) {
         calls += other.calls
         if let more = other.latencies { latencies?.add(more) }

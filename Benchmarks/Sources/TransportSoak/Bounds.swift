@@ -1,9 +1,9 @@
 /// How much more the process may hold after a phase than before it.
 struct Bounds: Sendable {
-    /// Bytes. Not 0, because the allocator's pages fill differently each time.
+    /// Bytes of resident memory. The bound is not 0, because the allocator's pages fill differently each time.
     var memory: Int
-    /// Blocks of the allocator. Not 0, because caches and queues of the runtime and of the event loops grow to their
-    /// size at some point; far below one for each call, reconnect or cancellation of a full run.
+    /// Blocks of the allocator. The bound is not 0, because caches and queues of the runtime and of the event loops grow to their
+    /// size at some point. It is far below one for each call, reconnect or cancellation of a full run.
     var blocks: Int
 
     /// What is out of bounds, in words; empty where nothing is. Descriptors have no tolerance.

@@ -13,7 +13,7 @@ final class Census: Sendable {
         entries.withLock { $0.append(Entry(system: system)) }
     }
 
-    /// How many are left. Forgets the others.
+    /// Returns how many are left, and forgets the others.
     func alive() -> Int {
         entries.withLock { entries in
             entries.removeAll { $0.system == nil }

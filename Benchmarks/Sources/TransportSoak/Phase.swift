@@ -12,9 +12,9 @@ struct Phase {
     /// Time in which links and tasks that have ended may be cleared away.
     private static let settling = Duration.seconds(10)
 
-    /// Prints what the process holds before and after, and whether that is within the bounds. Where it is not, does all
-    /// once more and lets that count: each thread of the pool keeps some five hundred blocks for its next jobs, and may
-    /// have come in the middle; whatever is left behind by the work itself is left behind again.
+    /// Prints what the process holds before and after, and whether that is within the bounds. Where it is not, everything is done
+    /// once more, and that result counts: each thread of the pool keeps some five hundred blocks for its next jobs, and may have
+    /// come in the middle. Blocks that the work itself leaves behind are left behind again.
     func pass(_ work: Work, _ bounds: Bounds) async throws -> Bool {
         if try await attempt(work, bounds) { return true }
         print("once more")

@@ -14,9 +14,9 @@ struct Vitals: Sendable {
 
     /// - Throws: an error of the system where `/proc` cannot be read.
     static func now() throws -> Vitals {
-        // What the allocator only keeps for later is nobody's.
+        // Memory that the allocator only keeps for later belongs to nobody.
         allocation_trim()
-        // Pages: total, resident, ... (proc(5)).
+        // The fields are numbers of pages: total, resident, ... (proc(5)).
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         let resident = pages.count > 1 ? Int(pages[1]) ?? 0 : 0
         return Vitals(

@@ -91,7 +91,7 @@ struct Work: Sendable {
     func longBodies(_ count: Int) async throws {
         let (client, remote) = try await BenchmarkNode.client(settings, to: address)
         census.add(client)
-        // A little less than the longest body, for the header.
+        // The body is a little shorter than the longest body, to leave room for the header.
         let body = ByteBuffer(repeating: 7, count: 64 * 1024 * 1024 - 1024)
         var worst = Duration.zero
         for _ in 0..<count {
@@ -112,7 +112,7 @@ struct Work: Sendable {
     /// How long a short call may take beside a long one.
     private static let shortCallLimit = Duration.milliseconds(50)
 
-    /// Makes short calls until cancelled and tells how long the longest took.
+    /// Makes short calls until cancelled, and returns how long the longest took.
     private func pinging(_ remote: Echo) async throws -> Duration {
         let clock = ContinuousClock()
         var worst = Duration.zero

@@ -39,7 +39,7 @@ struct JobArgument: ParsableArguments {
         try await options.with { try await body($0, try JobReference.find(job, in: try await $0.list())) }
     }
 
-    /// As `with`, for what goes on where the node is lost and comes back.
+    /// As `with`, for work that goes on where the node is lost and comes back.
     func following<Result: Sendable>(
         patience: Duration = .zero, _ body: (CoordinatorReach, JobListing) async throws -> Result
     ) async throws -> Result {

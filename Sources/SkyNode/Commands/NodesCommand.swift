@@ -39,7 +39,7 @@ struct NodeArgument: ParsableArguments {
         try await options.with { coordinator in
             guard let name else { return try await drainAll(isDraining, coordinator) }
             let report = try NodeReference.find(name, in: try await coordinator.nodes())
-            // By id: names need not differ.
+            // The node is named by its id, because names need not differ.
             try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
             guard options.format == .text else { return }
             let answer = WholeCluster.Answer<Void>(member: report.member, result: .success(()))
@@ -49,7 +49,7 @@ struct NodeArgument: ParsableArguments {
 
     private func drainAll(_ isDraining: Bool, _ coordinator: Coordinator) async throws {
         let answers = try await WholeCluster(coordinator: coordinator).forEach { report in
-            // By id: names need not differ.
+            // The node is named by its id, because names need not differ.
             try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
         }
         var isComplete = true
@@ -160,7 +160,7 @@ struct NodesListCommand: AsyncParsableCommand {
         }
     }
 
-    /// A line for every change.
+    /// Prints a line for every change.
     private func printChanges(of coordinator: Coordinator) async throws {
         var known = MembershipLines()
         var next: UInt64?
@@ -173,11 +173,11 @@ struct NodesListCommand: AsyncParsableCommand {
         }
     }
 
-    /// The table, drawn again every second and with every change.
+    /// Draws the table again every second and with every change.
     private func redrawTable(of coordinator: Coordinator) async throws {
         var next: UInt64?
         while !Task.isCancelled, !Console.isOutputLost {
-            // As wide as the window is by now.
+            // The table is as wide as the window is by now.
             let width = Console.outputColumns
             Console.screen(NodeTable(try await coordinator.nodes(), width: width, style: Console.outputStyle).lines)
             let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(1)))

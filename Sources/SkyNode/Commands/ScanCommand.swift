@@ -87,10 +87,10 @@ struct ScanCommand: AsyncParsableCommand {
         }
     }
 
-    /// To fetch and write what is done of a scan that is cancelled.
+    /// The time to fetch and write what is done of a scan that is cancelled.
     private static let timeForResults = Duration.seconds(60)
 
-    /// - Throws: `CommandFailure` where something else than one catalogue would go there.
+    /// - Throws: `CommandFailure` where something else than one catalogue would go to standard output.
     func checkStandardOutput(_ place: OutputPlace) throws {
         if cluster.format == .json {
             throw CommandFailure(

@@ -157,7 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
             grace: stopGrace.duration, logLevel: log.logLevel ?? .notice)
     }
 
-    /// Looks at what only shows when all is put together.
+    /// Checks what shows only when all settings are put together.
     func check() throws {
         do {
             _ = try changeable()
@@ -167,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// All that `check` would stop at, one after the other, and what else is known before a start.
+    /// All problems that `check` would stop at, one after the other, and the others that are known before a start.
     func problems() -> [String] {
         let checks: [() throws -> Void] = [
             { _ = try self.changeable() },
@@ -190,12 +190,12 @@ struct ServeCommand: AsyncParsableCommand {
                 problems.append("\(error)")
             }
         }
-        // Several of them stop at the same thing.
+        // Several checks stop at the same problem.
         var published: Set<String> = []
         return problems.filter { published.insert($0).inserted }
     }
 
-    /// `nil` for none.
+    /// The server for HTTP; `nil` where there is to be none.
     private func httpServer() throws -> HTTPServer? {
         guard web.http != "none" else { return nil }
         let address =
@@ -216,7 +216,7 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .usage, "--http-host \(PrintableText.of(name)): not a host's name, which has no port and no blanks")
         }
-        // Where it is told to listen, and where others are told that it is, are names of it too.
+        // The host where it is told to listen, and the host that others are told, are names of the node too.
         let own = [address, try advertised()].compactMap { address -> String? in
             guard case .hostPort(let host, _) = address, HostNames.isValid(host) else { return nil }
             return host
@@ -303,7 +303,8 @@ struct ServeCommand: AsyncParsableCommand {
         return limits
     }
 
-    /// A folder that was asked for is used or refused; of the usual ones the first that no other node uses.
+    /// Where the journal is. A folder that was asked for is used or refused; of the usual folders the first is taken that no other
+    /// node uses.
     private func journal(_ name: String) -> JournalPlace {
         if let folder = storage.data { return .folder(Defaults.absolute(folder)) }
         return .firstFree(Defaults.absolute(Defaults.dataHome) + "/" + Defaults.fileName(name))

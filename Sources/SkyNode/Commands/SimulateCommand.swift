@@ -2,7 +2,7 @@ import ArgumentParser
 import SkyCore
 import Transport
 
-/// `skynode simulate`: the rehearsal, tasks that only take their time.
+/// `skynode simulate`: a rehearsal, with tasks that only take their time.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate", abstract: "Rehearse a job: tasks of a fixed length, with faults if wanted.",

@@ -4,7 +4,7 @@ import Sky
 import SkyCore
 import Transport
 
-/// `skynode synthesize`: a night sky of which everything is known, once or over several epochs.
+/// `skynode synthesize`: a night sky about which everything is known, once or over several epochs.
 struct SynthesizeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "synthesize", abstract: "Make synthetic FITS images whose sources are known.",

@@ -6,7 +6,7 @@ import Sky
 import SkyCore
 import Transport
 
-/// `skynode worker`: one worker process. Started by a daemon, never by a person.
+/// `skynode worker`: one worker process. A daemon starts it, and never a person.
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "A worker process of a daemon, which starts it.", shouldDisplay: false)
@@ -24,7 +24,7 @@ struct WorkerCommand: AsyncParsableCommand {
         // A crash is one failed attempt; a core dump of each would fill the disk.
         ProcessLimits.set(RLIMIT_CORE, to: 0)
         ProcessLimits.setThreadStacks(to: ProcessLimits.workerStack)
-        // What takes more is refused it, and fails; the machine's owner goes on working.
+        // Work that takes more is refused it, and fails; the machine's owner goes on working.
         ProcessLimits.setAddressSpace(to: memory)
         ProcessorLimit.allow()
         var settings = ClusterSettings(name: name)
@@ -34,7 +34,7 @@ struct WorkerCommand: AsyncParsableCommand {
         let system = ClusterSystem(settings)
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
-        // Said by a thread that lives as long as this process: Linux forgets it with the thread.
+        // A thread that lives as long as this process asks for this, because Linux forgets it with the thread.
         try await thread.runIfActive { ProcessLimits.endWithParent(parent) }
         let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
             WorkerActor(
@@ -50,8 +50,8 @@ struct WorkerCommand: AsyncParsableCommand {
         for await event in events {
             switch event {
             case .lost, .left:
-                // The daemon is gone, or has let go. Whatever the thread is busy with is of no use to anybody, and
-                // foreign code cannot be asked to stop.
+                // The daemon is gone, or has let go. The work that the thread is busy with is of no use to anybody, and foreign
+                // code cannot be asked to stop.
                 _exit(0)
             case .joined, .suspect, .back, .draining: continue
             }

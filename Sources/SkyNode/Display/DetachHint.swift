@@ -25,7 +25,7 @@ struct DetachHint {
         lines = hints.map { "\($0.0): \(command($0.1))" }
     }
 
-    /// As a shell takes it for one word.
+    /// The word, written so that a shell takes it for one word.
     private static func quoted(_ word: String) -> String {
         let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "@%+=:,./_-".contains($0) }
         return isPlain ? word : "'" + PrintableText.of(word).replacing("'", with: "'\\''") + "'"

@@ -34,7 +34,7 @@ struct JobExplanationLines {
     }
 }
 
-/// The same as a program reads it.
+/// The same explanation as a program reads it.
 struct ExplanationLine: Encodable {
     struct Task: Encodable {
         var task: String

@@ -10,7 +10,7 @@ enum JobState: String, CaseIterable {
     case cancelled
     case badInput = "bad-input"
 
-    /// A job that goes on and has a reason is one that cannot.
+    /// A job that has not ended and has a reason is paused: it cannot go on.
     init(_ job: JobListing) {
         self =
             switch job.state {

@@ -9,8 +9,8 @@ struct JobTable {
 
     /// - Parameters:
     ///   - namesNodes: whether each line says which node has the job.
-    ///   - width: columns that there are; `nil` for as many as it takes.
-    ///   - now: for "2 min ago"; `nil` for times of day.
+    ///   - width: the columns that there are; `nil` for as many as the table takes.
+    ///   - now: the time from which "2 min ago" counts; `nil` for times of day.
     init(
         _ jobs: [(node: String?, job: JobListing)], namesNodes: Bool, width: Int? = nil, now: Date? = nil,
         style: TextStyle = .plain
@@ -32,7 +32,7 @@ struct JobTable {
             TableColumn("TIME", listings.map { DurationText.taken($0.status.elapsed.inSeconds) }),
         ]
         if namesNodes { columns.append(TableColumn("NODE", jobs.map { $0.node ?? "" })) }
-        // What a job does is of any length, and last.
+        // The column about what a job does may be of any length, so it comes last.
         columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders)))
         let isUsual = listings.allSatisfy { $0.priority == 0 }
         let steps: [TextTable.Step] =
@@ -48,7 +48,7 @@ struct JobTable {
         return DurationText.ago(now.timeIntervalSince1970 - Double(job.submitted) / 1000)
     }
 
-    /// What a job does, its files by their names.
+    /// What a job does, with its files by their names.
     private static func withoutFolders(_ title: String) -> String {
         title.split(separator: " ").map { word in
             word.hasPrefix("/") ? word.split(separator: "/").last ?? word : word
@@ -65,12 +65,12 @@ struct JobTable {
         }
     }
 
-    /// As programs read it. A job that goes on and has a reason is one that cannot.
+    /// The state as programs read it. A job that has not ended and has a reason is paused: it cannot go on.
     static func state(_ job: JobListing) -> String {
         job.state?.rawValue ?? (job.reason == nil ? "running" : "paused")
     }
 
-    /// In universal time.
+    /// The time in universal time.
     static func time(_ milliseconds: UInt64) -> String {
         Date(timeIntervalSince1970: Double(min(milliseconds, 253_402_300_799_000)) / 1000)
             .formatted(Date.ISO8601FormatStyle())

@@ -5,7 +5,7 @@ import Transport
 
 /// One change of the membership, for a program or for a person.
 struct MembershipLine: Encodable {
-    /// By the clock of the node that was asked: ISO 8601 with milliseconds, in UTC.
+    /// When it happened, by the clock of the node that was asked: ISO 8601 with milliseconds, in UTC.
     var time: String
     /// present (at the start), joined, suspect, back, lost, left, draining or resumed.
     var event: String
@@ -17,10 +17,11 @@ struct MembershipLine: Encodable {
     /// Since when it has been a member, in the same form.
     var since: String
 
-    /// - Parameter page: says what time it is there, and how long that node has run.
+    /// - Parameter page: says what time it is on the node that was asked, and how long that node has run.
     init(_ event: String, _ member: Member, at milliseconds: UInt64? = nil, _ page: MembershipPage) {
         time = MembershipLine.text(Double(milliseconds ?? page.time) / 1000)
-        // Each by itself: their difference may be longer than any duration, as whoever is asked may say anything.
+        // Each is converted by itself: their difference may be longer than any duration, because the node that is asked may say
+        // anything.
         since = MembershipLine.text(Double(page.time) / 1000 - page.uptime.inSeconds + member.since.inSeconds)
         self.event = event
         name = PrintableText.of(member.name)
@@ -40,7 +41,7 @@ struct MembershipLine: Encodable {
     }
 }
 
-/// Follows pages of changes and makes lines of them; knows the members, so that one that is gone still has its name.
+/// Follows pages of changes and makes lines of them. It knows the members, so that one that is gone still has its name.
 struct MembershipLines {
     private var members: [NodeID: Member] = [:]
 
@@ -48,7 +49,7 @@ struct MembershipLines {
     mutating func lines(_ page: MembershipPage) -> [MembershipLine] {
         var lines: [MembershipLine] = []
         if let all = page.members {
-            // Told anew: who is not among them has gone without a word.
+            // The page has all members. A node that is not among them has gone without a word.
             let present = Set(all.map(\.node))
             for (node, member) in members where !present.contains(node) {
                 members[node] = nil

@@ -2,7 +2,7 @@ import Base
 import SkyCore
 import Transport
 
-/// One node as a program reads it. What the node did not answer in time is missing.
+/// One node as a program reads it. Values that the node did not send in time are missing.
 struct NodeLine: Encodable {
     var name: String
     var id: String

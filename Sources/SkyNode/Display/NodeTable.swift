@@ -5,7 +5,7 @@ import Transport
 struct NodeTable {
     let lines: [String]
 
-    /// - Parameter width: columns that there are; `nil` for as many as it takes.
+    /// - Parameter width: the columns that there are; `nil` for as many as the table takes.
     init(_ reports: [NodeReport], width: Int? = nil, style: TextStyle = .plain) {
         let nodes = reports.map { NodeLine($0) }
         let trips = nodes.map { NodeTable.roundTrip($0) }
@@ -22,7 +22,7 @@ struct NodeTable {
             TableColumn("ROUND TRIP", trips, shortHead: "RTT"),
             TableColumn("FOUND", nodes.map(\.found)),
         ]
-        // What all have alike tells nobody anything.
+        // A value that all nodes have tells nobody anything.
         let isOneVersion = Set(nodes.map(\.version)).count < 2
         let steps: [TextTable.Step] =
             (isOneVersion ? [.drop("VERSION")] : []) + [

@@ -1,8 +1,8 @@
 import Base
 import Transport
 
-/// When jobs that are shown together are paused, and when they go on: once for all of them, as one full disk holds up every
-/// job of a node.
+/// Reports when jobs that are shown together are paused, and when they go on. It does so once for all of them, because one full
+/// disk holds up every job of a node.
 struct PauseNews {
     private var paused: Set<String> = []
     private var reason: String?
@@ -10,7 +10,7 @@ struct PauseNews {
     /// - Parameters:
     ///   - reason: why the job is paused; `nil` where it goes on.
     ///   - subject: which job it is.
-    /// - Returns: a line where that is news.
+    /// - Returns: a line where that is news; otherwise `nil`.
     mutating func note(_ reason: String?, of subject: String) -> String? {
         guard let reason else {
             guard paused.remove(subject) != nil, paused.isEmpty else { return nil }

@@ -14,24 +14,24 @@ struct Examination {
         case answers(NodeID, name: String, members: [Member])
         /// Nobody takes connections there.
         case absent
-        /// Somebody does, and it is no node of this cluster.
+        /// Something takes connections there, but it is not a node of this cluster.
         case stranger(reason: String, owners: [PortOwner])
     }
 
-    /// What came of multicast.
+    /// The result of the look at multicast.
     enum Multicast {
         case off
         case survey(NetworkSurvey)
-        /// The port of the group could not be had.
+        /// The port of the group could not be used.
         case portTaken(reason: String, owners: [PortOwner])
     }
 
-    /// A try to make a link to an address.
+    /// An attempt to make a link to an address.
     struct Trial {
         var address: NodeAddress
         /// Whether `--join` names it.
         var isSeed: Bool
-        /// Who answered.
+        /// The node that answered.
         var node: NodeID?
         var failure: String?
         /// Members that the node lists, where it was asked.
@@ -45,7 +45,7 @@ struct Examination {
     var settings: MulticastSettings
     var trials: [NodeAddress: Trial]
     var firewall: Firewall
-    /// How long was listened.
+    /// How long the command listened.
     var seconds: Int
 
     private var port: Int {

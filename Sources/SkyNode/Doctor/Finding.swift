@@ -4,11 +4,11 @@ import Transport
 /// One thing that `skynode doctor` has found out.
 struct Finding: Hashable, Encodable {
     enum Level: String, Encodable {
-        /// As it should be.
+        /// It is as it should be.
         case ok
-        /// Worth knowing; may be as it is meant to be.
+        /// It is worth knowing, and may be as it is meant to be.
         case note
-        /// Keeps a node from being seen, or will.
+        /// It keeps a node from being seen, or will do so.
         case problem
 
         var meaning: TextStyle.Meaning {
@@ -35,7 +35,7 @@ struct Finding: Hashable, Encodable {
         Finding(level: .problem, text: text, advice: advice)
     }
 
-    /// Of the column that holds the level.
+    /// The width of the column that holds the level.
     private static let width = 9
 
     /// For a person: the finding, and below it what to do.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this machine's firewall is managed by, so that advice can be a command.
+/// The program that manages this machine's firewall, so that advice can be a command.
 enum Firewall: Hashable {
     case ufw, firewalld, other
 

@@ -2,15 +2,15 @@ import Base
 import SkyCore
 import Transport
 
-/// Tries to make a link to each of some addresses, and asks who answers whom it lists.
+/// Tries to make a link to each of some addresses, and asks each node that answers which members it lists.
 struct LinkTrials {
-    /// Addresses tried, and at once.
+    /// How many addresses are tried, and how many at once.
     static let limit = 512
     static let width = 16
-    /// Time a node has to say whom it lists.
+    /// The time that a node has to say which members it lists.
     static let patience = Duration.seconds(2)
 
-    /// One that is no member.
+    /// An actor system that is not a member.
     let system: ClusterSystem
 
     func run(_ addresses: [NodeAddress], seeds: Set<NodeAddress>) async -> [NodeAddress: Examination.Trial] {
@@ -46,7 +46,7 @@ struct LinkTrials {
         return trial
     }
 
-    /// Whom a node lists, itself among them; `nil` where it does not say.
+    /// The members that a node lists, itself among them; `nil` where it does not say.
     func members(of node: NodeID) async -> [Member]? {
         try? await withDeadline(LinkTrials.patience) {
             let address = ActorAddress(node: node, name: Coordinator.wellKnownName)

@@ -2,10 +2,10 @@ import Base
 import SkyCore
 import Transport
 
-/// What Prometheus reads.
+/// The metrics that Prometheus reads.
 extension API {
-    /// All that is known in time. Every part is asked at once and waited for as long as a healthy one takes; what is missing
-    /// is named.
+    /// All metrics that are known in time. All parts are asked at the same time, and each is waited for as long as a healthy part
+    /// takes. Parts that are missing are named.
     func prometheus() async -> String {
         var text = PrometheusText()
         text.add(
@@ -117,7 +117,8 @@ extension API {
         values.map { ([label: $0.0], Double($0.1)) }
     }
 
-    /// By name, in order; of several nodes of one name the one that is furthest off.
+    /// The clock offsets by the names of the nodes, in order. Where several nodes have one name, the one that is furthest off
+    /// counts.
     private func clockOffsets() -> [(key: String, value: Double)] {
         let known = parts.system.members.compactMap { member in
             parts.system.clockOffset(of: member.node).map { (member.name, $0.inSeconds) }

@@ -2,11 +2,11 @@ import SkyCore
 import Transport
 
 extension API {
-    /// The parts of a node that requests ask. What many ask for at the same time is asked once.
+    /// The parts of a node that requests ask. A question that many ask at the same time is asked once.
     struct Parts: Sendable {
         let system: ClusterSystem
         let coordinator: Coordinator
-        /// How the node is; `/healthz` is asked by anybody, and must not make the node do more than it does.
+        /// How the node is. Anybody may ask for `/healthz`, and that must not make the node do more than it does.
         var health: SharedAnswer<NodeHealth>
         /// The jobs as metrics count them, and what the journal holds; `nil` where the coordinator refuses.
         let jobs: SharedAnswer<[JobListing]?>
@@ -14,7 +14,7 @@ extension API {
 
         /// How long a part that is well takes to answer at most. Prometheus waits for ten seconds.
         static let limit = Duration.seconds(5)
-        /// How long a pulse is taken for the present: less than any probe's interval.
+        /// How long a report of the node's health counts as the present: less than any probe's interval.
         private static let healthAge = Duration.milliseconds(200)
 
         init(_ node: Node) {

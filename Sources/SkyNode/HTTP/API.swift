@@ -10,24 +10,24 @@ import Transport
 struct API: Sendable {
     let parts: Parts
     let metrics: MetricsRegistry
-    /// Who knows it may do everything; without one, reading is free and nothing can be changed.
+    /// A client that knows the token may do everything. Without a token, reading is free and nothing can be changed.
     private let token: BearerToken?
     private let hosts: HostNames
     let limits: HTTPLimits
     let connections: HTTPConnections
     private let state: NIOLockedValueBox<State>
-    /// The node starts with its API.
+    /// When the API started, in seconds since 1970. The node starts with its API.
     let started = Double(WallClock.milliseconds) / 1000
 
     private struct State {
         var sources: SourceLimits
-        /// Answers by status. Those that an alert looks for are there from the start.
+        /// The number of answers by status. The statuses that an alert looks for are there from the start.
         var answered = [200: 0, 401: 0, 403: 0, 429: 0]
     }
 
-    /// Followers of jobs now.
+    /// How many clients follow jobs now.
     let followers = NIOLockedValueBox(0)
-    /// Followers of jobs at a time.
+    /// How many clients may follow jobs at a time.
     static let followerLimit = 32
 
     init(
@@ -40,7 +40,7 @@ struct API: Sendable {
         state = NIOLockedValueBox(State(sources: SourceLimits(limits: limits)))
     }
 
-    /// Answers by status until now, with those that a connection had before its request was whole.
+    /// The number of answers by status until now, including those that a connection had before its request was whole.
     var answered: [Int: Int] {
         var answered = state.withLockedValue { $0.answered }
         answered[408, default: 0] += connections.counts.late
@@ -59,8 +59,8 @@ struct API: Sendable {
         return response
     }
 
-    /// Whose name is asked for comes first, then what; who asks; and only then how often. Probes know no token and are asked
-    /// for all the more when there is much to do, so that they take part in neither.
+    /// The name under which the node is asked is checked first, then what is asked for, then who asks, and only then how often.
+    /// Probes know no token, and they ask all the more when there is much to do, so the last two checks are not made for them.
     private func answer(_ request: Request, _ connection: HTTPConnection) async throws -> Response {
         try checkHost(request)
         let route = try APIRoute(method: request.method.rawValue, path: request.uri.path)
@@ -69,7 +69,7 @@ struct API: Sendable {
         guard state.withLockedValue({ $0.sources.takeRequest(connection.source, at: connections.now) }) else {
             throw APIFailure(.tooManyRequests, "too many requests; ask again in a second", [.retryAfter: "1"])
         }
-        // What is sent is awaited before the request takes a place that others need.
+        // The body is awaited before the request takes a place that others need.
         let job = route == .submit ? try await body(of: request) : nil
         guard connection.answering() else {
             throw APIFailure(
@@ -104,7 +104,7 @@ struct API: Sendable {
             do {
                 id = try await parts.coordinator.submit(submission)
             } catch let error as SkyError {
-                // It was valid: it does not go with the jobs that there are, as another job's token.
+                // The submission was valid, but it does not go with the jobs that there are: it may have another job's token.
                 throw APIFailure(.conflict, error.message)
             }
             return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
@@ -120,7 +120,7 @@ struct API: Sendable {
 
     // MARK: - Who may ask
 
-    /// Before anything is looked at: a page of the web must not even learn what there is.
+    /// Checks the host before anything else is looked at: a page of the web must not even learn what there is.
     private func checkHost(_ request: Request) throws {
         // The first `Host` is the authority; another one stays among the fields.
         let further = HTTPField.Name("Host").map { request.headers[values: $0] } ?? []
@@ -142,10 +142,10 @@ struct API: Sendable {
             }
             return
         }
-        // Whoever has the right one is let in at once, also while somebody else guesses behind the same address.
+        // A client with the right token is let in at once, even while another client guesses behind the same address.
         let shown = request.headers[.authorization]
         guard !token.isShown(by: shown) else { return }
-        // Who shows none has not guessed.
+        // A client that shows no token has not guessed.
         let isSlowed =
             shown != nil
             && !state.withLockedValue { $0.sources.takeGuess(connection.source, at: connections.now) }
@@ -160,7 +160,7 @@ struct API: Sendable {
 
     // MARK: - How it is
 
-    /// What a part says, which may hang; `nil` where it has said nothing in time.
+    /// The answer of a part, which may hang; `nil` where it has not answered in time.
     static func answer<Value: Sendable>(
         within limit: Duration, _ ask: @escaping @Sendable () async -> Value
     ) async -> Value? {
@@ -190,10 +190,10 @@ struct API: Sendable {
         return job
     }
 
-    /// What is sent with a request. However slowly it comes, the connection ends in time.
+    /// The body of a request. However slowly it comes, the connection ends in time.
     private func body(of request: Request) async throws -> ByteBuffer {
         let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() } ?? ""
-        // A page in a browser can send others without asking.
+        // A page in a browser can send other types without asking.
         guard type == "application/json" else {
             throw APIFailure(.unsupportedMediaType, "a job is sent as application/json")
         }

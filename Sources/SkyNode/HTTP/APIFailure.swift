@@ -15,7 +15,7 @@ struct APIFailure: Error {
         (self.status, self.message, self.headers) = (status, message, headers)
     }
 
-    /// What went wrong, in HTTP's words.
+    /// Puts an error in HTTP's words.
     init(_ error: any Error) {
         switch error {
         case let failure as APIFailure: self = failure

@@ -11,14 +11,14 @@ enum APIRoute: Hashable {
     /// What is wrong with method or path.
     enum Problem: Error, Hashable {
         case notFound
-        /// With the methods that there are.
+        /// The path does not have this method. It has these.
         case method([String])
     }
 
-    /// Reads method and path; of a path that ends with a slash no notice is taken.
+    /// Reads method and path. A slash at the end of the path is ignored.
     init(method: String, path: String) throws(Problem) {
         let parts = path.split(separator: "/").map(String.init)
-        // What is only to be looked at may be looked at without its body.
+        // A resource that can only be looked at may be looked at without its body.
         let isGet = method == "GET" || method == "HEAD"
         func get(_ route: APIRoute) throws(Problem) -> APIRoute {
             guard isGet else { throw .method(["GET", "HEAD"]) }
@@ -44,7 +44,7 @@ enum APIRoute: Hashable {
         }
     }
 
-    /// Whether anybody may ask, as whatever watches over a node does.
+    /// Whether anybody may ask for it, as programs that watch over a node do.
     var isOpen: Bool { self == .health || self == .readiness }
 
     /// Whether it changes something.

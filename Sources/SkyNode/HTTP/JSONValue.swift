@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A value of JSON as it came, before anybody says of what kind it must be: only so can a complaint name what is wrong.
+/// A value of JSON as it came, before its kind is checked: only in this way can a complaint name what is wrong.
 enum JSONValue: Decodable, Hashable {
     case null
     case flag(Bool)
@@ -10,10 +10,10 @@ enum JSONValue: Decodable, Hashable {
     case list([JSONValue])
     case object([String: JSONValue])
 
-    /// Values within values that are followed; a job has two.
+    /// How many levels of values within values are read; a job has two.
     private static let depthLimit = 16
 
-    /// - Throws: where the bytes are no JSON, or nested too deeply.
+    /// - Throws: an error where the bytes are not JSON, or nested too deeply.
     init(_ buffer: ByteBuffer) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: Data(buffer.readableBytesView))
     }

@@ -16,11 +16,10 @@ struct JobBody {
     /// Of a simulation: how many tasks, and how long each takes.
     var tasks: Int?
     var seconds: Double?
-    /// Of a scan: the file as the nodes know it, and its HDU; what `skynode scan` takes to decide the catalogue, without the
-    /// dashes.
+    /// Of a scan: the file as the nodes know it, and its HDU.
     var path: String?
     var hdu: Int?
-    /// Each as the command line has it.
+    /// Of a scan: the options of `skynode scan` that decide the catalogue, without the dashes, each as the command line has it.
     var options: [String: String]?
     var priority: Int?
     var retries: Int?
@@ -127,7 +126,8 @@ struct JobBody {
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
-    /// What a scan without options has: the command line's parser takes longer than the rest of a request.
+    /// The options of a scan that names none. They are kept because the command line's parser takes longer than the rest of a
+    /// request.
     private static let defaults = Result { try DetectionOptions.parse([]) }
 
     private func detection() throws -> DetectionOptions {
@@ -152,7 +152,7 @@ struct JobBody {
         do {
             _ = try DetectionOptions.parse(["--\(name)=\(value)"])
         } catch {
-            // What asks for help or a version is no option of a scan either.
+            // An option that asks for help or a version is not an option of a scan either.
             let isKnown =
                 DetectionOptions.exitCode(for: error) != .success
                 && !DetectionOptions.message(for: error).contains("Unknown option")

@@ -1,4 +1,4 @@
-/// The fields of a job that came as JSON, each of which must be of its kind. `null` says as much as nothing.
+/// The fields of a job that came as JSON, each of which must be of its kind. A field that is `null` counts as missing.
 struct JobFields {
     private let object: [String: JSONValue]
 

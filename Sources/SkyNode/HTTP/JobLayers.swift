@@ -1,10 +1,10 @@
 import Sky
 import SkyCore
 
-/// What of a file a job of the API scans: a plane, a colour of a colour camera's frame, without the pixels of a mask.
+/// Which part of a file a job of the API scans: a plane, or a colour of a colour camera's frame, without the pixels of a mask.
 ///
-/// A job is one catalogue, so that of the four colours of a frame it names one. Files are not opened here: a client must not
-/// learn by its complaint which there are on this machine.
+/// A job makes one catalogue, so it names one of the four colours of a frame. Files are not opened here: a client must not learn by
+/// its complaint which files there are on this machine.
 struct JobLayers {
     /// `nil` for all pixels of the only plane, or of the first.
     let layer: ImageLayer?
@@ -15,7 +15,7 @@ struct JobLayers {
 
     /// - Parameters:
     ///   - options: Those of `names`, as the command line has them.
-    ///   - path: The image's, for which % stands in a mask's, without ending.
+    ///   - path: The image's path. `%` in a mask's path stands for it, without its ending.
     /// - Throws: `APIFailure` that names the option.
     init(_ options: [String: String], path: String) throws {
         var layer = ImageLayer()

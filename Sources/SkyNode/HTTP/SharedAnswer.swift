@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import Transport
 
-/// What a part of the node says, asked for once for all who want to know it at the same time, and never waited for without
-/// end: however many ask, the part has one question to answer.
+/// The answer of a part of the node. It is asked for once, for all who want to know it at the same time, and nobody waits for it
+/// without end: however many ask, the part has one question to answer.
 final class SharedAnswer<Value: Sendable>: Sendable {
     /// One question.
     private final class Inquiry: Sendable {
@@ -25,12 +25,13 @@ final class SharedAnswer<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - maximumAge: how old an answer may be that is given once more.
-    ///   - limit: how long a part that is well takes at most.
+    ///   - limit: how long a healthy part takes at most.
     init(maximumAge: Duration, limit: Duration, ask: @escaping @Sendable () async -> Value) {
         (self.maximumAge, self.limit, self.ask) = (maximumAge, limit, ask)
     }
 
-    /// `nil` where the part does not answer in time; at once where it has been asked for that long already.
+    /// The answer; `nil` where the part does not answer in time. That comes at once where the part has been asked for so long
+    /// already.
     func value() async -> Value? {
         let (inquiry, isNew) = last.withLockedValue { last in
             if let last, last.answer.map({ $0.at.duration(to: .now) < maximumAge }) ?? true { return (last, false) }
@@ -38,7 +39,8 @@ final class SharedAnswer<Value: Sendable>: Sendable {
             last = new
             return (new, true)
         }
-        // Not a child: a part that hangs cannot be cancelled, and a group would wait for it. It is the only one.
+        // This is not a child task: a part that hangs cannot be cancelled, and a group would wait for it. There is only one such
+        // task.
         if isNew { Task { [ask] in inquiry.answer(await ask()) } }
         await inquiry.isAnswered.wait(atMost: limit - inquiry.began.duration(to: .now))
         return inquiry.answer?.value

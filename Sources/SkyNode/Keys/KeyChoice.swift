@@ -8,7 +8,7 @@ struct KeyChoice: Equatable {
         case option
         /// `SKYNODE_CLUSTER_KEY`.
         case variable
-        /// Nobody: it lies where keys lie.
+        /// Nobody: the key lies where keys lie.
         case place
     }
 

@@ -19,7 +19,8 @@ enum KeyOutput {
             throw CommandFailure(.usage, "\(shown): cannot be written: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        // The umask may have taken the owner's rights too; and a key that a power cut loses is on no machine.
+        // The umask may have taken the owner's rights too. The file is synchronised, because a key that a power cut loses is on no
+        // machine.
         guard fchmod(descriptor, 0o600) == 0, write(text, to: descriptor), fsync(descriptor) == 0 else {
             let reason = String(cString: strerror(errno))
             unlink(path)
@@ -27,8 +28,8 @@ enum KeyOutput {
         }
     }
 
-    /// Writes to standard output; where that is a file it is closed to others first. The shell made it readable for
-    /// all, as the umask says, and a node would refuse it so.
+    /// Writes to standard output. Where that is a file, it is closed to other users first: the shell made it readable for all, as
+    /// the umask says, and a node would refuse it in that state.
     static func standardOutput(_ text: String) throws {
         var status = stat()
         let isFile = fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -43,8 +44,8 @@ enum KeyOutput {
         }
     }
 
-    /// Whether all of it was written; otherwise `errno` says why. Half a key is no key, so unlike other output this is
-    /// looked at.
+    /// Writes a text and returns whether all of it was written; otherwise `errno` says why. Half a key is not a key, so this is
+    /// checked, unlike other output.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -5,7 +5,7 @@ import Transport
 /// What a person calls a job by: its id, the id's first digits, or `@last`.
 enum JobReference {
     static let last = "@last"
-    /// Why it does not say what is to be stopped or deleted.
+    /// Why `@last` does not say what is to be stopped or deleted.
     static let namesNoVictim = "name the job by its id: the newest one may be somebody else's by now"
 
     /// The job that is meant.
@@ -30,7 +30,7 @@ enum JobReference {
         return job
     }
 
-    /// Whether somebody may mean a job by it, who has named no command.
+    /// Whether somebody who has named no command may mean a job by the text.
     static func isPossible(_ text: String) -> Bool {
         text == last || (!text.isEmpty && text.allSatisfy { $0.isHexDigit && $0.isASCII })
     }
@@ -39,7 +39,7 @@ enum JobReference {
     private static let named = 3
 
     private static func newest(_ jobs: [JobListing]) -> [JobListing] {
-        // Of two of the same millisecond the later in the list.
+        // Of two jobs of the same millisecond, the later one in the list is the newer one.
         jobs.enumerated().sorted { ($0.element.submitted, $0.offset) > ($1.element.submitted, $1.offset) }
             .map(\.element)
     }

@@ -3,11 +3,11 @@ import Transport
 
 /// Several jobs: those that are listed, or those that are deleted.
 struct JobSelection {
-    /// In which states; empty for all.
+    /// The states of the jobs; empty for all states.
     var states: Set<JobState> = []
-    /// Only those that ended, and were submitted so long ago.
+    /// Only jobs that have ended, and were submitted so long ago.
     var age: Duration?
-    /// Only so many, the newest.
+    /// Only so many jobs, the newest.
     var limit: Int?
 
     /// - Parameter now: milliseconds since 1970.
@@ -27,7 +27,7 @@ struct JobSelection {
 
     /// Each job that is named, once.
     ///
-    /// - Throws: `CommandFailure` where one is not there: then none is meant.
+    /// - Throws: `CommandFailure` where one of them is not there; then none is meant.
     static func named(_ references: [String], in jobs: [JobListing]) throws -> [JobListing] {
         var found: [JobListing] = []
         for reference in references {

@@ -21,7 +21,7 @@ enum NodeReference {
         return report
     }
 
-    /// Of an id: fewer digits would more often be a name that is misspelt.
+    /// The fewest digits of an id: with fewer, the text would more often be a misspelt name.
     private static let fewestDigits = 4
 
     private static func isBeginning(_ text: String, of report: NodeReport) -> Bool {

@@ -5,15 +5,15 @@ import SkyCore
 import Transport
 import UnixSignals
 
-/// A node as a service: starts, says where it listens, works until shutdown is asked for, and lets its tasks end then.
+/// A node as a service: it starts, says where it listens, works until shutdown is asked for, and then lets its tasks end.
 struct NodeService: Service {
     let node: Node
     let listen: NodeAddress
-    /// What the operator is told of the node's reach, once it listens.
+    /// What the operator is told about who can reach the node, once it listens.
     let notice: String?
-    /// `nil` where nobody is to be answered by HTTP.
+    /// The server for HTTP; `nil` where nobody is to be answered by HTTP.
     let http: HTTPServer?
-    /// `nil` where nobody watches over it.
+    /// The service manager; `nil` where nobody watches over the node.
     let manager: ServiceManager?
     /// How long running tasks may go on when it is to stop.
     let grace: @Sendable () -> Duration
@@ -24,7 +24,7 @@ struct NodeService: Service {
         do {
             let steps = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
             try await node.start { [manager] words in
-                // A manager that waits for a sign of life in vain ends the start, and the next one has as far to go.
+                // A manager that waits for a sign of life in vain ends the start, and the next start has as far to go.
                 let isDue = steps.withLockedValue { last in
                     guard last.map({ $0.duration(to: .now) > NodeService.startInterval }) ?? true else { return false }
                     last = .now
@@ -51,7 +51,7 @@ struct NodeService: Service {
                 try await http?.run(node)
                 return false
             }
-            // Whoever ends first of the first two: the node only ends where it is told to.
+            // The loop ends with the first of the first two tasks: the node only ends where it is told to.
             while let isEnd = try await group.next(), !isEnd {}
             group.cancelAll()
         }
@@ -62,7 +62,7 @@ struct NodeService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watch() }
             group.addTask { await followReloads() }
-            // Throws when it is cancelled, which is a shutdown too.
+            // This throws when it is cancelled, which is a shutdown too.
             try? await gracefulShutdown()
             group.cancelAll()
         }
@@ -71,7 +71,7 @@ struct NodeService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await drain() }
             group.addTask {
-                // Some managers send the first one twice, to a job and to its processes.
+                // Some managers send the first signal twice, to a job and to its processes.
                 let begun = ContinuousClock.now
                 for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint)
                 where !NodeService.isEcho(after: begun.duration(to: .now)) { return }
@@ -109,14 +109,15 @@ struct NodeService: Service {
         }
     }
 
-    /// How often a start that takes long tells how far it is, and how much longer it may take each time.
+    /// How often a start that takes long reports how far it is, and how much longer it may take each time.
     private static let startInterval = Duration.seconds(1)
     private static let startPatience = Duration.seconds(60)
     /// Whether a second signal is the first once more: managers send both within milliseconds, and nobody presses Ctrl-C
     /// twice as fast as this.
     static func isEcho(after time: Duration) -> Bool { time < .milliseconds(100) }
 
-    /// Of what `systemctl status` shows. To look, all parts of the node wake up.
+    /// How often the status that `systemctl status` shows is checked, for a busy node and for an idle one. Each check wakes up all
+    /// parts of the node.
     private static let statusInterval = Duration.seconds(5)
     private static let idleStatusInterval = Duration.seconds(15)
 

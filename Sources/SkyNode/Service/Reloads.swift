@@ -11,7 +11,7 @@ final class Reloads: Sendable {
     }
 
     private let source: ConfigurationSource
-    /// What the node was started with: of what it cannot take over, that holds.
+    /// The configuration that the node was started with. It still holds for all that the node cannot take over.
     private let started: ConfiguredArguments
     private let state: NIOLockedValueBox<State>
     private let threshold: ServiceLogHandler.Threshold

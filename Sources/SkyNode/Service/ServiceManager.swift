@@ -1,13 +1,13 @@
 import Glibc
 
-/// The service manager that started this process, if it wants to hear from it: sd_notify(3), of which the protocol is a
-/// datagram of lines to the socket that `NOTIFY_SOCKET` names.
+/// The service manager that started this process, if it wants to hear from it, by sd_notify(3). The protocol is a datagram of lines
+/// to the socket that `NOTIFY_SOCKET` names.
 struct ServiceManager: Sendable {
     private let path: String
-    /// How often it wants a sign of life; `nil` for never (sd_watchdog_enabled(3)).
+    /// How often the manager wants a sign of life; `nil` for never (sd_watchdog_enabled(3)).
     let watchdog: Duration?
 
-    /// `nil` where nobody listens.
+    /// The result is `nil` where nobody listens.
     init?(environment: [String: String], process: pid_t = getpid()) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@"),
             path.utf8.count < ServiceManager.pathLimit
@@ -21,16 +21,16 @@ struct ServiceManager: Sendable {
     /// Bytes of `sockaddr_un.sun_path`.
     private static let pathLimit = 108
 
-    /// Something that it may be told.
+    /// Something that the manager may be told.
     enum Word {
-        /// It listens, and takes work.
+        /// The node listens, and takes work.
         case ready
         /// A line for `systemctl status`.
         case status(String)
         /// All is well.
         case alive
         case stopping
-        /// The end may take so much longer.
+        /// The start or the end may take so much longer.
         case needs(Duration)
 
         var line: String {
@@ -44,7 +44,7 @@ struct ServiceManager: Sendable {
         }
     }
 
-    /// Tells it; a manager that does not listen is no reason to stop.
+    /// Tells the manager; one that does not listen is no reason to stop.
     func tell(_ words: Word...) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }

@@ -2,22 +2,22 @@ import ArgumentParser
 import Base
 import Transport
 
-/// The words at the beginning of a command line that name a command. The parser takes one that it does not know for an
-/// argument of the command before it, and shows the general help with success.
+/// The words at the beginning of a command line that name a command. The parser takes a word that it does not know for an argument
+/// of the command before it, shows the general help, and reports success.
 struct CommandPath {
     private let arguments: [String]
 
-    /// - Parameter arguments: without the program's name.
+    /// - Parameter arguments: the command line without the program's name.
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// What is wrong with it, for people; `nil` for nothing.
+    /// What is wrong with the words, for people; `nil` where nothing is.
     var complaint: String? {
         var rest = arguments[...]
         if rest.first == "help" { rest = rest.dropFirst() }
         var (command, path) = (SkyNodeCommand.self as any ParsableCommand.Type, ["skynode"])
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
             guard let next = CommandPath.subcommand(word, of: command) else {
-                // `skynode jobs 7f3a` shows that one.
+                // `skynode jobs 7f3a` shows that job.
                 return CommandPath.isName(word, of: command) ? nil : CommandPath.unknown(word, of: command, path)
             }
             (command, path) = (next, path + [next._commandName])
@@ -26,7 +26,7 @@ struct CommandPath {
         return nil
     }
 
-    /// How an option that the program itself does not have is probably meant; `nil` where nobody knows.
+    /// The option that is probably meant by one that the program itself does not have; `nil` where nobody knows.
     static func nearestOption(_ option: String) -> String? {
         if ["-V", "-v", "-version"].contains(option) { return "--version" }
         return nearest(option, ["--help", "--version"])
@@ -73,7 +73,7 @@ struct CommandPath {
         }
     }
 
-    /// A third of the letters may be wrong, and two swapped ones of a short word.
+    /// A third of the letters may be wrong, and two in a short word, as when they are swapped.
     private static func nearest(_ word: String, _ names: [String]) -> String? {
         let word = String(word.lowercased().prefix(60))
         let found = names.map { ($0, EditDistance.between(word, $0)) }.min { $0.1 < $1.1 }

@@ -17,6 +17,6 @@ enum HelpSection {
     static let connection = "Connection"
     static let log = "Log"
 
-    /// What most commands have alike, and the short help leaves out.
+    /// The groups that most commands have, and that the short help leaves out.
     static let common: Set<String> = [cluster, connection]
 }

@@ -2,7 +2,7 @@
 struct LongHelp {
     private let text: String
 
-    /// - Parameter text: as the parser has it, which puts groups with a title before a command's own options.
+    /// - Parameter text: the parser's text, which puts groups with a title before a command's own options.
     init(_ text: String) {
         var blocks = text.split(separator: "\n\n", omittingEmptySubsequences: false).map(String.init)
         let title = HelpSection.connection.uppercased() + ":\n"
@@ -19,7 +19,7 @@ struct LongHelp {
         self.text = blocks.joined(separator: "\n\n")
     }
 
-    /// What stands in capitals before a colon is a heading.
+    /// The help in a style. Words in capitals before a colon are a heading.
     func text(_ style: TextStyle) -> String {
         guard style.isColoured else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

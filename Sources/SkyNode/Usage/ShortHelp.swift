@@ -4,7 +4,8 @@ import ArgumentParser
 struct ShortHelp {
     let lines: [String]
 
-    /// The options of commands that have many, by the words that name them; all but those that connect for others.
+    /// The options that are shown of commands that have many, by command. Other commands show all but those of cluster and
+    /// connection.
     private static let common: [String: [String]] = [
         "scan": [
             "output", "format-catalogue", "columns", "preset", "threshold", "min-area", "aperture", "zero-point",
@@ -17,12 +18,12 @@ struct ShortHelp {
         "synthesize": ["width", "height", "stars", "galaxies", "fwhm", "seed", "epochs", "transients", "movers"],
     ]
 
-    /// Whether it is asked for: by `-h` itself, before anything that ends options.
+    /// Whether the short help is asked for: by `-h` itself, before anything that ends options.
     static func isAsked(_ arguments: [String]) -> Bool { arguments.prefix { $0 != "--" }.contains("-h") }
 
     /// - Parameters:
-    ///   - arguments: of the command line, without the program's name.
-    ///   - width: columns that there are.
+    ///   - arguments: the command line without the program's name.
+    ///   - width: the columns that there are.
     init(_ arguments: [String], root: CommandInfo, width: Int = 80) {
         let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
         var (command, path) = root.command(words)
@@ -74,7 +75,7 @@ struct ShortHelp {
             ?? text
     }
 
-    /// Columns of the names in a table; what is longer has a line of its own.
+    /// Columns of the names in a table; a longer name has a line of its own.
     private static let names = 28
 
     private static func table(_ rows: [(name: String, text: String)], width: Int) -> [String] {

@@ -11,7 +11,7 @@ struct UsageWords {
 
     /// - Parameters:
     ///   - error: what the parser has thrown.
-    ///   - command: the one that parsed.
+    ///   - command: the command that parsed.
     init(_ error: any Error, of command: any ParsableArguments.Type) {
         let lines = command.message(for: error).split(separator: "\n").map(String.init)
         // Values that are allowed come in a list of their own, a line each.
@@ -25,16 +25,16 @@ struct UsageWords {
         help = pointer.map { String($0.1) } ?? "skynode --help"
     }
 
-    /// With the way to the help.
+    /// The message with the way to the help.
     var line: String { "\(message.hasSuffix("?") ? String(message) : message + ";") see \(help)" }
 
-    /// What a value has to look like that the parser has refused; it only says that it has.
+    /// The form of a value that the parser has refused. The parser only says that it has refused it.
     private static func form(_ message: String) -> String? {
         guard message.contains("is invalid for"), let match = message.matches(of: /<([^>]+)>/).last else { return nil }
         return forms[String(match.1)]
     }
 
-    /// By the names that options have for their values.
+    /// The forms, by the names that options have for their values.
     private static let forms = [
         "time": "such as 90s, 10m or 2h", "duration": "such as 90s, 10m or 2h", "size": "such as 500M or 20G",
         "age": "such as 7d, 12h or 30m",

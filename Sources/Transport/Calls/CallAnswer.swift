@@ -2,17 +2,17 @@ package import NIOCore
 
 /// How a call ended, as it comes over the link.
 package enum CallAnswer: Sendable {
-    /// Not an end: it may be made now.
+    /// This is not an end: the call has its turn and may be made now.
     case turn
     case reply(ByteBuffer)
     case failure(CallFailure)
 }
 
 #if DEBUG
-    /// Complains loudly about a caller that is never woken, or twice.
+    /// The checked continuation complains loudly about a caller that is never woken, or that is woken twice.
     package typealias AnswerContinuation = CheckedContinuation<CallAnswer, any Error>
 #else
-    /// The call table gives each waiter out once; the check would cost an allocation a call.
+    /// The call table hands out each waiter once. The check would cost an allocation per call.
     package typealias AnswerContinuation = UnsafeContinuation<CallAnswer, any Error>
 #endif
 

@@ -1,6 +1,6 @@
 /// How long a remote call may take.
 package enum CallDeadline {
-    /// What is left for a call made now.
+    /// The time that is left for a call made now.
     ///
     /// - Parameters:
     ///   - standard: time for calls made outside of any `withDeadline`.
@@ -14,7 +14,7 @@ package enum CallDeadline {
 /// Runs `body` with a limit on the time its remote calls may take. A nested, longer limit does not extend an outer
 /// one. The remaining time travels with each call, and the other side's own calls obey it too.
 ///
-/// - Throws: what `body` throws; a remote call whose time is over throws `TransportError.deadlineExceeded`.
+/// - Throws: the error of `body`; a remote call whose time is over throws `TransportError.deadlineExceeded`.
 public func withDeadline<Result>(
     _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {

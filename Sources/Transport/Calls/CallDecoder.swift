@@ -13,7 +13,7 @@ public struct CallDecoder: DistributedTargetInvocationDecoder {
         left = request.count
     }
 
-    /// Always empty: generic calls are refused by never offering a substitution.
+    /// This is always empty: generic calls are refused because no substitution is ever offered.
     public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
     public mutating func decodeNextArgument<Argument: Codable & Sendable>() throws -> Argument {
@@ -21,7 +21,7 @@ public struct CallDecoder: DistributedTargetInvocationDecoder {
         guard let length = bytes?.readInteger(as: UInt32.self), let argument = bytes?.readSlice(length: Int(length))
         else { throw RemoteError(.badArguments, "an argument is cut") }
         left -= 1
-        // The call may run for long; what was read from the socket must not be kept alive by it.
+        // The call may run for a long time and must not keep alive the bytes that were read from the socket.
         if left == 0 { bytes = nil }
         do {
             return try WireCoder.decodeChecked(Argument.self, from: argument)

@@ -1,28 +1,28 @@
 public import Distributed
 import NIOCore
 
-/// Collects the arguments of a remote call, behind room for the header that is filled in when the call is made: the
-/// body of the call frame is made in one piece. Generic distributed methods are not supported: a peer must never be
-/// able to name a type.
+/// Collects the arguments of a remote call. It leaves room for the header in front of them, which is filled in when the call is
+/// made, so that the body of the call frame is made in one piece. Generic distributed methods are not supported: a peer must never
+/// be able to name a type.
 ///
-/// Short arguments are encoded at once. A long one is kept as the value that it is and encoded when the link has room
-/// for it, so that a thousand callers of a slow link hold a thousand values and not their bytes too.
+/// Short arguments are encoded at once. A long argument is kept as a value and encoded when the link has room for it, so that a
+/// thousand callers of a slow link hold a thousand values and not their bytes too.
 public struct CallEncoder: DistributedTargetInvocationEncoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
     /// Bytes of `remaining`, `trace` and `target`.
     static let headerSize = 16
-    /// Arguments of up to so many bytes, all together, are encoded at once.
+    /// Arguments are encoded at once as long as all of them together take no more than this many bytes.
     static let earlyLimit = 4 * 1024
 
     private var buffer: ByteBuffer
     private var count: UInt8 = 0
-    /// The arguments that were put off. Once one is, all later ones are.
+    /// The arguments that were put off. Once one argument is put off, all later ones are put off too.
     private var late: [LateArgument] = []
 
     private enum LateArgument: Sendable {
         case value(@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void)
-        /// Bytes that need not be copied where they are the last.
+        /// Bytes that need not be copied where they are the last argument.
         case payload(ByteBuffer)
     }
 
@@ -35,7 +35,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
         throw RemoteError(.noSuchMethod, "generic distributed methods are not supported")
     }
 
-    /// - Throws: `EncodingError` for what the coder cannot hold.
+    /// - Throws: `EncodingError` for a value that the coder cannot hold.
     public mutating func recordArgument<Value: Codable & Sendable>(_ argument: RemoteCallArgument<Value>) throws {
         guard count < CallRequest.argumentLimit else {
             throw RemoteError(.badArguments, "more than \(CallRequest.argumentLimit) arguments")
@@ -62,9 +62,9 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     public mutating func doneRecording() throws {}
 
-    /// Gives away the call frame, complete but for its number.
+    /// Makes the call frame, which is complete except for its number.
     ///
-    /// - Parameter index: of the target on the link; 0 where it has none and goes by its names.
+    /// - Parameter index: the index of the target on the link; 0 where it has none and is sent by its names.
     /// - Throws: `TransportError.tooLarge` where its body would exceed `limit`, before memory is spent on it.
     mutating func takeFrame(
         to target: CallTarget, index: UInt32, remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body
@@ -120,7 +120,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
         buffer = named
     }
 
-    /// Of a duration, rounded up so that a call with time left is never sent with none.
+    /// The milliseconds of a duration, rounded up so that a call with time left is never sent with none.
     static func milliseconds(_ duration: Duration) -> UInt32 {
         let (seconds, attoseconds) = max(.zero, duration).components
         guard seconds <= Int64(UInt32.max / 1000) else { return .max }

@@ -20,10 +20,11 @@ package struct CallRequest: Equatable, Sendable {
     package var arguments: ByteBuffer
     package var count: Int
 
-    /// A distributed method has a request and rarely more; this bounds a loop over hostile bytes.
+    /// The most arguments of a call. A distributed method has one request and rarely more; the limit bounds a loop over hostile
+    /// bytes.
     package static let argumentLimit = 16
 
-    /// `nil` where the bytes are no call. The arguments are looked at when they are decoded.
+    /// The result is `nil` where the bytes are not a call. The arguments are checked only when they are decoded.
     package init?(_ bytes: ByteBuffer) {
         var bytes = bytes
         guard let (remaining, trace, index) = bytes.readMultipleIntegers(as: (UInt32, UInt64, UInt32).self) else {

@@ -1,12 +1,12 @@
 import DequeModule
 
-/// The calls one side of a link has made and not yet seen answered, and those that wait for their turn because the
-/// other side runs as many as it allows, or because too many bytes wait to be written. Holds no clock: every method
-/// that needs the time takes it, counted from the owner's start.
+/// The calls one side of a link has made and not yet seen answered, and those that wait for their turn because the other side runs
+/// as many as it allows, or because too many bytes wait to be written. It holds no clock: every method that needs the time takes
+/// it, counted from the owner's start.
 ///
-/// A call first takes a slot, by `enter` or, after waiting, by `nextTurn`. Then its arguments are encoded, and `open`
-/// or `giveBack` follows. Waiting calls get their turns one after the other, each when the one before has been
-/// opened: that keeps their order.
+/// A call first takes a slot, by `enter` or, after waiting, by `nextTurn`. Then its arguments are encoded, and `open` or `giveBack`
+/// follows. Waiting calls get their turns one after the other, each when the call before it has been opened. That keeps their
+/// order.
 package struct CallTable<Waiter> {
     /// What becomes of a new call.
     package enum Admission: Equatable {
@@ -16,7 +16,7 @@ package struct CallTable<Waiter> {
         case wait
         /// The link is gone.
         case closed
-        /// So many wait already that one more would only make it worse.
+        /// So many calls wait already that one more would only make it worse.
         case congested
     }
 
@@ -56,7 +56,7 @@ package struct CallTable<Waiter> {
     /// Whether calls wait for their turn.
     package var hasWaiting: Bool { waitingCount > 0 }
 
-    /// Deadlines held, those of answered calls included; for the test that they do not pile up.
+    /// Deadlines held, including those of answered calls. A test uses the number to see that they do not pile up.
     var pendingDeadlines: Int { deadlines.count }
 
     /// Takes a slot if there is one and nobody waits for it.
@@ -80,7 +80,7 @@ package struct CallTable<Waiter> {
         return true
     }
 
-    /// Whoever is next now has a slot; `nil` where nobody waits or there is none.
+    /// Gives a slot to the next call that waits, and returns its waiter; `nil` where no call waits or there is no slot.
     package mutating func nextTurn(hasRoom: Bool) -> Waiter? {
         guard waitingCount > 0, !isHandingOver, hasRoom, slots < limit else { return nil }
         while let call = order.popFirst() {
@@ -93,7 +93,7 @@ package struct CallTable<Waiter> {
         return nil
     }
 
-    /// The call with the slot is made. `false` where the link has gone meanwhile.
+    /// Opens the call that has a slot. The result is `false` where the link has gone meanwhile.
     package mutating func open(_ call: UInt64, _ waiter: Waiter, deadline: Duration, waited: Bool) -> Bool {
         if waited { isHandingOver = false }
         guard !isClosed else { return false }
@@ -102,7 +102,7 @@ package struct CallTable<Waiter> {
         return true
     }
 
-    /// The call with the slot is not made after all.
+    /// Gives back the slot of a call that is not made after all.
     package mutating func giveBack(waited: Bool) {
         if waited { isHandingOver = false }
         if !isClosed { slots -= 1 }
@@ -121,7 +121,7 @@ package struct CallTable<Waiter> {
         return Taken(call: call, waiter: entry.waiter, wasOpen: entry.isOpen)
     }
 
-    /// The same for an answer, which only an open call can have.
+    /// Takes out a call for its answer, which only an open call can have.
     package mutating func answer(_ call: UInt64) -> Waiter? {
         entries[call]?.isOpen == true ? take(call)?.waiter : nil
     }
@@ -140,7 +140,7 @@ package struct CallTable<Waiter> {
         deadlines.next { entries[$0] != nil }
     }
 
-    /// The link is gone: takes out everything and lets nothing in any more.
+    /// Takes out everything and lets nothing in any more, because the link is gone.
     package mutating func close() -> [Taken] {
         isClosed = true
         defer {

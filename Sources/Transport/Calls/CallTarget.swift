@@ -13,7 +13,7 @@ package struct CallTarget: Hashable, Sendable {
     /// Longest name, in bytes of UTF-8.
     package static let nameLimit = 255
 
-    /// UInt8 length and UTF-8 of the actor's name, then of the method's.
+    /// Writes the length (UInt8) and the UTF-8 of the actor's name, then those of the method's name.
     func write(into buffer: inout ByteBuffer) {
         for text in [actor, method] {
             let bytes = text.utf8.prefix(CallTarget.nameLimit)
@@ -22,7 +22,7 @@ package struct CallTarget: Hashable, Sendable {
         }
     }
 
-    /// `nil` where the bytes are no target. Leaves what follows.
+    /// The result is `nil` where the bytes are not a target. The bytes behind the target stay in the buffer.
     init?(from buffer: inout ByteBuffer) {
         guard let actor = CallTarget.readName(&buffer), let method = CallTarget.readName(&buffer) else { return nil }
         self.init(actor: actor, method: method)

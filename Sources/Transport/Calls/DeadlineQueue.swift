@@ -21,20 +21,20 @@ struct DeadlineQueue: Sendable {
         deadlines.insert(Deadline(time: time, call: call))
     }
 
-    /// Without this a fast link would collect as many deadlines as it makes calls within one. Called when a call has
-    /// ended; costs a constant share of the calls' own cost.
+    /// Drops the deadlines of ended calls. Without this a fast link would collect as many deadlines as it makes calls within one
+    /// deadline. It is called when a call has ended, and costs a constant share of the calls' own cost.
     mutating func forgetDead(living: Int, isLiving: (UInt64) -> Bool) {
         guard deadlines.count > 64, deadlines.count > 4 * living else { return }
         deadlines = Heap(deadlines.unordered.filter { isLiving($0.call) })
     }
 
-    /// Takes out a call whose time is over, the dead among them too; `nil` when there is none.
+    /// Takes out a call whose time is over, even if it has ended already; `nil` where there is none.
     mutating func popDue(at now: Duration) -> UInt64? {
         guard let first = deadlines.min, first.time <= now else { return nil }
         return deadlines.removeMin().call
     }
 
-    /// When the next is due.
+    /// When the next deadline of a call that has not ended is due.
     mutating func next(isLiving: (UInt64) -> Bool) -> Duration? {
         while let first = deadlines.min, !isLiving(first.call) { deadlines.removeMin() }
         return deadlines.min?.time

@@ -7,16 +7,16 @@ final class EarliestDeadline: Sendable {
 
     var earliest: Duration { .nanoseconds(nanoseconds.load(ordering: .acquiring)) }
 
-    /// To be called after the deadline can be found by whoever looks at all of them, and before it is told to do so.
+    /// Call this after the deadline can be found by a look at all deadlines, and before anybody is told to take that look.
     func add(_ deadline: Duration) {
         let (seconds, attoseconds) = deadline.components
         guard seconds < Int64.max / 1_000_000_000 else { return }
         let value = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        // Hardly ever earlier than what is there: most calls have the same time.
+        // The value is hardly ever earlier than the one that is there: most calls have the same time limit.
         if value < nanoseconds.load(ordering: .relaxed) { nanoseconds.min(value, ordering: .acquiringAndReleasing) }
     }
 
-    /// To be called before all deadlines are looked at, so that one that comes meanwhile is not missed.
+    /// Call this before all deadlines are looked at, so that a deadline that comes meanwhile is not missed.
     func reset() {
         nanoseconds.store(.max, ordering: .releasing)
     }

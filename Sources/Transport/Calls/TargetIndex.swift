@@ -1,13 +1,13 @@
 package import NIOCore
 
-/// The sending side's indices of targets: a name goes over a link once, then a number.
+/// The sending side's indices of targets: the names of a target go over a link once, and afterwards only its index.
 package struct TargetIndex: Sendable {
     private var indices: [CallTarget: UInt32] = [:]
 
     package init() {}
 
-    /// The index of a target and, the first time, the frame that tells the other side. 0 once the table is full: the
-    /// call then carries the names.
+    /// Returns the index of a target and, the first time, the frame that declares it to the other side. The index is 0 once the
+    /// table is full: the call then carries the names.
     package mutating func index(of target: CallTarget) -> (index: UInt32, declaration: Frame?) {
         if let index = indices[target] { return (index, nil) }
         guard indices.count < FrameLimits.targets else { return (0, nil) }
@@ -19,7 +19,7 @@ package struct TargetIndex: Sendable {
     }
 }
 
-/// The receiving side's: what the peer has declared, in order.
+/// The receiving side's targets: those that the peer has declared, in order.
 package struct DeclaredTargets {
     package struct Failure: Error, CustomStringConvertible {
         package var description: String { "a declaration of a target that is not the next, or one too many" }

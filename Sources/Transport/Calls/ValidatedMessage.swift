@@ -3,11 +3,11 @@ import NIOCore
 
 /// A message whose values are checked where it arrives, before anything else sees them.
 ///
-/// The decoder bounds what a message may take; this bounds what it may say. Every argument and every result of a call whose
-/// type conforms is checked right after it is decoded, so that nobody behind that has to doubt a number of a peer: sums and
+/// The decoder bounds what a message may take; this bounds what it may say. Every argument and every result of a call whose type
+/// conforms is checked right after it is decoded, so that no code behind that check has to doubt a number of a peer: sums and
 /// products of values within these limits cannot overflow.
 public protocol ValidatedMessage {
-    /// - Throws: `InvalidMessage` for what no peer of good faith sends.
+    /// - Throws: `InvalidMessage` for values that no peer of good faith sends.
     func validate() throws(InvalidMessage)
 }
 
@@ -37,7 +37,7 @@ public struct InvalidMessage: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension WireCoder {
-    /// Decodes a message of a peer and checks its values where it says how.
+    /// Decodes a message of a peer, and checks its values where it is a `ValidatedMessage`.
     static func decodeChecked<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         let value = try decode(type, from: bytes)
         try (value as? any ValidatedMessage)?.validate()

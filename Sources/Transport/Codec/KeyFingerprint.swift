@@ -20,7 +20,7 @@ struct KeyFingerprint: Equatable {
     }
 }
 
-/// The bytes of a key, to be looked up among many. They belong to whoever made the value.
+/// The bytes of a key, to be looked up among many. They belong to the code that made the value.
 struct KeyBytes: Hashable {
     let bytes: UnsafeRawBufferPointer
 

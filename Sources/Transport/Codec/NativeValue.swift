@@ -8,8 +8,8 @@ enum NativeValue {
     case text(String)
     case payload(any WirePayload)
 
-    /// Nil for any other type; that encodes itself then. Compares types by identity, because a dynamic cast of each
-    /// value would cost more than writing it, and only with those of the same size, because they are many.
+    /// The result is nil for any other type, which then encodes itself. Types are compared by identity, because a dynamic cast of
+    /// each value would cost more than writing it, and only with types of the same size, because there are many.
     @inline(__always)
     init?<T>(_ value: T) {
         switch MemoryLayout<T>.size {
@@ -75,7 +75,7 @@ enum NativeValue {
 }
 
 extension NativeValue {
-    /// Appends a message of this value alone to `buffer`: no key, no container, so no tape either.
+    /// Appends a message of this value alone to `buffer`. It has no key and no container, so it needs no tape either.
     @inline(__always)
     func write(to buffer: inout ByteBuffer, limit: Int) throws {
         let room = min(limit, WireReader.messageLimit - buffer.writerIndex)

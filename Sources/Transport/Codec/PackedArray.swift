@@ -12,7 +12,7 @@ protocol PackedElement {
     /// The narrowest form that holds all of `elements`.
     static func form(of elements: [Self]) -> PayloadForm
     static func write(_ elements: [Self], as kind: PackedKind, to bytes: UnsafeMutableRawBufferPointer)
-    /// Nil when an element is no `Self`; reading one by one then finds out which.
+    /// The result is nil when an element is not a `Self`; reading one by one then finds out which.
     static func read(_ bytes: UnsafeRawBufferPointer, as kind: PackedKind) -> [Self]?
 }
 

@@ -16,7 +16,7 @@ enum PackedBlock {
         }
     }
 
-    /// All elements; nil when `element` refuses one. An array as long as the block is allocated, no longer: at most
+    /// All elements; nil when `element` refuses one. The array that is allocated is as long as the block and no longer: at most
     /// eight bytes in memory for each byte of the message.
     @inline(__always)
     static func read<Element, Bits: FixedWidthInteger>(
@@ -56,7 +56,7 @@ extension WireReader {
         return (kind, elements)
     }
 
-    /// The element of `kind` at `offset`, as if it stood alone, and `offset` moved behind it.
+    /// Returns the element of `kind` at `offset` as if it stood alone, and moves `offset` behind it.
     func packedElement(_ kind: PackedKind, at offset: inout Int, end: Int) throws -> WireValue {
         let bits = try integer(at: &offset, width: kind.width, end: end)
         switch kind {

@@ -10,9 +10,9 @@ package enum WireCoder {
 
     /// The bytes of `value`.
     ///
-    /// - Throws: `EncodingError` for what the format cannot hold (128-bit integers, more than `Limits.depth`
-    ///   nested containers, one key twice in one container), `WireCodingError.limitExceeded` for a message of 2^31
-    ///   bytes or more, and whatever `value` itself throws.
+    /// - Throws: `EncodingError` for values that the format cannot hold (128-bit integers, more than `Limits.depth` nested
+    ///   containers, one key twice in one container), `WireCodingError.limitExceeded` for a message of 2^31 bytes or more, and
+    ///   every error that `value` itself throws.
     package static func encode<T: Encodable>(_ value: T) throws -> ByteBuffer {
         var buffer = ByteBuffer()
         try encode(value, into: &buffer)
@@ -37,12 +37,12 @@ package enum WireCoder {
         try session.tape.pointee.assemble(into: &buffer)
     }
 
-    /// The value of which `buffer` holds the bytes, all of them.
+    /// The value whose bytes `buffer` holds, all of them.
     ///
     /// `[UInt8]` is copied; a `ByteBuffer` inside the value shares the storage of `buffer` and keeps it alive.
     ///
-    /// - Throws: `WireCodingError` when the bytes break the format or a limit, `DecodingError` when they hold
-    ///   another value than a `T` (its texts are cut and cleaned, see `PeerText`), and whatever `T` itself throws.
+    /// - Throws: `WireCodingError` when the bytes break the format or a limit, `DecodingError` when they hold another value than a
+    ///   `T` (its texts are cut and cleaned, see `PeerText`), and every error that `T` itself throws.
     package static func decode<T: Decodable>(
         _ type: T.Type,
         from buffer: ByteBuffer,

@@ -14,7 +14,7 @@ protocol WirePayload {
 enum PayloadForm {
     case bytes(count: Int)
     case packed(PackedKind, count: Int)
-    /// An unkeyed container of nothing: which kind a packed array of nothing would have is anybody's guess.
+    /// An empty unkeyed container: nobody could say which kind an empty packed array has.
     case empty
 
     /// Bytes behind the head.
@@ -35,7 +35,7 @@ enum PayloadForm {
         }
     }
 
-    /// Appends them.
+    /// Appends tag, length and kind.
     func writeHead(to bytes: inout some ByteSink & ~Copyable) {
         switch self {
         case .bytes(let count):

@@ -1,6 +1,6 @@
 /// A scalar of `Codable` that the format knows itself.
 protocol WirePrimitive {
-    /// The value that `wire` stands for; nil when that is of another kind or does not fit.
+    /// The value that `wire` stands for; nil when `wire` is of another kind or does not fit.
     static func read(_ wire: WireValue, from reader: WireReader) throws -> Self?
 }
 

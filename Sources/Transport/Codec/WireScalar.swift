@@ -27,7 +27,7 @@ struct WireScalar {
         self.init(tag: WireTag.float, bits: UInt64(value.bitPattern), width: 4)
     }
 
-    /// A double that a `Float` holds exactly takes the bytes of one. NaN keeps its payload by not taking part.
+    /// A double that a `Float` holds exactly takes the bytes of a `Float`. A NaN stays a double, and so keeps its payload.
     @inline(__always)
     init(_ value: Double) {
         if let short = Float(exactly: value) {

@@ -13,7 +13,7 @@ enum WireValue {
     case unkeyed(WireRange)
     case packed(WireRange)
 
-    /// For errors: what was found.
+    /// What was found, as a text for errors.
     var kindName: String {
         switch self {
         case .null: "null"
@@ -29,7 +29,7 @@ enum WireValue {
     }
 }
 
-/// Bytes of the message. Thirty-two bits each, so that a decoder fits in an existential without being boxed.
+/// Bytes of the message. The offsets have thirty-two bits each, so that a decoder fits in an existential without being boxed.
 struct WireRange {
     let start: UInt32
     let end: UInt32

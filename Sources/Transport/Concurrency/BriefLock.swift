@@ -4,13 +4,13 @@
     import Musl
 #endif
 
-/// A value behind a lock that is held for well under a microsecond, by threads of which several run at once: who finds it
-/// taken tries again some times before the kernel puts the thread to sleep. To sleep and be woken, as with
-/// `NIOLockedValueBox`, takes longer than the whole section, and many calls in flight meet at a link's lock all the time.
+/// A value behind a lock that is held for well under a microsecond, while several threads run at once. A thread that finds the lock
+/// taken tries again some times before the kernel puts it to sleep. Sleeping and being woken, as with `NIOLockedValueBox`, takes
+/// longer than the whole section, and many calls in flight meet at a link's lock all the time.
 ///
 /// It is a `pthread` mutex, so that the Thread Sanitizer sees what it orders.
 final class BriefLock<Value: Sendable>: @unchecked Sendable {
-    // Behind pointers: neither may move, and the value needs no second check that nobody else has it.
+    // Both are behind pointers: neither may move, and the value needs no second check that nobody else has it.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
@@ -19,7 +19,7 @@ final class BriefLock<Value: Sendable>: @unchecked Sendable {
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
         #if canImport(Glibc)
-            // glibc's mutex that spins; other libraries' have no such kind.
+            // This is glibc's mutex that spins; other libraries have no such kind.
             pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
         #endif
         let error = pthread_mutex_init(mutex, &attributes)

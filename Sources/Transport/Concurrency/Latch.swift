@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// A door that opens once. Whoever waits goes on when it opens, when the waiting task is cancelled, or when the time
-/// is over; whoever comes later goes straight through.
+/// A door that opens once. A task that waits goes on when the door opens, when the task is cancelled, or when the time is over; a
+/// task that comes later goes straight through.
 package final class Latch: Sendable {
     private struct State {
         var isOpen = false

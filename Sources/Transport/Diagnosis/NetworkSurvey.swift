@@ -1,12 +1,12 @@
 package import NIOCore
 
-/// What one hears on the multicast groups who asks some times who is there and then listens, as a value.
+/// What can be heard on the multicast groups by asking some times who is there and then listening, as a value.
 package struct NetworkSurvey: Sendable {
     /// A path of this machine.
     package struct Way: Sendable {
-        /// Why nothing can be sent or heard by it; the system's words.
+        /// Why nothing can be sent or heard on the path, in the system's words.
         package var failure: String?
-        /// Whether what went out by it came back to another socket.
+        /// Whether a datagram that went out on the path came back to another socket.
         package var isHeard = false
     }
 
@@ -17,12 +17,12 @@ package struct NetworkSurvey: Sendable {
         package var isHere: Bool
         /// Where it says that it can be reached.
         package var addresses: [NodeAddress]
-        /// From where it was heard.
+        /// The addresses that it was heard from.
         package var sources: Set<IPAddress>
         /// Which of the questions it answered.
         package var answered: Set<Int>
-        /// Whether it hears this machine. One answer may be a usual beacon that came by chance when one was asked for; the
-        /// next of these is more than three questions away.
+        /// Whether it hears this machine. A single answer may be a usual beacon that came by chance just after a question; the next
+        /// usual beacon is more than three questions away.
         package var answers: Bool { answered.count >= 2 }
         /// How far its clock is ahead of this machine's (behind, where negative), in milliseconds.
         package var clock: Int64
@@ -39,9 +39,9 @@ package struct NetworkSurvey: Sendable {
         }
     }
 
-    /// Strangers remembered. The group is open to everybody.
+    /// How many strangers are remembered. The group is open to everybody.
     package static let strangerLimit = 64
-    /// An answer that comes so soon after a question is one. Usual beacons are seconds apart.
+    /// A beacon that comes so soon after a question counts as an answer. Usual beacons are seconds apart.
     package static let answerWindow = Duration.milliseconds(350)
 
     /// Seconds that a beacon counts for.
@@ -71,8 +71,8 @@ package struct NetworkSurvey: Sendable {
     /// Takes a datagram in.
     ///
     /// - Parameters:
-    ///   - wall: milliseconds since 1970.
-    ///   - now: by the clock of `asked`.
+    ///   - wall: the time of day, in milliseconds since 1970.
+    ///   - now: the time by the clock of `asked`.
     package mutating func heard(
         _ datagram: Result<Beacon, BeaconFault>, from source: SocketAddress, wall: UInt64, at now: Duration
     ) {
@@ -87,7 +87,7 @@ package struct NetworkSurvey: Sendable {
                 ways[path]?.isHeard = true
             }
         case .success(let beacon):
-            // Who only asks is no node.
+            // A sender that only asks is not a node.
             guard beacon.port > 0, beacon.kind != .goodbye else { return }
             heard(beacon, at: address, from: source, wall: wall, now: now)
         }

@@ -8,9 +8,9 @@ package enum NetworkSurveyor {
     package static let questions = 3
     package static let pause = Duration.milliseconds(700)
 
-    /// Asks, and listens for so long.
+    /// Asks, and then listens until the time `listening` is over.
     ///
-    /// - Parameter isLoopbackOnly: whether the node of this machine keeps to it.
+    /// - Parameter isLoopbackOnly: whether the node of this machine keeps to loopback.
     /// - Throws: `NetworkInterfaceError`; an error of the system where the group's port cannot be bound; cancellation.
     package static func survey(
         _ settings: MulticastSettings, cluster: String, security: TransportSecurity, isLoopbackOnly: Bool,

@@ -12,7 +12,8 @@ package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
         case udp, tcp
     }
 
-    /// Those who have it, over IPv4 or IPv6; of TCP those who listen. Processes of other users are seen by root only.
+    /// The processes that have a port, over IPv4 or IPv6; for TCP, those that listen on it. Only root sees processes of other
+    /// users.
     package static func find(_ kind: Kind, port: Int, root: String = "/proc") -> [PortOwner] {
         let tables = ["\(root)/net/\(kind.rawValue)", "\(root)/net/\(kind.rawValue)6"]
         let sockets = Set(tables.compactMap(KernelText.of).flatMap { inodes($0, port: port, kind) })
@@ -30,7 +31,7 @@ package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
         let hexadecimal = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal
         return table.split(separator: "\n").dropFirst().compactMap { line in
-            // sl, local and remote address, state, queues, timers, retransmissions, user, time-outs, inode.
+            // The fields are sl, local and remote address, state, queues, timers, retransmissions, user, time-outs, inode.
             let fields = line.split(separator: " ")
             guard fields.count > 9, fields[1].hasSuffix(suffix), kind == .udp || fields[3] == "0A" else { return nil }
             return String(fields[9])

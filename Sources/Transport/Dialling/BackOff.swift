@@ -1,12 +1,12 @@
-/// Growing pauses between tries to reach somebody, spread by chance so that twenty nodes that lost the same peer
-/// do not all return in the same millisecond. Reset only after a completed handshake: a peer that accepts and then
-/// refuses is as far away as one that does not answer.
+/// Growing pauses between attempts to reach a node, spread by chance so that twenty nodes that lost the same peer do not all return
+/// in the same millisecond. They are reset only after a completed handshake: a peer that accepts and then refuses is as far away as
+/// one that does not answer.
 package struct BackOff {
     /// Pause after the first failure: a daemon that restarts is usually back within it.
     package static let first = Duration.milliseconds(200)
-    /// Longest pause, usually: with the time that a dial in vain takes, a healed network is noticed within five seconds.
+    /// The usual longest pause. With it and the time that a dial in vain takes, a healed network is noticed within five seconds.
     package static let longest = Duration.seconds(2)
-    /// Longest pause towards somebody who has not been heard of for long.
+    /// The longest pause for a node that has not been heard of for a long time.
     package static let patient = Duration.seconds(15)
 
     private var current = BackOff.first

@@ -1,5 +1,5 @@
-/// Which addresses to dial and when, as a value. Seeds and those who were linked once are dialled for ever; an address
-/// that a beacon or a member suggested is dropped when it has not been heard of for a while and nobody answers there.
+/// Which addresses to dial and when, as a value. Seeds, and nodes that were once linked, are dialled for ever. An address that a
+/// beacon or a member suggested is dropped when it has not been heard of for a while and nobody answers there.
 package struct DialPlan {
     package enum Action: Equatable {
         case dial(NodeAddress)
@@ -9,15 +9,15 @@ package struct DialPlan {
 
     private enum Phase {
         case idle
-        /// For the next dial. Whoever is heard of meanwhile is dialled at once if `yields`.
+        /// The address waits for its next dial. If `yields` is set, it is dialled at once when its node is heard of meanwhile.
         case waiting(until: Duration, yields: Bool)
         case dialling
-        /// For a place among the dials under way.
+        /// The address waits for a place among the dials under way.
         case queued
     }
 
-    /// Which bound a dial counts among. Addresses of which nobody has heard for a while take their time to fail, and must
-    /// not keep others waiting.
+    /// The bound that a dial counts against. Addresses that nobody has heard of for a while take their time to fail, and must not
+    /// keep others waiting.
     private enum Lane {
         case fresh, retry
     }
@@ -25,7 +25,7 @@ package struct DialPlan {
     private struct Target {
         var isSeed: Bool
         var found: Member.Found
-        /// Who is, or was last, or is said to be, at this address.
+        /// The node that is, or was last, or is said to be at this address.
         var node: NodeID?
         var phase = Phase.idle
         var backOff = BackOff()
@@ -33,24 +33,24 @@ package struct DialPlan {
         var dialledAt: Duration?
         /// Whether there has been a link by this address.
         var wasLinked = false
-        /// Where it takes a place among the dials under way.
+        /// The lane in which the address takes a place among the dials under way.
         var lane: Lane?
-        /// Where it has waited for one, and it is its turn now.
+        /// The lane in which the address has waited for a place, when its turn has come.
         var turn: Lane?
 
         var isIdle: Bool { if case .idle = phase { true } else { false } }
     }
 
-    /// How long an unreachable suggestion is kept after it was last heard; and for how long somebody who was linked is
-    /// looked for eagerly.
+    /// How long an unreachable suggestion is kept after it was last heard, and how long a node that was linked is looked for
+    /// eagerly.
     package static let suggestionLifetime = Duration.seconds(600)
     /// Head start of the smaller node id, so that two nodes that hear each other do not both dial.
     package static let courtesy = Duration.milliseconds(700)
     /// Head start of an address before the next best of the same node.
     package static let preference = Duration.seconds(2)
-    /// Shortest time between two dials of somebody who is heard of again and again.
+    /// Shortest time between two dials of a node that is heard of again and again.
     package static let hastePause = Duration.milliseconds(500)
-    /// Addresses kept at once; a LAN has some hundred nodes at most, a flood of forged beacons has more.
+    /// How many addresses are kept at once. A LAN has some hundred nodes at most; a flood of forged beacons has more.
     package static let targetLimit = 4096
     /// Dials under way at once of addresses that have just been heard of. A hundred nodes that are switched on together
     /// would otherwise begin so many handshakes that few are done in time.
@@ -99,7 +99,7 @@ package struct DialPlan {
         return [.wait(address, pause)]
     }
 
-    /// The dial has ended, well or not.
+    /// Gives back the place of a dial that has ended, well or not.
     private mutating func dialled(_ address: NodeAddress) {
         switch targets[address]?.lane {
         case .fresh: fresh.release()
@@ -109,8 +109,8 @@ package struct DialPlan {
         targets[address]?.lane = nil
     }
 
-    /// Calls one who waits for a place of each kind, where there is one. It looks again before it dials: it may have been
-    /// linked meanwhile, and then calls the next.
+    /// Calls one address that waits in each lane, where there is a place. The address is checked again before it is dialled: its
+    /// node may have been linked meanwhile, and then the next address is called.
     private mutating func next(now: Duration) -> [Action] {
         next(.fresh, now: now) + next(.retry, now: now)
     }
@@ -124,7 +124,7 @@ package struct DialPlan {
         return []
     }
 
-    /// An address that the operator gave.
+    /// Takes an address that the operator gave.
     package mutating func seed(_ address: NodeAddress, now: Duration) -> [Action] {
         if targets[address]?.isSeed == true || itself.contains(address) { return [] }
         dialled(address)
@@ -135,12 +135,12 @@ package struct DialPlan {
     /// Whether an address is a seed's.
     package func isSeed(_ address: NodeAddress) -> Bool { targets[address]?.isSeed ?? false }
 
-    /// The operator's word for it has another address now.
+    /// Notes that this address is no longer a seed's, because the operator's name for it stands for another address now.
     package mutating func unseed(_ address: NodeAddress) {
         targets[address]?.isSeed = false
     }
 
-    /// Addresses where `node` is said to be, the best first.
+    /// Takes addresses where `node` is said to be, the best first.
     package mutating func suggest(
         _ addresses: [NodeAddress], node: NodeID, by found: Member.Found, isLinked: Bool, now: Duration
     ) -> [Action] {
@@ -168,7 +168,7 @@ package struct DialPlan {
         if found == .beacon, !target.isSeed { targets[address]?.found = .beacon }
         let isAnother = target.node != node
         if isAnother {
-            // A restarted node: whatever failed before says nothing about it.
+            // This is a restarted node: earlier failures say nothing about it.
             targets[address]?.node = node
             targets[address]?.backOff.reset()
         }
@@ -179,14 +179,14 @@ package struct DialPlan {
             return behind == .zero || target.wasLinked
                 ? dial(address, .fresh, now: now) : wait(address, behind, now: now)
         case .waiting(_, let yields):
-            // Who is heard can probably be reached again, by the best way or by the one that served before.
+            // A node that is heard can probably be reached again, by its best address or by the one that served before.
             let isDue = target.dialledAt.map { now - $0 >= DialPlan.hastePause } ?? false
             let isPromising = behind == .zero || target.wasLinked
             return isDue && isPromising && (yields || isAnother) ? dial(address, .fresh, now: now) : []
         }
     }
 
-    /// How a node came to be known of; of several ways the operator's word first, then its beacon.
+    /// How this node learned of a node. Where there are several ways, the operator's word comes first, then the node's beacon.
     package func found(_ node: NodeID) -> Member.Found? {
         let ways = targets.values.lazy.filter { $0.node == node }.map(\.found)
         return [.join, .beacon, .introduction].first { ways.contains($0) }
@@ -197,7 +197,7 @@ package struct DialPlan {
         Set(targets.values.lazy.filter { $0.found == .beacon }.compactMap(\.node))
     }
 
-    /// Drops what is not worth keeping where there is too much. `false` where all of it is.
+    /// Drops addresses that are not worth keeping where there are too many. The result is `false` where all are worth keeping.
     private mutating func makeRoom(now: Duration) -> Bool {
         guard targets.count >= DialPlan.targetLimit else { return true }
         targets = targets.filter { _, target in
@@ -206,16 +206,16 @@ package struct DialPlan {
         return targets.count < DialPlan.targetLimit
     }
 
-    /// Who is, or was last, or is said to be, at an address.
+    /// The node that is, or was last, or is said to be at an address.
     package func node(at address: NodeAddress) -> NodeID? { targets[address]?.node }
 
-    /// A pause is over.
+    /// Goes on with an address whose pause is over.
     ///
     /// - Parameter isLinked: whether there is a link to `node(at:)`.
     package mutating func due(_ address: NodeAddress, now: Duration, isLinked: Bool) -> [Action] {
-        // Another pause may have been begun since, or a dial.
+        // Another pause, or a dial, may have begun since.
         guard let target = targets[address], case .waiting(let until, _) = target.phase, until <= now else {
-            // If it was its turn, it is the next one's now.
+            // If it was this address's turn, it is the next one's turn now.
             return next(now: now)
         }
         targets[address]?.turn = nil
@@ -226,7 +226,7 @@ package struct DialPlan {
         return dial(address, target.turn ?? (target.backOff.isFresh ? .fresh : .retry), now: now)
     }
 
-    /// A link came up through this address.
+    /// Notes that a link came up through this address.
     package mutating func connected(_ address: NodeAddress, to node: NodeID, now: Duration) -> [Action] {
         dialled(address)
         targets[address]?.node = node
@@ -246,14 +246,14 @@ package struct DialPlan {
         guard let target = targets[address] else { return [] }
         switch failure {
         case _ where failure.isOfItself:
-            // A machine has some tens; members may make up any number, and those are looked at again.
+            // A machine has some tens of addresses. Members may make up any number; all are then looked at again.
             if itself.count >= DialPlan.ownAddressLimit { itself = [] }
             itself.insert(address)
             targets[address] = nil
             return []
         case .refused(let refusal) where refusal.reason == .duplicate,
             .refusedByPeer(let refusal) where refusal.reason == .duplicate:
-            // Now it is known who is there, so that the next look finds the link instead of dialling again.
+            // Now it is known which node is there, so that the next look finds the link instead of dialling again.
             if let node = refusal.node { targets[address]?.node = node }
         default:
             break
@@ -276,7 +276,8 @@ package struct DialPlan {
     /// The last link to a node ended. A node that said goodbye is not looked for, except where it is a seed.
     package mutating func lost(_ node: NodeID, saidGoodbye: Bool, now: Duration) -> [Action] {
         var actions: [Action] = []
-        // Gathered first: a dictionary that is changed while it is walked is copied, and there may be thousands.
+        // They are gathered first: a dictionary that is changed while it is walked is copied, and it may have thousands of
+        // addresses.
         var ways: [(address: NodeAddress, target: Target)] = []
         for (address, target) in targets where target.node == node { ways.append((address, target)) }
         let served = ways.lazy.filter(\.target.wasLinked).map(\.target.suggestedAt).max()
@@ -286,7 +287,7 @@ package struct DialPlan {
                 continue
             }
             targets[address]?.suggestedAt = now
-            // The way that has served first, unless it is not told of any more.
+            // The address that has served comes first, unless nobody names it any more.
             let isBehind = !target.wasLinked && served.map { $0 >= target.suggestedAt } == true
             let behind = isBehind ? DialPlan.preference : .zero
             actions += pause(address, longest: BackOff.longest, behind: behind, now: now)
@@ -294,7 +295,7 @@ package struct DialPlan {
         return actions
     }
 
-    /// A node to which there is no link has said that it leaves.
+    /// Forgets a node that has said that it leaves, and to which there is no link.
     package mutating func left(_ node: NodeID) {
         targets = targets.filter { _, target in
             // Dials under way end by themselves.

@@ -20,12 +20,12 @@ struct DialQueue {
         return true
     }
 
-    /// A dial has ended.
+    /// Gives back a place, because a dial has ended.
     mutating func release() {
         underWay -= 1
     }
 
-    /// Takes away those that need no place any more.
+    /// Removes the addresses that need no place any more.
     mutating func keep(_ isWaiting: (NodeAddress) -> Bool) {
         waiting.removeAll { !isWaiting($0) }
     }

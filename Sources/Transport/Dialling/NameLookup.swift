@@ -3,10 +3,11 @@ import NIOCore
 
 /// The addresses that a host name stands for.
 enum NameLookup {
-    /// Most of one name that are used.
+    /// How many addresses of one name are used.
     static let limit = 128
 
-    /// Asks the system's resolver (getaddrinfo(3)): hosts file, DNS, whatever nsswitch.conf says. May block for seconds.
+    /// Asks the system's resolver (getaddrinfo(3)): the hosts file, DNS, and all else that nsswitch.conf names. It may block for
+    /// seconds.
     ///
     /// - Throws: `NameLookupError`.
     static func addresses(of name: NodeAddress) throws -> [NodeAddress] {
@@ -41,9 +42,9 @@ enum NameLookup {
     }
 }
 
-/// A name has no address, or nobody could say which.
+/// A name has no address, or no resolver could say which.
 struct NameLookupError: Error, CustomStringConvertible {
-    /// The resolver's words.
+    /// The reason, in the resolver's words.
     var reason: String
 
     var description: String { "unknown host: \(reason)" }

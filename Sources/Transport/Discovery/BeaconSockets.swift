@@ -6,7 +6,7 @@ import NIOPosix
 final class BeaconSockets: Sendable {
     private struct Open {
         var sender: any Channel
-        /// Over IPv6; over IPv4 one receiver serves all paths.
+        /// The receiver of an IPv6 path; over IPv4 one receiver serves all paths.
         var receiver: (any Channel)?
     }
 
@@ -30,7 +30,7 @@ final class BeaconSockets: Sendable {
         self.receive = receive
     }
 
-    /// Those that are in use.
+    /// The paths that are in use.
     var paths: Set<BeaconPath> { Set(state.withLockedValue { $0.open.keys }) }
 
     /// Binds the groups' port.
@@ -73,14 +73,14 @@ final class BeaconSockets: Sendable {
 
     /// Closes a path.
     ///
-    /// - Parameter sender: only where this is still the one that sends.
+    /// - Parameter sender: where it is given, the path is closed only if this is still the channel that sends.
     func close(_ path: BeaconPath, sentBy sender: (any Channel)? = nil) async {
         let (open, receiver) = state.withLockedValue { state in
             if let sender, state.open[path]?.sender !== sender { return (Open?.none, (any Channel)?.none) }
             return (state.open.removeValue(forKey: path), state.receiver)
         }
         if path.address.isIPv4, let receiver {
-            // Fails where the kernel has dropped it with the address.
+            // This fails where the kernel has dropped the membership together with the address.
             try? await MulticastSocket.unhear(settings.group, on: path, receiver)
         }
         if let open { await BeaconSockets.close(open) }
@@ -113,13 +113,12 @@ final class BeaconSockets: Sendable {
         }
     }
 
-    /// Sends on every path. A failed beacon is one lost datagram; the next is seconds away. But NIO closes a socket that
-    /// could not send, as while a firewall forbids it, so that the path is closed with it; whoever looks what paths there
-    /// are opens it again.
+    /// Sends on every path. A failed beacon is one lost datagram; the next is seconds away. But NIO closes a socket that could not
+    /// send, as while a firewall forbids it, so the path is closed with it. The next look at the interfaces opens it again.
     ///
     /// - Parameters:
     ///   - datagram: what to send on a path.
-    ///   - failed: told of a path that does not take it.
+    ///   - failed: called for a path that does not take its datagram.
     func send(
         _ datagram: (BeaconPath) -> ByteBuffer, failed: (@Sendable (BeaconPath, any Error) -> Void)? = nil
     ) {
@@ -129,7 +128,7 @@ final class BeaconSockets: Sendable {
             let envelope = AddressedEnvelope(remoteAddress: address, data: datagram(path))
             open.sender.writeAndFlush(envelope).whenFailure { [loop] error in
                 failed?(path, error)
-                // Holds this object for as long as it takes.
+                // The task holds this object for as long as the closing takes.
                 _ = loop.makeFutureWithTask { await self.close(path, sentBy: open.sender) }
             }
         }

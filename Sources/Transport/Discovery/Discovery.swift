@@ -4,20 +4,20 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Sends this node's beacons and listens for those of others, on every suitable interface, and on those that come.
+/// Sends this node's beacons and listens for those of others, on every suitable interface, including those that come later.
 final class Discovery: Sendable {
-    /// When to look which interfaces and addresses there are after the kernel has told of a change, which is seldom the only
-    /// one; again while one of them cannot be used; and where the kernel has told nothing.
+    /// How long to wait before a look at the interfaces and addresses: after the kernel has reported a change, which is seldom the
+    /// only one; while one of them cannot be used; and where the kernel has reported nothing.
     static let newsPause = Duration.milliseconds(100)
     static let retryPause = Duration.seconds(1)
     static let quietPause = Duration.seconds(60)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
-    /// How long a beacon counts. More than clocks that are set by hand differ.
+    /// How long a beacon counts, in seconds. It is more than the clocks differ that are set by hand.
     static let validity: UInt16 = 30
 
     private let settings: MulticastSettings
-    /// Let go at the shutdown, when the system lets go of this.
+    /// The system. This reference ends at the shutdown, when the system lets go of this object.
     private let system: ClusterSystem
     private let seal: BeaconSeal
     private let loop: any EventLoop
@@ -32,7 +32,7 @@ final class Discovery: Sendable {
         var lastAsked: Duration?
         /// The one timer under way; a newer wait replaces it only if it ends sooner.
         var timer: (due: Duration, task: Scheduled<Void>)?
-        /// The next look at the interfaces. While one is under way there is none.
+        /// The next look at the interfaces. There is none while a look is under way.
         var look: (due: Duration, task: Scheduled<Void>)?
         var isLooking = false
         /// Whether something has changed during the look.
@@ -90,7 +90,7 @@ final class Discovery: Sendable {
 
     // MARK: - Interfaces
 
-    /// Looks after the pause, or sooner where that is due already.
+    /// Looks at the interfaces after the pause, or sooner where a look is due sooner already.
     private func look(after pause: Duration) {
         let due = system.now + pause
         state.withLockedValue { state in
@@ -109,7 +109,7 @@ final class Discovery: Sendable {
         }
     }
 
-    /// Looks which interfaces and addresses there are now.
+    /// Looks which interfaces and addresses there are now, and follows them.
     private func look() async {
         let sockets = state.withLockedValue { state -> BeaconSockets? in
             state.look = nil
@@ -145,7 +145,8 @@ final class Discovery: Sendable {
     private func adopt(_ interfaces: [NetworkInterface], _ sockets: BeaconSockets) async -> Bool {
         let wanted = paths(interfaces)
         let present = sockets.paths
-        // Those that were there, not those that are open: one whose address has gone may have failed to send before.
+        // These are the paths that there should have been, not those that are open: a path whose address has gone may have failed
+        // to send before.
         let before = state.withLockedValue { state in
             defer { state.wanted = wanted }
             return state.wanted
@@ -162,7 +163,7 @@ final class Discovery: Sendable {
                 system.logger.debug("beacons go by an interface", metadata: ["interface": "\(path)"])
                 state.withLockedValue { $0.troubles.opened(path) }
             } catch {
-                // Tried again at the next look.
+                // The path is tried again at the next look.
                 let (now, isAbsent) = (system.now, (error as? IOError)?.errnoCode == EADDRNOTAVAIL)
                 if state.withLockedValue({ $0.troubles.failed(path, isAbsent: isAbsent, now: now) }) {
                     system.logger.warning(
@@ -207,8 +208,8 @@ final class Discovery: Sendable {
         if let kind { send(kind) }
     }
 
-    /// Asks who is there, because one of them is silent. Several who are silent at once are asked for together; and where
-    /// another node has just asked, the answers come to all.
+    /// Asks which nodes are there, because one of them is silent. One question serves several nodes that are silent at the same
+    /// time. Where another node has just asked, there is no need to: the answers come to all.
     func ask() {
         let now = system.now
         let isDue = state.withLockedValue { state in
@@ -280,14 +281,14 @@ final class Discovery: Sendable {
         system.suggest(addresses, node: beacon.node, by: .beacon)
     }
 
-    /// Whether a question is: of a command or a member always, of a newcomer perhaps.
+    /// Whether a question is answered: that of a command or a member always, that of a newcomer perhaps.
     private func isAnswered(_ question: Beacon) -> Bool {
         if question.port == 0 || system.isLinked(question.node) { return true }
         let members = system.linkCount
         return state.withLockedValue { $0.schedule.answersNewcomer(members: members) }
     }
 
-    /// Anybody may send to the group: dropped without a word, or with one now and then.
+    /// Drops a datagram, with a log line only now and then, because anybody may send to the group.
     private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
         system.metrics.heardBeacon(fault)
         let (from, now) = (source.ipAddress ?? "", system.now)

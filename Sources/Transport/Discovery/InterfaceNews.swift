@@ -1,13 +1,13 @@
 import Dispatch
 import Glibc
 
-/// Tells when interfaces or addresses of this machine have come or gone, as the kernel tells who listens (rtnetlink(7)):
+/// Reports that interfaces or addresses of this machine have come or gone. The kernel tells its listeners (rtnetlink(7)), so
 /// nothing has to wake up to ask.
 final class InterfaceNews: Sendable {
     /// Every thread may use it (dispatch_source_create(3)), which its type does not say.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
-    /// linux/netlink.h and linux/rtnetlink.h, which Swift does not import.
+    /// The values are from linux/netlink.h and linux/rtnetlink.h, which Swift does not import.
     private static let family: UInt16 = 16
     private static let groups: UInt32 = 0x1 | 0x10 | 0x100  // RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR
 
@@ -18,9 +18,9 @@ final class InterfaceNews: Sendable {
         var groups = InterfaceNews.groups
     }
 
-    /// `nil` where the kernel does not tell.
+    /// The result is `nil` where the kernel does not report changes.
     ///
-    /// - Parameter changed: called on some queue, once for what has come together.
+    /// - Parameter changed: called on some queue, once for all changes that have come together.
     init?(changed: @escaping @Sendable () -> Void) {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let socket = Glibc.socket(Int32(InterfaceNews.family), kind, 0)
@@ -36,13 +36,13 @@ final class InterfaceNews: Sendable {
             return nil
         }
         nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: socket)
-        // Held by its own handler until it is cancelled.
+        // The source is held by its own handler until it is cancelled.
         source.setEventHandler {
             switch InterfaceNews.drain(socket) {
             case .nothing: break
             case .news: changed()
             case .broken:
-                // It would be told of for ever; what changes is seen by the looks that come in any case.
+                // A broken socket would be reported for ever. The looks that come in any case see the changes.
                 source.cancel()
                 changed()
             }
@@ -54,8 +54,8 @@ final class InterfaceNews: Sendable {
 
     deinit { source.cancel() }
 
-    /// Takes everything out that has come; what it says does not matter. Where there was more than the kernel keeps, recv
-    /// fails with ENOBUFS.
+    /// Takes out everything that has come; its content does not matter. Where there was more than the kernel keeps, recv fails with
+    /// ENOBUFS.
     private static func drain(_ socket: Int32) -> Drained {
         var drained = Drained.nothing
         var buffer = [UInt8](repeating: 0, count: 4096)

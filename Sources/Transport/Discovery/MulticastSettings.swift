@@ -6,10 +6,10 @@ public struct MulticastSettings: Hashable, Sendable {
     public var group6: String? = "ff02::534b:594e"
     /// UDP port of the groups, shared by all nodes of a machine.
     public var port = 7421
-    /// Interfaces to use, by name (`eth0`) or address; empty follows the listening address: loopback alone for a node
-    /// that listens on loopback, otherwise every interface that is up, and those that come later.
+    /// Interfaces to use, by name (`eth0`) or address. Where there are none, the listening address decides: loopback alone for a
+    /// node that listens on loopback, otherwise every interface that is up, and those that come later.
     public var interfaces: [String] = []
-    /// Routers a beacon may cross. 1 keeps it on the local network.
+    /// How many routers a beacon may cross. 1 keeps it on the local network.
     public var timeToLive = 1
 
     public init() {}

@@ -7,19 +7,19 @@ import NIOPosix
 /// nodes of the machine. Senders have a port of their own, one for each path, so that a datagram's source is an address to
 /// dial.
 enum MulticastSocket {
-    /// Hears the IPv4 group, on no interface yet; see `hear`.
+    /// Makes a socket that hears the IPv4 group, on no interface yet; see `hear`.
     static func receiver(
         _ settings: MulticastSettings, loop: any EventLoop,
         _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
     ) async throws -> any Channel {
         let address = try SocketAddress(ipAddress: settings.group, port: settings.port)
-        // Otherwise it would also hear what comes in by interfaces that other processes have joined on.
+        // Without this it would also hear datagrams that come in by interfaces on which other processes have joined.
         return try await bootstrap(loop, receive)
             .channelOption(ChannelOptions.Types.SocketOption(level: .ip, name: .multicastAll), value: 0)
             .bind(to: address).get()
     }
 
-    /// Hears the IPv6 group on one interface.
+    /// Makes a socket that hears the IPv6 group on one interface.
     static func receiver6(
         _ group: String, port: Int, on path: BeaconPath, loop: any EventLoop,
         _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
@@ -36,7 +36,7 @@ enum MulticastSocket {
     ) -> DatagramBootstrap {
         DatagramBootstrap(group: loop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Room to see that a datagram is longer than a beacon can be.
+            // There is room to see that a datagram is longer than a beacon can be.
             .channelOption(
                 .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2 * Beacon.sizeLimit)
             )
@@ -53,7 +53,7 @@ enum MulticastSocket {
         try await change(.ipAddMembership, .ipv6JoinGroup, group, path, receiver)
     }
 
-    /// Leaves it.
+    /// Leaves the group on a path.
     static func unhear(_ group: String, on path: BeaconPath, _ receiver: any Channel) async throws {
         try await change(.ipDropMembership, .ipv6LeaveGroup, group, path, receiver)
     }
@@ -70,7 +70,7 @@ enum MulticastSocket {
         }
     }
 
-    /// Sends from a path's address, out of its interface.
+    /// Makes a socket that sends from a path's address, out of its interface.
     static func sender(_ settings: MulticastSettings, on path: BeaconPath, loop: any EventLoop) async throws
         -> any Channel
     {
@@ -128,7 +128,7 @@ private struct IPv6Membership {
 }
 
 extension NIOBSDSocket.Option {
-    // <linux/in.h> and <linux/in6.h>; NIO has no names for them, or takes them for its own way of joining.
+    // The numbers are from <linux/in.h> and <linux/in6.h>. NIO has no names for them, or takes them for its own way of joining.
     fileprivate static let ipAddMembership = NIOBSDSocket.Option(rawValue: 35)
     fileprivate static let ipDropMembership = NIOBSDSocket.Option(rawValue: 36)
     fileprivate static let multicastAll = NIOBSDSocket.Option(rawValue: 49)
@@ -153,6 +153,7 @@ private final class DatagramReceiver: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // As when an interface goes away: the next datagram may be fine, and a datagram socket has no connection to end.
+        // An interface may have gone away, for example. The next datagram may be fine, and a datagram socket has no connection to
+        // end.
     }
 }

@@ -7,12 +7,12 @@ struct NetworkInterface: Hashable, Sendable {
     /// The kernel's number for it.
     var index: Int
     var addresses: [IPAddress]
-    /// Whether it says that it does multicast. `lo` does not, and does it over IPv4 all the same once it is named.
+    /// Whether it says that it does multicast. `lo` does not say so, but does it over IPv4 all the same once it is named.
     var hasMulticast: Bool
 
     var isLoopback: Bool { addresses.contains { $0.isLoopback } }
 
-    /// All that are there, by number.
+    /// All interfaces that are there, by number.
     static func all() throws -> [NetworkInterface] {
         var found: [String: NetworkInterface] = [:]
         for device in try System.enumerateDevices() {
@@ -28,9 +28,9 @@ struct NetworkInterface: Hashable, Sendable {
 
 /// The operator named an interface that is not there.
 public struct NetworkInterfaceError: Error, CustomStringConvertible {
-    /// What was asked for.
+    /// The name that was asked for.
     public let name: String
-    /// What there is.
+    /// The interfaces that there are.
     public let known: String
 
     public var description: String {
@@ -42,7 +42,7 @@ public struct NetworkInterfaceError: Error, CustomStringConvertible {
 public struct MulticastError: Error, CustomStringConvertible {
     /// Group and port.
     public let group: String
-    /// The system's words.
+    /// The reason, in the system's words.
     public let reason: String
 
     public var description: String {

@@ -29,7 +29,7 @@ package enum NodeFinder {
         }
         try await sockets.bind()
         for path in BeaconPath.plan(interfaces, named: settings.interfaces, listening: nil) {
-            // One way less to be heard by.
+            // A path that cannot be opened is one way less to be heard by.
             try? await sockets.open(path)
         }
         let node = NodeID.random()

@@ -1,7 +1,7 @@
-/// Which paths cannot be opened, and what is worth a line about that, as a value: each once, until it has been open.
+/// Which paths cannot be opened, and whether that is worth a log line, as a value: each path once, until it has been open.
 struct PathTroubles {
-    /// How long an IPv6 address may be refused without a word. A new one cannot be used before the kernel has asked the network
-    /// whether somebody else has it (RFC 4862, 5.4): a second or two, at every start of a machine.
+    /// How long an IPv6 address may be refused without a log line. A new address cannot be used before the kernel has asked the
+    /// network whether another machine has it (RFC 4862, 5.4). That takes a second or two, at every start of a machine.
     static let patience = Duration.seconds(5)
 
     private struct Trouble {
@@ -12,7 +12,7 @@ struct PathTroubles {
     private var troubles: [BeaconPath: Trouble] = [:]
 
     /// - Parameter isAbsent: whether the kernel says that there is no such address.
-    /// - Returns: whether to tell of it now.
+    /// - Returns: whether to log it now.
     mutating func failed(_ path: BeaconPath, isAbsent: Bool, now: Duration) -> Bool {
         var trouble = troubles[path] ?? Trouble(began: now)
         let isTentative = isAbsent && !path.address.isIPv4 && now - trouble.began < PathTroubles.patience
@@ -22,6 +22,6 @@ struct PathTroubles {
         return isNews
     }
 
-    /// It is open, or gone.
+    /// Notes that a path is open, or gone.
     mutating func opened(_ path: BeaconPath) { troubles[path] = nil }
 }

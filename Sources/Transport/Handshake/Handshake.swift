@@ -15,7 +15,8 @@ package struct Handshake {
 
     package enum Action {
         case send(Frame)
-        /// The link is up, speaking `version`. Whoever cannot have it after all sends a refusal instead of what follows.
+        /// The link is up and speaks `version`. A side that cannot have it after all sends a refusal instead of the actions that
+        /// follow.
         case establish(Hello, version: UInt16)
         /// Close the connection, after everything sent before has left.
         case close(HandshakeFailure)
@@ -27,7 +28,7 @@ package struct Handshake {
         case done
     }
 
-    /// What this side says of itself.
+    /// What this side says about itself.
     package let own: Hello
     private let dialled: Bool
     /// Refuses a peer for reasons that lie outside the handshake, such as a link that exists already.
@@ -67,7 +68,7 @@ package struct Handshake {
         guard let versions = Handshake.versions(in: frame) else {
             return try refuse(Refusal(.notThisProtocol, "the first frame was no hello of this protocol"))
         }
-        // Before anything else of the hello is read: another version may say it in another way.
+        // The versions are compared before anything else of the hello is read: another version may say the rest in another way.
         guard versions.overlaps(own.versions) else {
             return try refuse(
                 Refusal(
@@ -81,8 +82,8 @@ package struct Handshake {
         if let refusal = check(peer) ?? admit(peer) { return try refuse(refusal) }
         let version = min(own.maximumVersion, peer.maximumVersion)
         let establish = Action.establish(peer, version: version)
-        // The own hello, by which the other side has the link, only after that: two connections of one peer may have
-        // been admitted at once.
+        // This side's own hello comes only after that, because it gives the other side the link: two connections of one peer may
+        // have been admitted at once.
         return dialled ? [establish] : [establish, .send(try Handshake.frame(own))]
     }
 
@@ -104,9 +105,9 @@ public enum HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible
     case timedOut
     /// This side said no.
     case refused(Refusal)
-    /// The other side said no; its words.
+    /// The other side said no, in these words.
     case refusedByPeer(Refusal)
-    /// The connection ended, or carried something that is no frame.
+    /// The connection ended, or carried something that is not a frame.
     case broken(String)
 
     public var description: String {
@@ -158,7 +159,7 @@ extension Handshake {
         var body = frame.body
         body.moveReaderIndex(forwardBy: magic.count + 4)
         guard let hello = try? WireCoder.decode(Hello.self, from: body),
-            // Bound by bound: a hello with its versions the wrong way round has no range to compare.
+            // The bounds are compared one by one: a hello with its versions the wrong way round has no range to compare.
             hello.minimumVersion == versions.lowerBound, hello.maximumVersion == versions.upperBound,
             Hello.isValidName(hello.name), Hello.isValidName(hello.cluster), hello.limits.isReasonable
         else { return nil }
@@ -179,7 +180,7 @@ extension Handshake {
     }
 }
 
-/// What every version's refusal has.
+/// The part of a refusal that every version has.
 private struct RefusalWords: Decodable {
     var text: String
 }

@@ -1,10 +1,10 @@
 import Base
 
-/// What each side says of itself before any call: who it is, what it speaks, where it can be reached.
+/// What each side says about itself before any call: who it is, which versions it speaks, and where it can be reached.
 public struct Hello: Hashable, Codable, Sendable {
     /// What a peer is there for.
     public enum Role: String, Codable, Sendable {
-        /// A member of the cluster: lends its slots, coordinates jobs.
+        /// A member of the cluster: it lends its slots and coordinates jobs.
         case node
         /// A command that uses the cluster through one node and is no member.
         case client
@@ -12,13 +12,13 @@ public struct Hello: Hashable, Codable, Sendable {
         case worker
     }
 
-    /// Oldest and newest protocol version spoken. The link uses the newest that both speak.
+    /// The oldest and the newest protocol version spoken. The link uses the newest that both sides speak.
     public var minimumVersion: UInt16
     public var maximumVersion: UInt16
     /// Name of the cluster; links exist only within one.
     public var cluster: String
     public var node: NodeID
-    /// For people. Not unique.
+    /// The node's name for people. It is not unique.
     public var name: String
     public var role: Role
     /// Where others reach this node, if the host or the port had to be told; `nil` for clients and workers.

@@ -13,18 +13,18 @@ public struct Refusal: Error, Hashable, Codable, Sendable, CustomStringConvertib
         case duplicate
         /// The node is shutting down.
         case leaving
-        /// The peer is not of a kind, or not in a place, that is served here.
+        /// The peer is of a kind, or in a place, that is not served here.
         case role
-        /// The peer says to be another node than its certificate says.
+        /// The peer claims to be another node than its certificate says.
         case identity
-        /// Something that this version has no name for.
+        /// A reason for which this version has no name.
         case other
     }
 
     public var reason: Reason
     /// One line for a person.
     public var text: String
-    /// With `duplicate` the node that was dialled, which the dialler may not have known.
+    /// With `duplicate`, this is the node that was dialled. The side that dialled may not have known it.
     public var node: NodeID?
 
     public init(_ reason: Reason, _ text: String, by node: NodeID? = nil) {

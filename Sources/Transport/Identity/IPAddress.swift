@@ -2,10 +2,10 @@ package import NIOCore
 
 /// A numeric IP address, IPv4 or IPv6, without port or scope.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Four or sixteen, in network order.
+    /// The four or sixteen bytes, in network order.
     package let bytes: [UInt8]
 
-    /// `nil` where it is not four or sixteen bytes.
+    /// The result is `nil` where there are not four or sixteen bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -20,7 +20,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The address of an IP socket.
     package init?(_ address: SocketAddress) {
-        // As <netinet/in.h> lays them out: behind family and port, and over IPv6 the flow label.
+        // The bytes are where <netinet/in.h> puts them: behind the family and the port, and for IPv6 behind the flow label too.
         switch address {
         case .v4(let v4): self.init(bytes: withUnsafeBytes(of: v4.address) { Array($0[4..<8]) })
         case .v6(let v6): self.init(bytes: withUnsafeBytes(of: v6.address) { Array($0[8..<24]) })
@@ -59,7 +59,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// The interface of an IPv6 address that means nothing without it, behind the address in <netinet/in.h>; otherwise 0.
+    /// The interface of an IPv6 address that means nothing without one; otherwise 0. It is behind the address in <netinet/in.h>.
     var scope: UInt32 {
         guard case .v6(let v6) = self else { return 0 }
         return withUnsafeBytes(of: v6.address) { $0.loadUnaligned(fromByteOffset: 24, as: UInt32.self) }
@@ -76,8 +76,8 @@ extension SocketAddress {
 
 /// Dotted-decimal IPv4 addresses.
 package enum IPv4 {
-    /// The four bytes, or `nil` where the text is no such address. Each in its one form: with zeros before it the
-    /// resolver would read octal, so that `0127.0.0.1` is not this machine but 87.0.0.1.
+    /// The four bytes, or `nil` where the text is no such address. Each number has one form only: with zeros in front of it the
+    /// resolver would read it as octal, so that `0127.0.0.1` is not this machine but 87.0.0.1.
     package static func bytes(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)
         let bytes = parts.compactMap { part in UInt8(part).flatMap { String($0) == part ? $0 : nil } }

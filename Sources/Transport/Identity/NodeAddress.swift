@@ -65,7 +65,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     public var isLoopback: Bool {
         switch self {
         case .hostPort(let host, _):
-            // Asked often, so that most are told by how they begin.
+            // This is asked often, so most addresses are recognised by how they begin.
             host == "localhost" || host == "::1"
                 || (host.hasPrefix("127.") || host.hasPrefix("::"))
                     && IPv4.bytes(of: NodeAddress.unmapped(host))?.first == 127

@@ -3,7 +3,7 @@ import NIOCore
 /// Turns what waits on a link into as few writes as make sense: small frames share a buffer, long bodies are written
 /// as they are, without a copy.
 struct FrameWriter {
-    /// Bytes taken from the outbox at once. A control frame that comes in meanwhile waits for no more than this.
+    /// Bytes taken from the outbox at once. A control frame that comes in meanwhile waits for no more than these.
     static let batchSize = 256 * 1024
     /// Bodies up to this size are copied behind their header: a copy of a few kilobytes is cheaper than a write.
     static let copyLimit = 8 * 1024

@@ -3,7 +3,7 @@ import NIOCore
 
 /// timerfd_create(2) and timerfd_settime(2), which Swift's module map of glibc does not show.
 enum KernelTimer {
-    /// What is read of one that has ended: how often.
+    /// The bytes that are read from a timer that has ended: they tell how often it has.
     static let wordSize = 8
 
     private typealias Create = @convention(c) (CInt, CInt) -> CInt
@@ -14,7 +14,7 @@ enum KernelTimer {
     /// TFD_TIMER_ABSTIME of sys/timerfd.h; TFD_NONBLOCK and TFD_CLOEXEC are those of files.
     private static let isAbsolute: CInt = 1
 
-    /// One that does not run; `nil` where there can be none.
+    /// Makes a timer that does not run; `nil` where there can be none.
     static func make() -> CInt? {
         guard set != nil, let descriptor = create?(CLOCK_MONOTONIC, O_NONBLOCK | O_CLOEXEC), descriptor >= 0 else {
             return nil
@@ -22,7 +22,7 @@ enum KernelTimer {
         return descriptor
     }
 
-    /// On the clock of `NIODeadline`; the distant future stops it.
+    /// Sets a timer on the clock of `NIODeadline`. The distant future stops it.
     static func set(_ descriptor: CInt, to end: NIODeadline) {
         var time = itimerspec()
         if end != .distantFuture {

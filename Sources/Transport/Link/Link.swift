@@ -3,22 +3,22 @@ import Synchronization
 
 /// An open, authenticated connection to one peer, and the calls under way on it in both directions.
 ///
-/// What is to be sent goes into an outbox; the first of a burst wakes the event loop, which writes everything that
-/// has come together meanwhile at once.
+/// What is to be sent goes into an outbox; the first frame of a burst wakes the event loop, which then writes at once everything
+/// that has come together meanwhile.
 package final class Link: Sendable {
     package let peer: Hello
-    /// The protocol's version that both sides speak on it.
+    /// The version of the protocol that both sides speak on the link.
     let version: UInt16
     /// Which side opened the connection, and with which of its dials.
     let candidate: LinkChoice.Candidate
-    /// The address seen from here.
+    /// The peer's address as it is seen from here.
     package let remoteAddress: NodeAddress?
-    /// This side's end of it.
+    /// The address of this side's end of the connection.
     let localAddress: IPAddress?
     private let socketAddresses: (peer: SocketAddress, own: SocketAddress)?
-    /// Longest arguments or result the other side takes.
+    /// The longest arguments or result that the other side takes, in bytes.
     let bodyLimit: Int
-    /// Answers that may wait to be written to a peer that goes on to ask.
+    /// How many answers may wait to be written to a peer that goes on calling.
     private let unansweredLimit: Int
     /// Calls of the peer that run here.
     let inbound: InboundCalls
@@ -43,13 +43,13 @@ package final class Link: Sendable {
     private let vouchedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let clockOffsetMilliseconds = Atomic<Int64>(.min)
-    /// Whether this side leaves or gives way, so that there is something to settle: a copy, for who looks after every write.
+    /// Whether this side leaves or gives way, so that there is something to settle. It is a copy for the check after every write.
     private let isSettling = Atomic<Bool>(false)
     private let deadlines = EarliestDeadline()
-    /// Written before every answer is handed over, read behind it. The runtime orders the two by itself, but where the
-    /// Thread Sanitizer does not see it: it reports a race even of a continuation that is resumed before it is awaited.
+    /// This is written before every answer is handed over, and read after that. The runtime orders the two by itself, but the
+    /// Thread Sanitizer does not see it: it reports a race even for a continuation that is resumed before it is awaited.
     private let handedOver = Atomic<Bool>(false)
-    /// Copies of what is in the outbox, for those who look at every call.
+    /// Copies of facts about the outbox, for the checks that every call makes.
     private let answerCount = Atomic<Int>(0)
     private let answersFill = Atomic<Bool>(false)
 
@@ -80,13 +80,14 @@ package final class Link: Sendable {
 
     var now: Duration { epoch.duration(to: .now) }
 
-    /// Round trip of the last ping; `nil` before the first.
+    /// The round trip of the last ping; `nil` before the first.
     var roundTrip: Duration? {
         let value = roundTripNanoseconds.load(ordering: .relaxed)
         return value < 0 ? nil : .nanoseconds(value)
     }
 
-    /// How far the peer's time of day is ahead of this machine's, to within half a round trip; `nil` where it has not told.
+    /// How far the peer's time of day is ahead of this machine's, to within half a round trip; `nil` where the peer has not told
+    /// it.
     var clockOffset: Duration? {
         let value = clockOffsetMilliseconds.load(ordering: .relaxed)
         return value == .min ? nil : .milliseconds(value)
@@ -99,7 +100,8 @@ package final class Link: Sendable {
         channel.close(promise: nil)
     }
 
-    /// Whose process of this machine has the other end; `nil` for another machine's and for Unix sockets, which have file rights.
+    /// The owner of the process on this machine that has the other end; `nil` for another machine's process, and for Unix sockets,
+    /// which have file rights.
     var peerSocketOwner: SocketOwner.Answer? {
         guard let (peer, own) = socketAddresses, remoteAddress?.isLoopback == true, IPAddress(peer) != nil else {
             return nil
@@ -124,9 +126,9 @@ package final class Link: Sendable {
         }
     }
 
-    /// Changes what is under way, unless the link has ended, and wakes the event loop if nobody has.
+    /// Changes what is under way, unless the link has ended, and wakes the event loop unless that has been done already.
     ///
-    /// - Parameter change: tells whether there may be something to write after it.
+    /// - Parameter change: makes the change, and tells whether there may be something to write after it.
     private func change(_ change: (inout State) -> Bool) {
         let wakes = state.withLockedValue { state in
             guard !state.life.hasEnded, change(&state) else { return false }
@@ -143,8 +145,8 @@ package final class Link: Sendable {
         answersFill.store(state.isFull, ordering: .relaxed)
     }
 
-    /// Moves what may be sent now into `frames`, about `bytes` at most. Nothing moved means that the event loop has to
-    /// be woken for the next frame.
+    /// Moves the frames that may be sent now into `frames`, about `bytes` at most. Where nothing is moved, the event loop has to be
+    /// woken for the next frame.
     func takeFrames(_ frames: inout [Frame], bytes: Int) {
         let (next, answering) = state.withLockedValue { state in
             var taken = 0
@@ -169,14 +171,14 @@ package final class Link: Sendable {
 
     // MARK: - Calls made from here
 
-    /// Sends a call and waits for its answer, its deadline, the caller's cancellation or the end of the link. Waits before
-    /// that, with its arguments not encoded yet, while the other side runs as many calls as it allows or too much waits
-    /// to be written.
+    /// Sends a call and waits for its answer, its deadline, the caller's cancellation or the end of the link. Before it is sent,
+    /// the call waits, with its arguments not encoded yet, while the other side runs as many calls as it allows or too many bytes
+    /// wait to be written.
     ///
     /// - Parameters:
     ///   - start: the time now, which the caller has asked for already.
-    ///   - remaining: time from then on.
-    /// - Throws: `TransportError`, `CancellationError`, or what encoding the arguments throws.
+    ///   - remaining: the time that the call has from then on.
+    /// - Throws: `TransportError`, `CancellationError`, or the error of encoding the arguments.
     func call(
         _ target: CallTarget, _ invocation: inout CallEncoder, start: ContinuousClock.Instant, remaining: Duration,
         trace: UInt64
@@ -202,7 +204,7 @@ package final class Link: Sendable {
                 if !open(frame, deadline: deadline, waiter, waited: waited) {
                     waiter.resume(throwing: TransportError.connectionLost(mayHaveRun: false))
                 } else if Task.isCancelled {
-                    // Cancelled before the handler below could find the call.
+                    // The task was cancelled before the handler below could find the call.
                     abandon(call)
                 }
             }
@@ -213,7 +215,8 @@ package final class Link: Sendable {
         return answer
     }
 
-    /// - Returns: also the target's index, or 0 where it goes by name. Its declaration leaves before the call.
+    /// - Returns: also the target's index, or 0 where the call goes by the target's names. The declaration of the index leaves
+    ///   before the call.
     private func enter(
         _ target: CallTarget
     ) throws -> (admission: CallTable<AnswerContinuation>.Admission, index: UInt32) {
@@ -237,7 +240,7 @@ package final class Link: Sendable {
                 change { state in
                     waits = state.calls.wait(call, waiter, deadline: deadline)
                     deadlines.add(deadline)
-                    // The loop has to set its timer by this deadline, and there may be room meanwhile.
+                    // The loop has to set its timer by this deadline. There may also be room by now.
                     return true
                 }
                 if !waits {
@@ -251,11 +254,11 @@ package final class Link: Sendable {
         }
     }
 
-    /// The call that has a slot is not made.
+    /// Gives back the slot of a call that is not made.
     private func leaveSlot(waited: Bool) {
         change { state in
             state.calls.giveBack(waited: waited)
-            // Somebody may wait for the slot, or the link for this to be over.
+            // Another call may wait for the slot, or the link may wait for this call to be over.
             return true
         }
     }
@@ -274,7 +277,7 @@ package final class Link: Sendable {
         return isOpen
     }
 
-    /// Gives up waiting and tells the other side, which may still be working on it.
+    /// Gives up waiting for a call and tells the other side, which may still be working on it.
     private func abandon(_ call: UInt64) {
         var taken: CallTable<AnswerContinuation>.Taken?
         change { state in
@@ -285,7 +288,7 @@ package final class Link: Sendable {
         taken?.waiter.resume(throwing: CancellationError())
     }
 
-    /// No call's deadline is before it. Asked for after every read and write, so it costs no lock.
+    /// No call has a deadline before this one. It is asked for after every read and write, so it costs no lock.
     var earliestDeadline: Duration { deadlines.earliest }
 
     /// When `expireCalls` is due next.
@@ -309,7 +312,7 @@ package final class Link: Sendable {
         inbound.expire()
     }
 
-    /// An answer came in; a late one finds nobody and is dropped.
+    /// Hands an answer to its caller. A late answer finds nobody and is dropped.
     func answered(_ call: UInt64, _ answer: CallAnswer) {
         var waiter: AnswerContinuation?
         change { state in
@@ -326,10 +329,10 @@ package final class Link: Sendable {
     /// Whether more answers than a bound wait to be read by the peer, as of a moment ago.
     var answersAreMany: Bool { answersFill.load(ordering: .relaxed) }
 
-    /// Waits while they do.
+    /// Waits while more answers than that bound wait.
     func roomForAnswer() async {
         guard answersAreMany else { return }
-        // Woken together, each looks again: the first of them may have filled the room.
+        // The tasks that wait are woken together, and each checks again: the first of them may have filled the room.
         while state.withLockedValue({ $0.isFull }) {
             await withCheckedContinuation { waiter in
                 let isFull = state.withLockedValue { state in
@@ -351,8 +354,8 @@ package final class Link: Sendable {
 
     /// Answers that wait to be written, as of a moment ago.
     ///
-    /// - Throws: where they are far more than the peer may have calls under way. One that calls and does not read the answers, be
-    ///   they refusals, is not answered for ever.
+    /// - Throws: where there are far more of them than the peer may have calls under way. A peer that calls and does not read the
+    ///   answers, even if they are refusals, is not answered for ever.
     func unanswered() throws -> Int {
         let count = answerCount.load(ordering: .relaxed)
         guard count <= unansweredLimit else { throw HandshakeFailure.broken("far more calls than answers read") }
@@ -361,7 +364,7 @@ package final class Link: Sendable {
 
     // MARK: - What the handler reports
 
-    /// The other side takes so many bytes more; `false` where that cannot be meant.
+    /// The other side takes so many more bytes. The result is `false` where that cannot be meant.
     func granted(_ bytes: UInt32) -> Bool {
         var isSane = true
         change { state in
@@ -375,22 +378,22 @@ package final class Link: Sendable {
 
     func peerGaveWay() { state.withLockedValue { $0.life.peerGaveWay() } }
 
-    /// Another node has appeared where this peer was.
+    /// Makes the handler doubt that the peer lives, because another node has appeared where this peer was.
     func doubt() {
         doubted.store(true, ordering: .relaxed)
         look()
     }
 
-    /// Whether somebody doubts that the peer lives and the handler has not been told.
+    /// Whether somebody doubts that the peer lives, and the handler has not been told.
     var isInDoubt: Bool { doubted.load(ordering: .relaxed) }
 
-    /// Whether somebody doubts that the peer lives, told once.
+    /// Whether somebody doubts that the peer lives. The handler is told once.
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
-    /// An authentic beacon of the peer was heard.
+    /// Notes that an authentic beacon of the peer was heard.
     func vouch(at now: Duration) { vouchedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
 
-    /// When one was, told once.
+    /// When such a beacon was heard. The handler is told once.
     func vouched() -> Duration? {
         let time = vouchedNanoseconds.exchange(-1, ordering: .relaxed)
         return time < 0 ? nil : .nanoseconds(time)
@@ -407,10 +410,10 @@ package final class Link: Sendable {
         metrics.measured(roundTripNanoseconds: nanoseconds)
     }
 
-    /// The peer's clock, which it looked at in the middle of a round trip that has ended now: the rule of NTP (RFC 5905,
-    /// section 8) with both of the peer's times as one.
+    /// Takes the peer's clock, which the peer looked at in the middle of a round trip that has ended now. The rule is that of NTP
+    /// (RFC 5905, section 8) with both of the peer's times as one.
     ///
-    /// - Returns: what came of it, the first time.
+    /// - Returns: the clock offset, the first time; `nil` later.
     func measured(peerClock: UInt64, ownClock: UInt64, roundTrip: Duration) -> Duration? {
         let there = ownClock &- UInt64(clamping: Link.nanoseconds(roundTrip) / 2_000_000)
         let offset = Int64(clamping: peerClock) - Int64(clamping: there)
@@ -418,7 +421,7 @@ package final class Link: Sendable {
         return isFirst ? .milliseconds(offset) : nil
     }
 
-    /// The connection has ended: nobody waits any longer, nothing runs for the peer any longer.
+    /// The connection has ended: nobody waits any longer, and nothing runs for the peer any longer.
     func end() {
         let (calls, unsent, answering) = state.withLockedValue { state in
             state.life.end()
@@ -426,7 +429,7 @@ package final class Link: Sendable {
             let answering = state.answering
             state.answering = []
             state.outbox = Outbox(window: 0)
-            // Whoever waits for room has it from now on.
+            // All that wait for room have it from now on.
             note(state)
             return (state.calls.close(), unsent, answering)
         }
@@ -440,7 +443,7 @@ package final class Link: Sendable {
 
     // MARK: - Leaving
 
-    /// Leaves the peer: makes no calls on this link any more, begins none of the peer's, and closes it when those under
+    /// Leaves the peer: makes no calls on this link any more, begins none of the peer's, and closes the link when the calls under
     /// way in both directions are done, at the latest after `limit`.
     func leave(within limit: Duration) {
         inbound.windDown(admitting: false)
@@ -456,8 +459,8 @@ package final class Link: Sendable {
         look()
     }
 
-    /// Gives way to another link to the same peer: makes no calls on this one any more and says so when those under way
-    /// are done. The peer's are served until it has said the same.
+    /// Gives way to another link to the same peer: makes no calls on this one any more, and says so when the calls under way are
+    /// done. The peer's calls are served until the peer has said the same.
     func giveWay() {
         inbound.windDown(admitting: true)
         change { state in
@@ -476,12 +479,12 @@ package final class Link: Sendable {
         channel.flush()
     }
 
-    /// Takes the next step of a link that is to be closed. To be called before what waits is written, and after.
+    /// Takes the next step of a link that is to be closed. Call it before the waiting frames are written, and again after that.
     ///
-    /// - Returns: whether the connection is to be closed now, once what was written has left. Told once.
+    /// - Returns: whether the connection is to be closed now, once all that was written has left. It is `true` only once.
     func settle() -> Bool {
         guard isSettling.load(ordering: .relaxed) else { return false }
-        // Looked at first: whoever has answered has put the answer into the outbox before.
+        // This is read first: a call that has ended has put its answer into the outbox before.
         let served = inbound.count
         return state.withLockedValue { state in
             let next = state.life.settle(

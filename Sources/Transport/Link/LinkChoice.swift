@@ -1,8 +1,8 @@
-/// Which of two links between the same nodes is kept, decided alike on both sides without asking: the one dialled by
-/// the smaller node id. Of two dialled by the same node the one that it numbered higher is kept, because a node dials
-/// again when it has given the older one up; two dials at once may come up here and there in different order.
+/// Which of two links between the same nodes is kept, decided alike on both sides without asking: the one dialled by the smaller
+/// node id. If the same node dialled both, the link with the higher number is kept, because a node dials again when it has given up
+/// the older link. Two dials at the same time may come up in a different order on the two sides.
 package enum LinkChoice {
-    /// A link, as far as the choice goes.
+    /// The facts about a link that the choice needs.
     package struct Candidate {
         package var dialledHere: Bool
         /// The `dial` of the hello of the side that dialled.

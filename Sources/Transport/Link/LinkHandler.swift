@@ -1,19 +1,19 @@
 import Logging
 import NIOCore
 
-/// The channel handler of one connection: runs the handshake, cuts bytes into frames and frames into bytes, keeps
-/// watch over the peer. Decides nothing itself; `Handshake`, `LinkInflow`, `LinkLife` and `Liveness` do. Lives on its channel's
-/// event loop.
+/// The channel handler of one connection: it runs the handshake, cuts bytes into frames and frames into bytes, and keeps watch over
+/// the peer. It decides nothing itself; `Handshake`, `LinkInflow`, `LinkLife` and `Liveness` do. It lives on its channel's event
+/// loop.
 final class LinkHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     /// Nobody writes through the pipeline: frames go to the link's outbox, and a flush makes this handler look there.
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    /// Time for the whole handshake, that of TLS included; a LAN needs a few milliseconds.
+    /// The time for the whole handshake, including that of TLS; a LAN needs a few milliseconds.
     static let handshakeLimit = TimeAmount.seconds(5)
 
-    /// Time for one TCP connection to come up on a LAN before the next try.
+    /// The time for one TCP connection to come up on a LAN before the next attempt.
     static let connectLimit = TimeAmount.seconds(3)
 
     /// How far the connection has come. When there is a link, `LinkLife` says the rest.
@@ -22,7 +22,7 @@ final class LinkHandler: ChannelDuplexHandler {
         case connecting
         case handshaking(Handshake)
         case linked(Link)
-        /// It is about to be closed for a reason: nothing that the peer still sends counts. TLS may hold up the end.
+        /// The connection is about to be closed for a reason. Nothing that the peer still sends counts. TLS may hold up the end.
         case failing(HandshakeFailure, Link?)
         case closed
     }
@@ -30,10 +30,10 @@ final class LinkHandler: ChannelDuplexHandler {
     private let environment: LinkEnvironment
     private let owner: any LinkOwner
     private let dialled: Bool
-    /// Told once how the handshake ended.
+    /// The promise that is told once how the handshake ended.
     private let established: EventLoopPromise<Link>?
     private var stage = Stage.connecting
-    /// Who the peer is by its certificate.
+    /// The peer's identity by its certificate.
     private var identity: PeerIdentity?
     private var inflow: LinkInflow
     private var targets = DeclaredTargets()
@@ -41,7 +41,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private var watch: LinkWatch
     private var handshakeTimer: Scheduled<Void>?
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
-    /// Whether bytes are being taken in, so that what they cause is written together at the end.
+    /// Whether bytes are being taken in. The frames that they cause are written together at the end.
     private var isReading = false
     private var isPumping = false
 
@@ -71,7 +71,7 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Life of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // From here, so that TLS and the hello share one limit.
+        // The limit starts here, so that TLS and the hello share it.
         let limit = LinkHandler.handshakeLimit + (dialled ? LinkHandler.connectLimit : .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         handshakeTimer = context.eventLoop.scheduleTask(in: limit) {
@@ -81,7 +81,7 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        // A connection that never came up is not told that it has ended.
+        // A connection that never came up does not report its end.
         handshakeTimer?.cancel()
     }
 
@@ -149,7 +149,7 @@ final class LinkHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         switch stage {
-        // TLS may hold up the close, and hand on what still comes.
+        // TLS may hold up the close, and hand on bytes that still come.
         case .failing, .closed: return
         case .connecting, .handshaking: break
         case .linked(let link): noteSignOfLife(link, bytes: bytes.readableBytes, context)
@@ -163,7 +163,7 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Takes in what is complete, as long as it counts.
+    /// Takes in the frames that are complete, as long as they count.
     private func takeFrames(_ context: ChannelHandlerContext) throws {
         while true {
             switch stage {
@@ -178,12 +178,12 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The peer sends what is not the protocol.
+    /// Closes the connection of a peer whose bytes are not the protocol.
     private func fail(_ error: any Error, after bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         let link = link
         let advice = link == nil ? PeerProtocol(firstBytes: bytes.readableBytesView).adviceWithoutTLS : nil
         let reason = advice ?? String(describing: error)
-        // Whoever dialled is told by the failure, and says it.
+        // The side that dialled learns of it by the failure, and reports that.
         if link != nil || !dialled { report(.broken(reason: reason), context) }
         stage = .failing(.broken(reason), link)
         context.close(promise: nil)
@@ -281,7 +281,7 @@ final class LinkHandler: ChannelDuplexHandler {
 
     private func carryOut(_ action: Handshake.Action, _ hello: Hello, _ context: ChannelHandlerContext) throws {
         switch stage {
-        // The link was not admitted: the peer must not take this side's hello for a yes.
+        // The link was not admitted, so the peer must not take this side's hello for a yes.
         case .failing, .closed: return
         case .connecting, .handshaking, .linked: break
         }
@@ -295,7 +295,8 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    /// - Returns: why the link is not wanted after all. Then nothing that the peer has sent behind its hello is looked at.
+    /// - Returns: why the link is not wanted after all. In that case the bytes that the peer has sent behind its hello are not
+    ///   looked at.
     private func establish(
         _ peer: Hello, _ version: UInt16, _ hello: Hello, _ context: ChannelHandlerContext
     ) -> Refusal? {
@@ -310,19 +311,19 @@ final class LinkHandler: ChannelDuplexHandler {
         stage = .linked(link)
         watch.begin(now: environment.now())
         armWatch(context)
-        // The first round trip is known at once, not only when the link falls idle.
+        // This ping makes the first round trip known at once, and not only when the link falls idle.
         link.send(Frame(.ping))
         established?.succeed(link)
         return nil
     }
 
-    /// There is no link for this reason, which the peer may have been told.
+    /// Ends the handshake without a link, for a reason that the peer may have been told.
     private func refuse(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
         stage = .failing(reason, nil)
         switch reason {
         case .refused(let refusal) where refusal.reason != .duplicate && refusal.reason != .itself:
             report(.refused(reason: refusal.text), context)
-        // Whoever dialled is told by the failure, and says it.
+        // The side that dialled learns of it by the failure, and reports that.
         case .timedOut where !dialled: report(.refused(reason: "\(reason)"), context)
         default: break
         }
@@ -330,7 +331,7 @@ final class LinkHandler: ChannelDuplexHandler {
         closeAfterWrites(context)
     }
 
-    /// Closing drops what the socket has not taken yet.
+    /// Closes the connection after all writes: a close alone drops the bytes that the socket has not taken yet.
     private func closeAfterWrites(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).whenComplete { [channel = context.channel] _ in
             channel.close(promise: nil)
@@ -338,7 +339,7 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func report(_ trouble: ConnectionTrouble, _ context: ChannelHandlerContext) {
-        // Without the port, which differs with every try of the same neighbour.
+        // The name is without the port, which differs with every attempt of the same neighbour.
         let peer = link?.peer.name ?? context.channel.remoteAddress?.ipAddress ?? "a local process"
         owner.report(trouble, with: peer)
     }
@@ -350,7 +351,7 @@ final class LinkHandler: ChannelDuplexHandler {
         let now = environment.now()
         if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         if watch.liveness.mayWaitLonger {
-            // An end that is asked looks seldom; what a look sees to is seen to here.
+            // The end that is asked takes a look only rarely. The work of such a look is done here.
             environment.metrics.queued(bytes: link.queuedBytes)
             watch.liveness.take(pace(of: link), now: now)
             armWatch(context)
@@ -362,7 +363,7 @@ final class LinkHandler: ChannelDuplexHandler {
         link.carriesWork ? .working : .idle(stretch: Liveness.stretch(links: owner.linkCount))
     }
 
-    /// One look ahead.
+    /// Sets the timer of the next look at the peer.
     private func armWatch(_ context: ChannelHandlerContext) {
         watch.arm(context.eventLoop, now: environment.now()) { [self] in lookAfterPeer(context) }
     }
@@ -370,7 +371,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private func lookAfterPeer(_ context: ChannelHandlerContext) {
         guard let link else { return }
         environment.metrics.queued(bytes: link.queuedBytes)
-        // Calls made while the socket took nothing have not been seen here.
+        // Calls that were made while the socket took nothing have not been seen here.
         armDeadline(context)
         let now = environment.now()
         if link.isDoubted() { watch.liveness.doubt(at: now) }
@@ -379,7 +380,8 @@ final class LinkHandler: ChannelDuplexHandler {
             if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         }
         let action = watch.liveness.tick(at: now)
-        // For the next look: one that has just been stretched or narrowed says nothing about the time before it.
+        // The new pace holds for the next look: a pace that has just been stretched or narrowed says nothing about the time before
+        // it.
         watch.liveness.take(pace(of: link), now: now)
         armWatch(context)
         switch action {
@@ -389,7 +391,7 @@ final class LinkHandler: ChannelDuplexHandler {
             if action != .ping { owner.report(.suspected, of: link) }
         case .lost:
             environment.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
-            // Before the close, which TLS holds up for the farewell of a peer that is silent.
+            // This comes before the close, because TLS holds up the close while it waits for the farewell of a silent peer.
             end()
             context.close(promise: nil)
         case nil:
@@ -399,9 +401,9 @@ final class LinkHandler: ChannelDuplexHandler {
 
     // MARK: - Outbound
 
-    /// The link's outbox has something, or may have.
+    /// The link's outbox has a frame to write, or may have one.
     func flush(context: ChannelHandlerContext) {
-        // What comes of a read is written at its end, all together.
+        // Frames that a read causes are written at its end, all together.
         if !isReading { pump(context) }
     }
 
@@ -417,11 +419,11 @@ final class LinkHandler: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
-    /// Writes while the channel takes it. What it does not take stays in the outbox, where control frames can still
-    /// overtake.
+    /// Writes while the channel takes it. Frames that it does not take stay in the outbox, where control frames can still overtake
+    /// them.
     private func pump(_ context: ChannelHandlerContext) {
         guard case .linked(let link) = stage, !isPumping else { return }
-        // The next look may be some time away.
+        // The next timed look may be some time away.
         if link.isInDoubt { lookAfterPeer(context) }
         guard case .linked = stage else { return }
         isPumping = true
@@ -429,7 +431,7 @@ final class LinkHandler: ChannelDuplexHandler {
         if inflow.hasUngranted, !link.inbound.isFull, let grant = inflow.grant() { link.grant(grant) }
         var isOver = link.settle()
         if watch.liveness.isIdle, link.carriesWork {
-            // It matters more from now on whether the peer lives.
+            // From now on it matters more whether the peer lives.
             watch.liveness.take(.working, now: environment.now())
             armWatch(context)
         }
@@ -437,13 +439,13 @@ final class LinkHandler: ChannelDuplexHandler {
             let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }
             environment.metrics.wrote(bytes: count)
-            // Each batch, because TLS takes everything that is written before a flush. What the flush changes is seen
-            // by this loop: while it runs, further calls of this method return at once.
+            // Each batch is flushed, because TLS takes everything that is written before a flush. This loop sees what the flush
+            // changes: while it runs, further calls of this method return at once.
             context.flush()
         }
         armDeadline(context)
         if !context.channel.isWritable, link.queuedControlFrames > FrameLimits.controlFrames {
-            // A peer that asks and does not read: our memory is not its buffer.
+            // The peer asks and does not read. This node's memory is not its buffer.
             report(.unread, context)
             stage = .failing(.broken("the peer does not read"), link)
             return context.close(promise: nil)

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// What comes in on one connection, from bytes to frames and whole bodies, as a value; and what the peer may send further.
+/// The bytes that come in on one connection, turned into frames and whole bodies, as a value; and what the peer may still send.
 struct LinkInflow {
-    /// How much comes in at once where it is copied out of the buffer that it was read into: a little, so that the socket reads into
-    /// the same memory again, but not next to nothing, because then the socket's memory is no larger.
+    /// The sizes of a read that is copied out of its buffer, in bytes. A small read is copied, so that the socket reads into the
+    /// same memory again. A tiny one is not, because then the socket's memory is no larger.
     private static let copied = 513...16 * 1024
 
     private var decoder = FrameDecoder()
@@ -17,18 +17,19 @@ struct LinkInflow {
         window = ReceiveWindow(size: Int(clamping: limits.window))
     }
 
-    /// From now on there are longer frames than those of a handshake.
+    /// Allows the longer frames that follow a handshake.
     mutating func open() { decoder.limit = FrameLimits.data }
 
-    /// - Parameter isShared: whether whoever reads goes on to use the memory of the bytes, as TLS does, which decrypts into one buffer
-    ///   for ever: it grows with what has come at once.
+    /// - Parameter isShared: whether the reader goes on using the memory of the bytes. TLS does: it decrypts into one buffer for
+    ///   ever, and that buffer grows with the bytes that have come at once.
     mutating func append(_ bytes: ByteBuffer, isShared: Bool) {
         decoder.append(bytes, isLent: isShared || LinkInflow.copied.contains(bytes.readableBytes))
     }
 
     /// The next frame, in its order; `nil` where it is not complete.
+    /// The next frame, in its order; `nil` where it is not complete.
     ///
-    /// - Throws: where the bytes are no frame. There is no way to find the next one then.
+    /// - Throws: an error where the bytes are not a frame. Then there is no way to find the next one.
     mutating func nextFrame() throws -> Frame? { try decoder.next() }
 
     /// Takes a call, a reply or a failure, or a piece of one.
@@ -36,15 +37,15 @@ struct LinkInflow {
     /// - Throws: `ReceiveWindow.Exceeded`, `BodyAssembler.Failure` where the peer sends more than it may.
     mutating func add(_ frame: Frame) throws -> BodyAssembler.Result {
         try window.received(frame.length)
-        // Granted at the end of the read, with what else has come.
+        // The bytes are granted at the end of the read, together with all others that have come.
         ungranted += frame.length
         return try assembler.add(frame)
     }
 
-    /// Lets go of the pieces of a call that was cancelled before it was whole.
+    /// Drops the pieces of a call that was cancelled before it was whole.
     mutating func forget(call: UInt64) { assembler.forget(call: call) }
 
-    /// The bytes that the peer may send in place of those taken in, where it is time to tell it.
+    /// The number of bytes that the peer may send in place of those taken in; `nil` where it is not yet time to tell the peer.
     mutating func grant() -> UInt32? {
         guard ungranted > 0 else { return nil }
         defer { ungranted = 0 }

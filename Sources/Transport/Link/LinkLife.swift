@@ -1,40 +1,42 @@
-/// The life of a link, from the end of its handshake to the end of its connection, as a value: whether calls may be made on it,
-/// what the peer has to be told, and when nothing is left to wait for. What comes before it is a `Handshake`.
+/// The states of a link, from the end of its handshake to the end of its connection, as a value: whether calls may be made on it,
+/// what the peer has to be told, and when there is nothing left to wait for. The states before that are a `Handshake`.
 ///
 ///     open --leave--> leaving ------------------------------settle--> closing --end--> ended
 ///     open --giveWay--> givingWay --settle--> gaveWay ------settle--> closing
 ///
-/// `leave` is also possible while a link gives way, and `end` at any time. What the peer has said of itself counts beside that.
+/// `leave` is also possible while a link gives way, and `end` at any time. What the peer has said about itself is kept beside the
+/// state.
 struct LinkLife: Hashable, Sendable {
     enum State: Hashable, Sendable {
         /// Calls are made in both directions.
         case open
-        /// This node leaves the peer: it makes no calls any more and begins none of the peer's.
+        /// This node leaves the peer: it makes no calls any more and does not begin any of the peer's.
         case leaving
-        /// There is another link to the same peer: no calls are made on this one any more, and some that were made are under way.
+        /// There is another link to the same peer: no calls are made on this one any more, but some that were made are still under
+        /// way.
         case givingWay
-        /// None of them is under way any more, and the peer has been told so. Its calls are served until it says the same.
+        /// None of these calls is under way any more, and the peer has been told so. Its calls are served until it says the same.
         case gaveWay
-        /// Nothing is left to be done; the connection closes when what was written has left.
+        /// Nothing is left to be done. The connection closes when all that was written has left.
         case closing
-        /// The connection is gone. Who comes with a call hears whether another link was to be taken before that.
+        /// The connection is gone. `wasRetired` tells a later caller whether another link was to be used before that.
         case ended(wasRetired: Bool)
     }
 
-    /// What the peer has said of its own side.
+    /// What the peer has said about its own side.
     enum Peer: Hashable, Sendable {
         case stays
-        /// It has another link, and no calls of its own on this one.
+        /// The peer has another link, and has no calls of its own on this one.
         case gaveWay
-        /// It leaves, and closes the connection when it is done.
+        /// The peer leaves, and closes the connection when it is done.
         case leaves
     }
 
-    /// What has to be done about a change.
+    /// The action that a change of state requires.
     enum Action: Hashable, Sendable {
-        /// Tell the peer, behind all that it has been told before.
+        /// Send this frame to the peer, behind all frames that were sent before.
         case send(Frame.Kind)
-        /// Close the connection when what was written has left.
+        /// Close the connection when all that was written has left.
         case close
     }
 
@@ -71,11 +73,11 @@ struct LinkLife: Hashable, Sendable {
     mutating func peerLeaves() { peer = .leaves }
 
     mutating func peerGaveWay() {
-        // One that leaves closes the connection itself, and may have calls under way which it made before.
+        // A peer that leaves closes the connection itself, and may have calls under way that it made before.
         if peer == .stays { peer = .gaveWay }
     }
 
-    /// Takes the next step of a link that is to be closed, where it is time to. To be asked until it has none.
+    /// Takes the next step of a link that is to be closed, where it is time for one. Call it until it returns `nil`.
     ///
     /// - Parameters:
     ///   - made: calls made from here that are under way.

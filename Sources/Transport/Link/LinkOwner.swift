@@ -1,22 +1,22 @@
 import Logging
 import NIOCore
 
-/// What the handler of a connection asks of the node that the connection belongs to, and tells it.
+/// What the handler of a connection asks the node that the connection belongs to, and what it tells that node.
 ///
-/// All of it happens on the connection's event loop, and returns at once.
+/// All calls happen on the connection's event loop and return at once.
 protocol LinkOwner: AnyObject, Sendable {
-    /// Links up, as of a moment ago.
+    /// The number of links that are up, as of a moment ago.
     var linkCount: Int { get }
 
     /// The hello for one more connection.
     func makeHello() -> Hello
 
-    /// A handshake is done, and this is the link that came of it. Says why where it is not wanted after all.
+    /// A handshake is done, and this is the link that came of it. Returns why the link is not wanted after all; `nil` where it is.
     func admit(_ link: Link, on channel: any Channel) -> Refusal?
 
-    /// Runs a call of the peer, or answers why not.
+    /// Runs a call of the peer, or answers why it does not run.
     ///
-    /// - Throws: what ends the link: a call that no peer of this protocol makes.
+    /// - Throws: the error that ends the link, for a call that no peer of this protocol makes.
     func run(call: Frame, of link: Link, _ targets: DeclaredTargets) throws
 
     /// Something has become known of a link's peer.
@@ -30,27 +30,27 @@ protocol LinkOwner: AnyObject, Sendable {
 
 /// What becomes known of the peer of a link.
 enum LinkNews {
-    /// The connection has ended. The last of all news, and told once.
+    /// The connection has ended. This is the last report about a link, and comes once.
     case ended
-    /// It has been silent for so long that it may be gone.
+    /// The peer has been silent for so long that it may be gone.
     case suspected
-    /// It was suspected, and is there.
+    /// The peer was suspected, but it is there.
     case revived
-    /// Its time of day is so far ahead of this machine's, to within half a round trip.
+    /// The peer's time of day is so far ahead of this machine's, to within half a round trip.
     case comparedClocks(offset: Duration, roundTrip: Duration)
-    /// Whether it takes new work.
+    /// Whether the peer takes new work.
     case draining(Bool)
-    /// The encoded introductions of nodes that it knows.
+    /// The encoded introductions of nodes that the peer knows.
     case introductions(ByteBuffer)
 }
 
 /// Why a connection is closed, where the operator can do something about it.
 enum ConnectionTrouble {
-    /// Its handshake was not to this side's liking.
+    /// This side refused the connection's handshake.
     case refused(reason: String)
-    /// It carried something that is not the protocol.
+    /// The connection carried something that is not the protocol.
     case broken(reason: String)
-    /// Its peer asks and does not read the answers.
+    /// The peer asks and does not read the answers.
     case unread
 }
 
@@ -58,7 +58,7 @@ enum ConnectionTrouble {
 struct LinkEnvironment: Sendable {
     /// The node's start, from which the deadlines of calls count.
     let epoch: ContinuousClock.Instant
-    /// Time since then.
+    /// The time since then.
     let now: @Sendable () -> Duration
     /// Milliseconds since 1970.
     let timeOfDay: @Sendable () -> UInt64

@@ -1,5 +1,5 @@
-/// Whether the other end of a link is alive, from when bytes arrived. Any byte is life; a ping is sent only when
-/// nothing else was heard, and as a rule by one of the two ends: its pings are what the other hears.
+/// Whether the other end of a link is alive, judged from when bytes arrived. Any byte is a sign of life. A ping is sent only when
+/// nothing else was heard, and as a rule by only one of the two ends: the other end hears the pings.
 ///
 /// The owner calls `tick` after every `wait`. A tick that comes late means that this node itself was held up
 /// (suspended, or starved of the processor), so the silence is partly its own: it is forgiven.
@@ -8,7 +8,8 @@ package struct Liveness {
         case ping
         /// The peer is suspected from now on: it is pinged, and asked for by other ways.
         case suspect
-        /// It is suspected still: the same again. On a network that drops packets one question is easily lost, or its answer.
+        /// The peer is still suspected, and the same is done again. On a network that drops packets, one question or its answer is
+        /// easily lost.
         case insist
         case lost
     }
@@ -16,46 +17,47 @@ package struct Liveness {
     /// Links that one node watches at the full rate. With more, those that carry no work are looked at less often, so that
     /// a hundred idle nodes do not spend their time asking each other how they are.
     package static let fullRateLinks = 16
-    /// So many more stretch the times of each by as much again.
+    /// So many links more than that stretch the times of each link by as much again.
     package static let linksPerStretch = 4
-    /// Whatever their number, a silent peer is lost after a minute and a look.
+    /// The longest stretch: a silent peer is lost after a minute and one look, however many links there are.
     package static let longestStretch = 24
 
-    /// Whether this end asks as soon as it hears nothing. The other asks where it is not asked.
+    /// Whether this end asks as soon as it hears nothing. The other end asks only where it is not asked.
     private let asksFirst: Bool
-    /// Between two looks at a peer that does not answer, where nothing is stretched.
+    /// The time between two looks at a peer that does not answer, where nothing is stretched.
     private let interval: Duration
-    /// Silence after which a peer that has not answered is suspected.
+    /// The silence after which a peer that has not answered is suspected.
     private let suspectAfter: Duration
-    /// Silence after which the link is given up.
+    /// The silence after which the link is given up.
     private let lostAfter: Duration
 
     private var lastHeard: Duration
-    /// When the peer was last known to be there by another way than this link.
+    /// When the peer was last known to be there by a way other than this link.
     private var lastVouched: Duration?
-    /// Only the link itself can clear it of the doubt.
+    /// Whether the peer is in doubt. Only bytes on the link itself can clear it of the doubt.
     private var isDoubted = false
     /// When the next tick is to come.
     private var due: Duration
-    /// Whether that is sooner than usual, because the peer was silent.
+    /// Whether the next tick is sooner than usual, because the peer was silent.
     private var waitsForAnswer = false
     private var suspected = false
-    /// When the peer was pinged first since it was heard.
+    /// When the peer was first pinged since it was last heard.
     private var askedAt: Duration?
     private var pace = Pace.idle(stretch: 1)
-    /// How often one of the ends asks. This and what follows comes of the pace; it is kept because each read needs some of it.
+    /// How long an end that asks waits between its questions. This and the next values follow from the pace; they are kept because
+    /// each read needs some of them.
     package private(set) var pause = Duration.zero
-    /// `interval`, stretched.
+    /// The stretched `interval`.
     private var step = Duration.zero
-    /// The same for a peer that is suspected.
+    /// The same as `step`, for a peer that is suspected.
     private var suspectStep = Duration.zero
-    /// Silence after which to ping at a look.
+    /// The silence after which a look sends a ping.
     private var pingLimit = Duration.zero
-    /// `suspectAfter` and `lostAfter`, stretched.
+    /// The stretched `suspectAfter` and `lostAfter`.
     private var suspectLimit = Duration.zero
     private var lostLimit = Duration.zero
 
-    /// - Parameter asksFirst: for one of the two ends, that which dialled.
+    /// - Parameter asksFirst: `true` for the end that dialled.
     package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
         self.asksFirst = asksFirst
         interval = silenceLimit / 6
@@ -73,17 +75,17 @@ package struct Liveness {
         case .idle(let factor): (pause, stretch) = (interval * 3 * factor, factor)
         }
         step = interval * stretch
-        // Chance alone makes no silence of many seconds, and each question of a hundred nodes has a hundred answers.
+        // Chance alone makes no silence of many seconds, and each question that a hundred nodes ask has a hundred answers.
         suspectStep = step / max(1, Liveness.questionsPerStep / stretch)
         pingLimit = asksFirst ? pause / 8 : pause * 9 / 8
         (suspectLimit, lostLimit) = (suspectAfter * stretch, lostAfter * stretch)
     }
 
-    /// Time until the next tick.
+    /// The time until the next tick.
     ///
-    /// That of an end which asks falls on a multiple of `pause`: then a node looks at all of its idle links in one go, instead of
-    /// waking up for each. The other end looks where it should have been asked and was not. While a ping is unanswered both
-    /// look more often.
+    /// The tick of an end that asks falls on a multiple of `pause`. So a node looks at all of its idle links in one go, instead of
+    /// waking up for each. The other end looks when it should have been asked and was not. While a ping is unanswered, both look
+    /// more often.
     package mutating func wait(at now: Duration) -> Duration {
         waitsForAnswer = askedAt != nil || now - lastHeard >= pingLimit
         due = max(now + .milliseconds(1), nextLook(at: now))
@@ -99,8 +101,8 @@ package struct Liveness {
         return min(now + suspectStep, end)
     }
 
-    /// Whether to wait anew now that something has been heard: the answer to a ping, or the question that an end is asked often
-    /// enough never to wake up for a look.
+    /// Whether to wait anew now that something has been heard. That may be the answer to a ping. It may also be the question of the
+    /// other end: an end that is asked often enough never wakes up for a look.
     package var mayWaitLonger: Bool { asksFirst ? waitsForAnswer : lastHeard + pingLimit - due >= step }
 
     /// When the link is given up if nothing more is heard.
@@ -112,24 +114,25 @@ package struct Liveness {
     /// Whether nothing has been heard since about the last look.
     package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause / 2 }
 
-    /// How often to look at a link.
+    /// How often a link is looked at.
     package enum Pace: Hashable, Sendable {
         /// Calls are under way.
         case working
-        /// With all times so many times as long.
+        /// No calls are under way, and all times are multiplied by `stretch`.
         case idle(stretch: Int)
     }
 
-    /// Whether it is looked at less often than one that works.
+    /// Whether the link is looked at less often than one that works.
     package var isIdle: Bool { pace != .working }
 
-    /// By how much to multiply all times for an idle link of a node that has so many links.
+    /// The factor for all times of an idle link, on a node that has so many links.
     package static func stretch(links: Int) -> Int {
         min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
-    /// Takes other times from now on. Silence that was in order stays so: where the peer has less time than before, it has that in
-    /// full, from a ping that is due at once, or from the one that it has not answered. A peer in doubt has the usual times.
+    /// Takes other times from now on. Silence that was in order stays in order: where the peer has less time than before, it gets
+    /// that time in full, counted from a ping that is due at once, or from the ping that it has not answered. A peer in doubt keeps
+    /// the usual times.
     package mutating func take(_ new: Pace, now: Duration) {
         let pace = isDoubted ? .working : new
         guard pace != self.pace else { return }
@@ -137,11 +140,11 @@ package struct Liveness {
         self.pace = pace
         applyPace()
         guard lostLimit < limit else { return }
-        // Not from now on: who calls a dead peer again and again would keep it for ever.
+        // The silence is not counted from now on: a caller that calls a dead peer again and again would keep it for ever.
         lastHeard = max(lastHeard, (askedAt ?? now) - pause)
     }
 
-    /// Bytes arrived. `true` where the peer had been suspected and is back.
+    /// Notes that bytes arrived. The result is `true` where the peer had been suspected and is back.
     package mutating func heard(at now: Duration) -> Bool {
         lastHeard = now
         (isDoubted, askedAt) = (false, nil)
@@ -149,25 +152,25 @@ package struct Liveness {
         return suspected
     }
 
-    /// The peer was heard by another way: an authentic beacon. That keeps a silent link for a while, on a network that drops
-    /// packets, and does not make it good: a link that carries nothing has to end some time.
+    /// Notes that the peer was heard by another way: an authentic beacon. On a network that drops packets, a beacon keeps a silent
+    /// link for a while. It does not make the link good: a link that carries nothing has to end some time.
     package mutating func vouched(at now: Duration) {
         lastVouched = now
     }
 
-    /// There is reason to think that the peer is gone, as when another node has appeared at its address. It has
-    /// a third of the usual limit to show that it is not.
+    /// Notes a reason to think that the peer is gone, as when another node has appeared at its address. The peer has a third of the
+    /// usual limit to show that it is there.
     package mutating func doubt(at now: Duration) {
         take(.working, now: now)
         isDoubted = true
         lastHeard = min(lastHeard, now + lostAfter / 3 - lostAfter)
     }
 
-    /// How often a suspected peer is asked for in the time of one look at another, where nothing is stretched. A network
-    /// that loses a fifth of all packets loses a third of all questions or their answers, and a silent link ends soon.
+    /// How often a suspected peer is asked in the time of one look at another, where nothing is stretched. A network that loses a
+    /// fifth of all packets loses a third of all questions or their answers, and a silent link ends soon.
     static let questionsPerStep = 4
 
-    /// How many times the usual limit a link is kept whose peer is heard by another way.
+    /// How many times the usual limit a link is kept if its peer is heard by another way.
     package static let vouchedFactor = 4
 
     package mutating func tick(at now: Duration) -> Action? {
@@ -179,7 +182,7 @@ package struct Liveness {
         }
         if now >= end { return .lost }
         let silence = now - lastHeard
-        // Not before it has had some time to answer.
+        // The peer is not suspected before it has had some time to answer.
         if silence >= suspectLimit, !suspected, let askedAt, now - askedAt >= step * 3 / 4 {
             suspected = true
             return .suspect

@@ -2,24 +2,24 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// When the links of one event loop are to be looked at: one timer of the kernel's (timerfd_create(2)) for all of them, which can
-/// be put off.
+/// When the links of one event loop are to be looked at. One timer of the kernel's (timerfd_create(2)) serves all of them, and it
+/// can be put off.
 ///
-/// NIO's own timer never is: where an answer has made a look needless, the loop wakes up for it all the same. On an idle
+/// NIO's own timer cannot be put off: where an answer has made a look needless, the loop wakes up for it all the same. On an idle
 /// node that was one wake-up in four. Everything here happens on the loop.
 final class LookTimer {
-    /// A link's place in it.
+    /// A link's place in the timer.
     final class Place {}
 
     private struct Look {
-        /// Kept, so that no other has its identity.
+        /// The place is kept, so that no other object gets its identity.
         let place: Place
         var due: NIODeadline
         var run: () -> Void
     }
 
     private let loop: any EventLoop
-    /// `nil` where NIO's timer does instead: there are no descriptors left, or the loop is a test's.
+    /// `nil` where NIO's timer is used instead, because there are no descriptors left or the loop is a test's.
     private(set) var descriptor: CInt?
     private var task: Scheduled<Void>?
     private var looks: [ObjectIdentifier: Look] = [:]
@@ -29,10 +29,10 @@ final class LookTimer {
     /// Whether a channel has the descriptor, and closes it.
     private var isTaken = false
 
-    /// Each thread has its own, so that nothing is shared.
+    /// Each thread has its own timer, so that nothing is shared.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LookTimer>()
 
-    /// That of a loop, for a caller on it.
+    /// The timer of a loop, for a caller on that loop.
     static func of(_ loop: any EventLoop) -> LookTimer {
         loop.preconditionInEventLoop()
         if let timer = ofThread.currentValue, timer.loop === loop { return timer }
@@ -42,7 +42,7 @@ final class LookTimer {
         return timer
     }
 
-    /// - Parameter isKernels: false for one that goes by the loop's own timer.
+    /// - Parameter isKernels: `false` for a timer that uses the loop's own timer.
     init(_ loop: any EventLoop, isKernels: Bool = true) {
         self.loop = loop
         guard isKernels, let bootstrap = NIOPipeBootstrap(validatingGroup: loop), let descriptor = KernelTimer.make()
@@ -62,19 +62,19 @@ final class LookTimer {
             }
             .takingOwnershipOfDescriptor(input: descriptor)
             .whenFailure { _ in
-                // Otherwise the channel has closed it, and its number may be another's.
+                // If the channel has it, the channel has closed the descriptor, and the number may be another file's.
                 if !timer.value.isTaken { close(descriptor) }
                 timer.value.doWithout()
             }
     }
 
-    /// The loop's own timer instead.
+    /// Uses the loop's own timer instead.
     fileprivate func doWithout() {
         (descriptor, end) = (nil, .distantFuture)
         arm()
     }
 
-    /// Runs `look` at a time, and not when it was to run before.
+    /// Runs `look` at a time, and no longer at the time that was set before.
     func set(_ place: Place, at due: NIODeadline, _ look: @escaping () -> Void) {
         looks[ObjectIdentifier(place)] = Look(place: place, due: due, run: look)
         arm()
@@ -86,8 +86,8 @@ final class LookTimer {
     }
 
     private func arm() {
-        // Of a timer that has ended the selector may know already; where there is nothing to be read then, NIO asserts. All is
-        // armed anew when it has been read.
+        // The selector may already know that a timer has ended. If there is nothing to be read then, NIO asserts. All looks are
+        // armed anew when the timer has been read.
         guard !isRunning, end > loop.now else { return }
         let earliest = looks.values.lazy.map(\.due).min() ?? .distantFuture
         guard earliest != end else { return }
@@ -102,14 +102,14 @@ final class LookTimer {
         }
     }
 
-    /// All that is due.
+    /// Runs all looks that are due.
     fileprivate func run() {
         end = .distantFuture
         isRunning = true
         let now = loop.now
-        // In the order in which they were due: a loop that is late has several at once.
+        // The looks run in the order in which they were due: a loop that is late has several at once.
         for (place, _) in looks.filter({ $0.value.due <= now }).sorted(by: { $0.value.due < $1.value.due }) {
-            // One look may be the end of another link.
+            // One look may end another link.
             guard let look = looks.removeValue(forKey: place) else { continue }
             look.run()
         }
@@ -117,7 +117,7 @@ final class LookTimer {
         arm()
     }
 
-    /// Hears the timer.
+    /// Hears when the timer ends.
     private final class Bell: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -127,7 +127,7 @@ final class LookTimer {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { timer.run() }
 
-        /// The descriptor is closed, and its number soon another's.
+        /// The descriptor is closed, and its number may soon be another file's.
         func channelInactive(context: ChannelHandlerContext) { timer.doWithout() }
     }
 }

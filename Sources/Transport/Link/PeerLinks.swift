@@ -1,4 +1,4 @@
-/// The links of a node, as a value: one to each peer, and those which that one has replaced and on which calls are still under way.
+/// The links of a node, as a value: one to each peer, and the links that it has replaced and that still have calls under way.
 struct PeerLinks<Link: AnyObject> {
     /// The link on which calls to a peer are made.
     private(set) var current: [NodeID: Link] = [:]
@@ -9,14 +9,15 @@ struct PeerLinks<Link: AnyObject> {
 
     /// Takes a new link to a peer.
     ///
-    /// - Returns: the one that it replaces, which has to give way.
+    /// - Returns: the link that the new one replaces. It has to give way.
     mutating func add(_ link: Link, to node: NodeID) -> Link? {
         let old = current.updateValue(link, forKey: node)
         if let old { replaced.append(old) }
         return old
     }
 
-    /// Whether it is the link on which calls to the peer are made: one that was replaced says nothing of whether its peer lives.
+    /// Whether it is the link on which calls to the peer are made. A link that was replaced says nothing about whether its peer
+    /// lives.
     func isCurrent(_ link: Link, to node: NodeID) -> Bool { current[node] === link }
 
     /// A link's connection has ended.

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The inbound connections whose handshake is not done: at most so many at once. When one more comes, the oldest of
-/// the source that has most of them gives way, so that one neighbour who opens connections and says nothing crowds
-/// out itself and not the others. An honest handshake takes milliseconds.
+/// The inbound connections whose handshake is not done: at most so many at once. When one more comes, the source that has most of
+/// them loses its oldest, so that a neighbour who opens connections and says nothing crowds out itself and not the others. An
+/// honest handshake takes milliseconds.
 struct PendingConnections {
     private struct Entry {
         var number: Int
@@ -21,7 +21,7 @@ struct PendingConnections {
 
     var count: Int { entries.count }
 
-    /// Enters a connection and gives the one that has to be closed for it.
+    /// Enters a connection, and returns the one that has to be closed for it.
     mutating func add(_ channel: any Channel, from source: String) -> (any Channel)? {
         lastNumber += 1
         entries[ObjectIdentifier(channel)] = Entry(number: lastNumber, source: source, channel: channel)

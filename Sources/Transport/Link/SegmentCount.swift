@@ -1,9 +1,9 @@
 import NIOCore
 
-/// How many segments with data the kernel has received on a TCP connection, those that it had already among them.
+/// How many segments with data the kernel has received on a TCP connection, repeated ones included.
 ///
-/// Where acknowledgements are lost, the peer's kernel repeats what has arrived long ago and holds back everything new, and
-/// nothing of that reaches us as bytes. But it shows that the peer is there and wants to be heard.
+/// Where acknowledgements are lost, the peer's kernel repeats data that arrived long ago and holds back everything new. None of
+/// that reaches us as bytes. But it shows that the peer is there and wants to be heard.
 struct SegmentCount {
     private var last: UInt32?
 
@@ -19,22 +19,22 @@ struct SegmentCount {
 
     /// Asks the kernel, on the channel's loop.
     ///
-    /// - Returns: the count; `nil` where the connection is no TCP connection or has ended.
+    /// - Returns: the count; `nil` where the connection is not a TCP connection or has ended.
     static func read(_ channel: any Channel) -> UInt32? {
         guard channel.remoteAddress?.port != nil, let provider = channel as? any SocketOptionProvider else {
             return nil
         }
         let info: EventLoopFuture<Info> = provider.unsafeGetSocketOption(level: .tcp, name: tcpInfo)
         var count: UInt32?
-        // Done at once, because this is the channel's loop.
+        // The answer is there at once, because this is the channel's loop.
         info.assumeIsolated().whenSuccess { count = $0.dataSegmentsIn }
         return count
     }
 
-    /// Something was heard: what has come until now says nothing about a silence that begins later.
+    /// Forgets the count, because something was heard: segments until now say nothing about a silence that begins later.
     mutating func forget() { last = nil }
 
-    /// `true` where segments have come since the last call in the same silence.
+    /// Whether segments have come since the last call in the same silence.
     mutating func hasGrown(to count: UInt32?) -> Bool {
         defer { last = count }
         guard let last, let count else { return false }

@@ -2,7 +2,7 @@
 public struct Member: Hashable, Codable, Sendable {
     public enum State: String, Codable, Sendable {
         case alive
-        /// Silent for longer than pings explain; not yet given up.
+        /// It has been silent for longer than pings explain, and is not yet given up.
         case suspect
     }
 
@@ -12,16 +12,16 @@ public struct Member: Hashable, Codable, Sendable {
         case join
         /// It was heard by multicast.
         case beacon
-        /// Another member told of it.
+        /// Another member named it.
         case introduction
         /// It dialled, and nothing had been heard of it before.
         case incoming
     }
 
     public var node: NodeID
-    /// For people. Two members may have one name; their ids tell them apart.
+    /// The name for people. Two members may have the same name; their ids tell them apart.
     public var name: String
-    /// The version of its program, as it says; empty where it does not.
+    /// The version of its program, as the node says; empty where it does not say.
     public var version: String
     /// Where it can be reached, by its own word or as seen from here.
     public var address: NodeAddress?

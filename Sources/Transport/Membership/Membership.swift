@@ -1,14 +1,14 @@
 import DequeModule
 
-/// Who is in the cluster, as far as this node can tell from its own links. A value: the owner reports what happens to
-/// links and hands the events on. Beacons have no say here: a member is who has an authenticated link.
+/// Who is in the cluster, as far as this node can tell from its own links. It is a value: the owner reports what happens to links
+/// and hands the events on. Beacons do not count here: a member is a node with an authenticated link.
 package struct Membership {
-    /// Lost nodes remembered, to tell one that comes back from one that is new.
+    /// How many lost nodes are remembered, to tell one that comes back from one that is new.
     package static let lostLimit = 1024
 
     private var members: [NodeID: Member] = [:]
     private var lost: Set<NodeID> = []
-    /// The same, in the order in which they were lost.
+    /// The lost nodes, in the order in which they were lost.
     private var lostOrder: Deque<NodeID> = []
 
     package init() {}
@@ -18,7 +18,7 @@ package struct Membership {
         members.values.sorted { ($0.name, $0.node) < ($1.name, $1.node) }
     }
 
-    /// A link came up. No event where the node is a member already: its link was only replaced.
+    /// A link came up. There is no event where the node is a member already: its link was only replaced.
     package mutating func linked(_ member: Member) -> MembershipEvent? {
         guard var known = members[member.node] else {
             members[member.node] = member

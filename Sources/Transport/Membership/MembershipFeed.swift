@@ -2,15 +2,15 @@ import NIOConcurrencyHelpers
 
 /// Hands membership events to any number of listeners, each with its own bounded buffer.
 final class MembershipFeed: Sendable {
-    /// Events a listener may be behind. One that falls further behind is cut off: its sequence ends, and asking
+    /// How many events a listener may be behind. A listener that falls further behind is cut off: its sequence ends, and asking
     /// again starts it with a fresh picture. Silently dropped events would leave it with a wrong one.
     static let bufferLimit = 4096
 
     private struct State {
         var membership = Membership()
-        /// One who has gone stays until the next event. To be told of it (`onTermination`) would be a deadlock: that comes with the
-        /// listener's task locked by its cancellation, and to wake that task, as an event does with this state locked, takes
-        /// the same lock.
+        /// A listener that has gone stays here until the next event. A handler for its end (`onTermination`) would be a deadlock:
+        /// it runs while the cancellation holds the lock of the listener's task, and an event, which wakes that task while this
+        /// state is locked, needs the same lock.
         var listeners: [Int: AsyncStream<MembershipEvent>.Continuation] = [:]
         var nextListener = 0
         var isFinished = false
@@ -20,7 +20,7 @@ final class MembershipFeed: Sendable {
 
     var members: [Member] { state.withLockedValue { $0.membership.list } }
 
-    /// Applies a change and tells the listeners what came of it.
+    /// Applies a change and publishes its event to the listeners.
     func update(_ change: (inout Membership) -> MembershipEvent?) {
         let cutOff = state.withLockedValue { state in
             var cutOff: [AsyncStream<MembershipEvent>.Continuation] = []
@@ -40,7 +40,7 @@ final class MembershipFeed: Sendable {
         for listener in cutOff { listener.finish() }
     }
 
-    /// Starts with `joined` for every present member, then whatever happens.
+    /// Starts with `joined` for every present member, and goes on with every event as it happens.
     func events() -> AsyncStream<MembershipEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: MembershipEvent.self, bufferingPolicy: .bufferingOldest(MembershipFeed.bufferLimit))

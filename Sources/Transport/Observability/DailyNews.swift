@@ -1,8 +1,8 @@
-/// What is said of each neighbour once a day, as a value. Bounded: whoever scans our port, or makes up reasons, fills neither
-/// memory nor log, and does not keep from being said what concerns another.
+/// The lines that are logged about each neighbour once a day, as a value. They are bounded: a neighbour that scans our port, or
+/// makes up reasons, fills neither memory nor log, and does not keep back lines about others.
 struct DailyNews {
     static let day = Duration.seconds(86_400)
-    /// Different things said of one neighbour, and neighbours, in a day.
+    /// How many different lines about one neighbour, and how many neighbours, there are in a day.
     static let textLimit = 20
     static let peerLimit = 1000
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What the kernel writes when its files below /proc and /sys are read. They have no size, and of such a file
-/// `String(contentsOfFile:)` and `FileManager.contents(atPath:)` take the first few kilobytes for the whole.
+/// What the kernel writes when its files below /proc and /sys are read. These files have no size, and `String(contentsOfFile:)` and
+/// `FileManager.contents(atPath:)` take the first few kilobytes of such a file for the whole.
 package enum KernelText {
-    /// All of a file; `nil` where it cannot be read.
+    /// The whole text of a file; `nil` where it cannot be read.
     package static func of(_ path: String) -> String? {
         guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.readToEnd() else { return nil }
         return String(decoding: bytes, as: UTF8.self)

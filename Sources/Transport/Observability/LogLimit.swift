@@ -1,12 +1,12 @@
-/// How often the same may be said in the log, as a value: ten times a minute, then how many more there were. Whoever is let in may
-/// cause as many lines as it likes otherwise.
+/// How often the same line may be logged, as a value: ten times a minute, and then the number of further ones. Otherwise a peer
+/// that is let in could cause as many lines as it likes.
 struct LogLimit {
     static let lines = 10
     static let window = Duration.seconds(60)
-    /// Different things remembered at once. Beyond that, what is new counts as one thing.
+    /// How many different lines are remembered at once. Beyond that, new lines on one subject count as one, whatever their peers.
     static let keyLimit = 256
 
-    /// What is said, and of whom.
+    /// What a line says, and about which peer.
     struct Key: Hashable {
         var subject: String
         var peer: String
@@ -20,7 +20,7 @@ struct LogLimit {
 
     private var counts: [Key: Count] = [:]
 
-    /// - Returns: `nil` for no line; otherwise how many were left out since the last one.
+    /// - Returns: `nil` where the line is not to be logged; otherwise how many lines were left out since the last one.
     mutating func line(_ subject: String, of peer: String, now: Duration) -> Int? {
         var key = Key(subject: subject, peer: peer)
         if counts[key] == nil, counts.count >= LogLimit.keyLimit {

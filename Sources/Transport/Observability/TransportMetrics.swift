@@ -7,9 +7,9 @@ import Metrics
 final class TransportMetrics: Sendable {
     /// Calls made to peers, and calls of peers, whatever became of them.
     private let callsOut, callsIn: Counter
-    /// Those that ended with an error of any kind.
+    /// Calls that ended with an error of any kind.
     private let errorsOut, errorsIn: Counter
-    /// From making a call to its answer or error.
+    /// The time from making a call to its answer or error.
     private let callDuration: Timer
     /// Bytes given to and taken from connections, before encryption.
     private let bytesOut, bytesIn: Counter
@@ -44,7 +44,7 @@ final class TransportMetrics: Sendable {
             })
     }
 
-    /// A datagram was heard; `nil` for a good one.
+    /// Counts a datagram that was heard; `nil` stands for a good one.
     func heardBeacon(_ fault: BeaconFault?) { beacons[fault?.label ?? "accepted"]?.increment() }
 
     func madeCall() { callsOut.increment() }

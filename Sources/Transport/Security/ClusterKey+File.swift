@@ -3,9 +3,9 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// The one file: a comment line, the certificate and the private key, both as PEM.
+/// The key as one file: a comment line, the certificate and the private key, both as PEM.
 extension ClusterKey {
-    /// First line of the file, for whoever opens it.
+    /// The first line of the file, for a person who opens it.
     static let comment =
         "# SkyNet cluster key. Whoever has this file can use every node of the cluster: keep it secret (chmod 600)."
 
@@ -18,14 +18,14 @@ extension ClusterKey {
     /// The certificate as DER.
     var certificateBytes: [UInt8] {
         var serializer = DER.Serializer()
-        // It was parsed or made by us, so it can be written; no certificate at all is accepted by nobody.
+        // The certificate was parsed or made here, so it can be written. If it could not, nobody would accept the empty result.
         do { try serializer.serialize(certificate) } catch { return [] }
         return serializer.serializedBytes
     }
 
     /// Reads a key file.
     ///
-    /// - Throws: `SecurityError` for a file that is missing, too long, no key, or open to others.
+    /// - Throws: `SecurityError` for a file that is missing, too long, not a key, or open to others.
     public init(contentsOf path: String) throws(SecurityError) {
         let (text, exposure) = try SecretFile.examine(path, .secret)
         try self.init(pem: text, from: path)

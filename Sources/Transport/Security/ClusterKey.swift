@@ -5,18 +5,18 @@ package import X509
 
 /// The secret that makes nodes one cluster: a certificate authority of its own, in one file.
 ///
-/// Whoever has the file can issue certificates that every node of the cluster accepts, and so is in; nobody else is.
-/// There is no list of members and nobody to ask: nodes that were given the same file trust one another.
+/// Everybody who has the file can issue certificates that every node of the cluster accepts, and so is in the cluster; nobody else
+/// is. There is no list of members and nobody to ask: nodes that were given the same file trust one another.
 ///
 ///     let key = try ClusterKey.make(now: .now)
 ///     let same = try ClusterKey(pem: key.pem, from: "cluster.key")
 public struct ClusterKey: Sendable {
-    /// The authority's certificate, signed by itself. Public.
+    /// The authority's certificate, signed by itself. It is public.
     package let certificate: Certificate
     package let privateKey: P256.Signing.PrivateKey
 
-    /// How long a new key is good for. Long, because changing it means visiting every machine; the certificates that
-    /// nodes show each other live a day.
+    /// How long a new key is good for. It is long, because changing it means visiting every machine; the certificates that nodes
+    /// show each other live a day.
     static let lifetime: TimeInterval = 10 * 365 * 86_400
     /// The certificate is valid since a day before it was made: the clocks of other machines differ.
     static let clockTolerance: TimeInterval = 86_400
@@ -39,7 +39,7 @@ public struct ClusterKey: Sendable {
     private static func authority(_ privateKey: P256.Signing.PrivateKey, now: Date) throws -> Certificate {
         let publicKey = Certificate.PublicKey(privateKey.publicKey)
         let identifier = SubjectKeyIdentifier(hash: publicKey)
-        // The name differs from key to key, so that a certificate of another cluster is told by its issuer already.
+        // The name differs from key to key, so that a certificate of another cluster is recognised by its issuer already.
         let digits = identifier.keyIdentifier.prefix(4).map { HexText.of($0) }.joined()
         let name = try DistinguishedName { CommonName("SkyNet cluster \(digits)") }
         return try Certificate(
@@ -47,7 +47,7 @@ public struct ClusterKey: Sendable {
             notValidBefore: now - clockTolerance, notValidAfter: now + lifetime, issuer: name, subject: name,
             signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
-                // Nodes are issued to directly; an authority below this one is not accepted.
+                // Certificates are issued to nodes directly; an authority below this one is not accepted.
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true))
                 identifier
@@ -55,10 +55,10 @@ public struct ClusterKey: Sendable {
             issuerPrivateKey: Certificate.PrivateKey(privateKey))
     }
 
-    /// When the key ends. Nodes issue themselves nothing beyond.
+    /// When the key ends. Nodes issue themselves no certificate that ends later.
     public var validUntil: Date { certificate.notValidAfter }
 
-    /// SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` writes it. Nothing secret: for comparing two
+    /// SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` writes it. It is not secret: it serves to compare two
     /// machines.
     public var fingerprint: String {
         SHA256.hash(data: certificateBytes).map { HexText.of($0).uppercased() }.joined(separator: ":")
@@ -67,13 +67,13 @@ public struct ClusterKey: Sendable {
     /// A secret that all who have the file share, for authenticating beacons. It does not give the private key away.
     package var beaconKey: SymmetricKey { derive("skynet beacon 1", length: 32) }
 
-    /// Tells beacons under this key from those under another. Nothing secret, and never 0.
+    /// Tells beacons under this key from those under another key. It is not secret, and never 0.
     package var beaconKeyID: UInt64 {
         let bytes = derive("skynet beacon id 1", length: 8).withUnsafeBytes { Array($0) }
         return max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// HKDF (RFC 5869); the label keeps apart what is derived.
+    /// Derives a secret by HKDF (RFC 5869); the label makes each one different.
     private func derive(_ label: String, length: Int) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: privateKey.rawRepresentation), info: Array(label.utf8),
@@ -86,6 +86,6 @@ extension ClusterKey: Equatable, CustomStringConvertible {
         left.certificate == right.certificate
     }
 
-    /// Nothing secret: settings are logged.
+    /// This shows nothing secret, because settings are logged.
     public var description: String { "cluster key \(fingerprint)" }
 }

@@ -8,13 +8,13 @@ import X509
 ///
 /// It is short-lived: a stolen one is of no use the next day, and there is no list of revoked ones to keep.
 package struct NodeCertificate: Sendable {
-    /// Starts an hour ago, because clocks differ.
+    /// A certificate begins an hour before it is made, because clocks differ.
     static let clockTolerance: TimeInterval = 3600
     static let lifetime: TimeInterval = 86_400
-    /// Renewed at two thirds of its life: eight hours are left for trying again.
+    /// A certificate is renewed at two thirds of its lifetime: eight hours are left for trying again.
     static let renewalAge: TimeInterval = lifetime * 2 / 3
-    /// The same for all nodes: a server shows its certificate to whoever connects, before it knows who that is. What the node is
-    /// called stands in its hello. (Earlier versions want one common name, whatever it is.)
+    /// The name is the same for all nodes: a server shows its certificate to everybody who connects, before it knows who that is.
+    /// The node's own name is in its hello. (Earlier versions want one common name, whatever it is.)
     static let commonName = "skynode"
 
     package let notBefore: Date
@@ -70,7 +70,7 @@ package struct NodeCertificate: Sendable {
             issuerPrivateKey: Certificate.PrivateKey(key.privateKey))
     }
 
-    /// Whether a new one is wanted. So it is too where the clock was set back behind this one's beginning.
+    /// Whether a new certificate is wanted. It is wanted too where the clock was set back to before this one's beginning.
     package func isRenewalDue(at now: Date) -> Bool {
         now >= renewalDue || now < notBefore
     }

@@ -5,9 +5,9 @@ import X509
 package struct PeerIdentity: Hashable, Sendable {
     package let node: NodeID
 
-    /// Longest certificate looked into. A node's own has about 600 bytes; those of other authorities a few KiB.
+    /// The longest certificate that is examined, in bytes. A node's own has about 600 bytes; those of other authorities a few KiB.
     static let certificateLimit = 16 * 1024
-    /// What the node id follows in the certificate's subject alternative name.
+    /// The prefix of the node id in the certificate's subject alternative name.
     static let uriPrefix = "urn:skynet:node:"
 
     package init(node: NodeID) {
@@ -17,13 +17,13 @@ package struct PeerIdentity: Hashable, Sendable {
     /// The node id as it stands in the certificate: sixteen hexadecimal digits after the prefix.
     var uri: String { PeerIdentity.uriPrefix + node.description }
 
-    /// `nil` for a certificate that names no node, as those of another PKI.
+    /// The result is `nil` for a certificate that names no node, as with certificates of another PKI.
     init?(_ certificate: NIOSSLCertificate) {
         guard let bytes = try? certificate.toDERBytes() else { return nil }
         self.init(der: bytes)
     }
 
-    /// `nil` for whatever is not a certificate with exactly one node id.
+    /// The result is `nil` for everything that is not a certificate with exactly one node id.
     init?(der bytes: [UInt8]) {
         guard bytes.count <= PeerIdentity.certificateLimit, let certificate = try? Certificate(derEncoded: bytes),
             let names = try? certificate.extensions.subjectAlternativeNames
@@ -40,7 +40,7 @@ package struct PeerIdentity: Hashable, Sendable {
             let number = UInt64(uri.dropFirst(uriPrefix.count), radix: 16)
         else { return nil }
         let node = NodeID(rawValue: number)
-        // One spelling only: neither capitals nor a sign.
+        // Only one spelling is accepted: no capitals and no sign.
         return PeerIdentity(node: node).uri == uri ? node : nil
     }
 

@@ -1,18 +1,19 @@
 import FoundationEssentials
 import NIOCore
 
-/// When it is looked whether this node's certificate has to be replaced: every few minutes, and at once where the machine's clock
-/// was set. One that was issued by a wrong clock, as at the start of a machine that has no time yet, is not valid by anybody
-/// else's, and keeps the node out of the cluster until it is replaced.
+/// When to check whether this node's certificate has to be replaced: every few minutes, and at once where the machine's clock was
+/// set. A certificate that was issued by a wrong clock, as at the start of a machine that has no time yet, is not valid by any
+/// other clock, and keeps the node out of the cluster until it is replaced.
 struct RenewalSchedule: Sendable {
-    /// How often it is asked, which costs nothing.
+    /// How often the schedule is asked, which costs nothing.
     static let pause = TimeAmount.seconds(10)
-    /// How often the certificate is looked at all the same.
+    /// How often the certificate is checked even where the clock was not set.
     static let interval = TimeAmount.minutes(5)
-    /// What a clock may gain in a pause: it is slewed by half a thousandth at most, and a machine that slept has a clock that jumped.
+    /// How many seconds a clock may gain in a pause. A clock is slewed by half a thousandth at most, and the clock of a machine
+    /// that slept has jumped.
     static let tolerance: TimeInterval = 60
 
-    /// When it was last asked, by the clock that is never set and by the one that is.
+    /// When the schedule was last asked, by the clock that is never set and by the clock that may be set.
     private var asked: (at: NIODeadline, wall: Date)
     private var looked: NIODeadline
 

@@ -3,15 +3,15 @@ import Glibc
 
 /// Reads the files that keys and certificates come in.
 ///
-/// The checks are made on the opened descriptor, not on the name: what was checked is what is read, whatever happens
-/// to the name meanwhile.
+/// The checks are made on the opened descriptor, not on the name: the file that was checked is the file that is read, whatever
+/// happens to the name meanwhile.
 package enum SecretFile {
-    /// Longest file. A key with its certificate has about 1 KiB; a chain of own certificates or a bundle of roots
+    /// The longest file, in bytes. A key with its certificate has about 1 KiB; a chain of own certificates or a bundle of roots
     /// fits many times over.
     static let limit = 64 * 1024
 
     enum Kind {
-        /// Nobody but its owner may read or write it; of a file of root's, a group may read it.
+        /// Nobody but its owner may read or write it. If root owns the file, a group may read it too.
         case secret
         /// Certificates, which are public.
         case certificates
@@ -31,8 +31,8 @@ package enum SecretFile {
         return text
     }
 
-    /// The text of the file, and what is wrong with who may read it. Whoever knows what the file should hold looks at the
-    /// text first: to close a file that is no secret, as `/etc/passwd`, would be the wrong advice.
+    /// The text of the file, and what is wrong with its access rights. A caller that knows what the file should hold looks at the
+    /// text first: the advice to close a file that is not a secret, such as `/etc/passwd`, would be wrong.
     static func examine(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
         -> (text: String, exposure: SecurityError?)
     {
@@ -56,18 +56,18 @@ package enum SecretFile {
         return (String(decoding: try bytes(descriptor, shown), as: UTF8.self), exposure)
     }
 
-    /// Where systemd puts what `LoadCredential=` names.
+    /// The folder in which systemd puts the files that `LoadCredential=` names.
     static var credentialsFolder: String? {
         guard let value = getenv("CREDENTIALS_DIRECTORY") else { return nil }
         let folder = String(cString: value)
         return folder.hasPrefix("/") ? folder : nil
     }
 
-    /// Who else may do what with a secret, and how that is mended; `nil` for nobody.
+    /// What others may do with a secret, and how that is mended; `nil` where they may do nothing.
     private static func exposure(_ status: stat, _ shown: String, isCredential: Bool) -> SecurityError? {
-        // systemd lets the service's user in by an access control list, whose mask stat shows as the group's rights;
-        // the folder around it is closed to everybody else (systemd.exec(5), "Credentials"). What root lets a group read is
-        // the administrator's will: that is how a package gives a service its secret, and as PostgreSQL has it too.
+        // systemd lets the service's user in by an access control list, whose mask stat shows as the group's rights; the folder
+        // around it is closed to everybody else (systemd.exec(5), "Credentials"). If root lets a group read a file, that is the
+        // administrator's will: a package gives a service its secret in this way, and PostgreSQL has the same rule.
         let forbidden: mode_t = isCredential || status.st_uid == 0 ? 0o037 : 0o077
         let others = status.st_mode & forbidden
         guard others != 0 else { return nil }
@@ -82,7 +82,7 @@ package enum SecretFile {
     }
 
     private static func bytes(_ descriptor: Int32, _ shown: String) throws(SecurityError) -> [UInt8] {
-        // One byte more than allowed: the file may have grown since it was looked at.
+        // There is room for one byte more than allowed: the file may have grown since it was looked at.
         var all = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < all.count {

@@ -1,9 +1,9 @@
 /// How links are protected, as the operator chose.
 public enum TransportSecurity: Sendable, Equatable {
-    /// Not at all: for links within one machine, and for tests.
+    /// Links are not protected. This is for links within one machine, and for tests.
     case none
-    /// Mutual TLS under the cluster's own key. Who has one of the others is accepted too: while keys are changed, nodes have
-    /// the old one or the new one.
+    /// Mutual TLS under the cluster's own key. Peers that have one of the other keys are accepted too: while keys are changed, some
+    /// nodes have the old key and some the new one.
     case clusterKey(ClusterKey, accepting: [ClusterKey] = [])
     /// Mutual TLS under certificates of somebody's own PKI.
     case certificates(CertificateFiles)
@@ -12,14 +12,14 @@ public enum TransportSecurity: Sendable, Equatable {
     public var isOn: Bool { self != .none }
 }
 
-/// Where the certificates of an own PKI are, as PEM. They are read again every hour: whoever renews them need not
-/// restart the node.
+/// Where the certificates of an own PKI are, as PEM. They are read again every hour, so that a renewal needs no restart of the
+/// node.
 public struct CertificateFiles: Sendable, Hashable {
     /// This node's certificate, followed by those of intermediate authorities if there are any.
     public var certificate: String
     /// Its private key, which nobody else may read.
     public var privateKey: String
-    /// The authorities whose certificates are accepted of others; all of them, and no others.
+    /// The authorities whose certificates are accepted from others: all of these, and no more.
     public var trustRoots: String
 
     public init(certificate: String, privateKey: String, trustRoots: String) {

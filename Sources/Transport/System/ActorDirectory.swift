@@ -1,6 +1,6 @@
 import Distributed
 
-/// The actors of this node, by name. Holds none of them alive: their owners do.
+/// The actors of this node, by name. It does not keep them alive: their owners do.
 final class ActorDirectory: Sendable {
     private struct Entry {
         weak var actor: (any ClusterActor)?

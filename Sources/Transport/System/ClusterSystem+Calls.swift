@@ -3,7 +3,7 @@ public import Distributed
 import Logging
 import NIOCore
 
-/// What `DistributedActorSystem` asks for.
+/// The requirements of `DistributedActorSystem`.
 extension ClusterSystem {
     /// The name of the next actor made in this task; see `withActorName`.
     @TaskLocal static var actorName: String?
@@ -15,7 +15,7 @@ extension ClusterSystem {
         try $actorName.withValue(name, operation: make)
     }
 
-    /// `nil` for an actor of another node, which makes the runtime create a proxy for it.
+    /// The result is `nil` for an actor of another node, which makes the runtime create a proxy for it.
     ///
     /// - Throws: `TransportError.noSuchActor` where the actor should be on this node and is not.
     public func resolve<Act: DistributedActor>(id: ActorID, as actorType: Act.Type) throws -> Act?
@@ -92,7 +92,7 @@ extension ClusterSystem {
         }
     }
 
-    /// Calls on that link, or on the one to which it gives way meanwhile.
+    /// Calls on that link, or on the link to which it gives way meanwhile.
     private func answer(
         to target: CallTarget, on first: Link, _ invocation: inout CallEncoder, start: ContinuousClock.Instant,
         remaining: Duration
@@ -113,7 +113,7 @@ extension ClusterSystem {
 
     /// Runs a peer's call on a local actor, after checking that actor and method belong together.
     ///
-    /// - Throws: what ends the link: a call of a target that was not declared, calls far beyond the limit.
+    /// - Throws: the error that ends the link: for a call of a target that was not declared, or for calls far beyond the limit.
     func run(call frame: Frame, of link: Link, _ targets: DeclaredTargets) throws {
         metrics.received()
         let unanswered = try link.unanswered()

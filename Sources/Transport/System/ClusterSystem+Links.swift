@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// What the handlers of its connections ask the system, and tell it: which links it has, and what it makes known of their peers.
+/// What the handlers of its connections ask the system and tell it: which links it has, and what becomes known of their peers.
 extension ClusterSystem: LinkOwner {
     func makeHello() -> Hello {
         var hello = Hello(
@@ -13,8 +13,8 @@ extension ClusterSystem: LinkOwner {
         return hello
     }
 
-    /// What others are told to dial: as set, or the listening address unless it stands for all addresses, in which
-    /// case they know better from where they see this node.
+    /// The address that others are told to dial: the one that was set, or else the listening address. Where that stands for all
+    /// addresses, the others put in the address at which they see this node.
     var advertised: NodeAddress? {
         if let advertise = settings.advertise {
             if case .hostPort(_, 0) = advertise, case .hostPort(_, let port) = listeningAddress {
@@ -22,7 +22,7 @@ extension ClusterSystem: LinkOwner {
             }
             return advertise
         }
-        // A Unix socket is nobody's business but that of whoever was told its path.
+        // A Unix socket concerns only those who were told its path.
         guard settings.role == .node, case .hostPort = listeningAddress else { return nil }
         return listeningAddress
     }
@@ -43,8 +43,8 @@ extension ClusterSystem: LinkOwner {
         return nil
     }
 
-    /// Why a link to a process of this machine is not wanted where nothing else tells who that is: whoever has a link may do what
-    /// this node's user may, whichever side dialled.
+    /// Why a link to a process of this machine is not wanted, where nothing else tells whose process it is. A peer with a link may
+    /// do what this node's user may do, whichever side dialled.
     private func objection(toUserOf link: Link) -> Refusal? {
         guard settings.isLoopbackOnly, !settings.security.isOn, let owner = link.peerSocketOwner else { return nil }
         switch owner {
@@ -59,10 +59,10 @@ extension ClusterSystem: LinkOwner {
     func admit(_ link: Link, on channel: any Channel) -> Refusal? {
         let peer = link.peer
         if let refusal = objection(toUserOf: link) { return refusal }
-        // Asked first: the dialer has a lock of its own.
+        // The dialer is asked first, because it has a lock of its own.
         let found = found(link, state.withLockedValue { $0.dialer })
-        // The membership changes under the same lock as the links: seen apart, the end of an old link and the start of a
-        // new one could be told in the wrong order.
+        // The membership changes under the same lock as the links. Otherwise the end of an old link and the start of a new one
+        // could be published in the wrong order.
         let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
             if let objection = objection(to: link, in: state) { return (objection, nil) }
             let old = state.links.add(link, to: peer.node)
@@ -75,11 +75,11 @@ extension ClusterSystem: LinkOwner {
         if let refusal { return refusal }
         widen(channel)
         noteLinks()
-        // What is under way on the other link may finish there.
+        // Calls that are under way on the other link may finish there.
         replaced?.giveWay()
         superseded(by: link)
         if peer.role == .node { introduce(link) }
-        // It may have begun since the hello was made.
+        // The drain may have begun since the hello was made.
         if isDraining.load(ordering: .sequentiallyConsistent) { link.send(ClusterSystem.draining(true)) }
         logger.debug("linked", metadata: ["peer": "\(peer.name)", "role": "\(peer.role.rawValue)"])
         return nil
@@ -93,8 +93,8 @@ extension ClusterSystem: LinkOwner {
 
     var linkCount: Int { linksNow.load(ordering: .relaxed) }
 
-    /// Another node at the address of an older one: the older has been restarted, or two were told to advertise one
-    /// address. The older gets a short time to show that it lives, instead of the usual one.
+    /// Doubts an older node at the address of a new one: the older node has been restarted, or two nodes were told to advertise the
+    /// same address. The older node gets a short time to show that it lives, instead of the usual one.
     private func superseded(by link: Link) {
         guard link.peer.role == .node, let address = address(of: link) else { return }
         let others = state.withLockedValue { Array($0.links.current.values) }
@@ -134,7 +134,7 @@ extension ClusterSystem: LinkOwner {
             feed.update { $0.suspected(link.peer.node) }
             return state.discovery
         }
-        // Who is there answers within a tenth of a second.
+        // A node that is there answers within a tenth of a second.
         discovery?.ask()
     }
 
@@ -151,8 +151,8 @@ extension ClusterSystem: LinkOwner {
         feed.update { $0.draining(link.peer.node, draining) }
     }
 
-    /// Beacons count for 30 s and certificates begin an hour before they are made: clocks that differ by more than this are on
-    /// their way there.
+    /// How far two clocks may differ without a warning. Beacons count for 30 s, and certificates begin an hour before they are
+    /// made: clocks that differ by more than this are on their way to trouble with both.
     static let clockTolerance = Duration.seconds(10)
 
     private func warn(ofClock link: Link, offset: Duration, within roundTrip: Duration) {
@@ -185,7 +185,7 @@ extension ClusterSystem: LinkOwner {
         return state.withLockedValue { $0.logged.isNews(text, of: peer, now: now) }
     }
 
-    /// Logs what a peer causes as often as it likes.
+    /// Logs an event that a peer can cause as often as it likes, and limits the lines.
     func warn(_ message: Logger.Message, of peer: String) {
         let now = now
         guard let leftOut = state.withLockedValue({ $0.logLimit.line("\(message)", of: peer, now: now) }) else {
@@ -205,7 +205,7 @@ extension ClusterSystem: LinkOwner {
 
     // MARK: - Introductions
 
-    /// Tells a newcomer whom this node knows, so that one reachable seed is enough: it then dials the others.
+    /// Tells a newcomer which nodes this node knows, so that one reachable seed is enough: it then dials the others.
     private func introduce(_ newcomer: Link) {
         let introductions = Introduction.choose(
             members, heard: state.withLockedValue { $0.dialer }?.heard ?? [], for: newcomer.peer.node)

@@ -16,7 +16,7 @@ extension ClusterSystem {
             guard schedule.withLockedValue({ $0.isDue(at: .now(), wall: .now) }) else {
                 return loop.makeSucceededVoidFuture()
             }
-            // It reads files and computes for a millisecond: not on the event loop.
+            // A renewal reads files and computes for a millisecond, so it does not run on the event loop.
             return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
                 do {
                     if try tls.renewIfDue(now: .now) { logger.debug("renewed this node's certificate") }

@@ -16,7 +16,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     public typealias ResultHandler = ReplyHandler
     public typealias SerializationRequirement = any Codable & Sendable
 
-    /// This run of this node.
+    /// The id of this run of this node.
     public let node: NodeID
     public let name: String
     package let logger: Logger
@@ -27,7 +27,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     let metrics: TransportMetrics
     private let linkEnvironment: LinkEnvironment
 
-    /// How far the system has come; never back.
+    /// How far the system has come. It never goes back.
     enum Stage {
         case new
         /// Connections are made and accepted.
@@ -46,9 +46,9 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var renewal: RepeatedTask?
         var listening: NodeAddress?
         var pending: PendingConnections
-        /// What was logged of neighbours already, so that a misconfigured one costs one line and not one a second.
+        /// What was already logged of neighbours, so that a misconfigured one costs one line and not one a second.
         var logged = DailyNews()
-        /// What may be said again and again, but not without end.
+        /// Limits the lines that may be logged again and again, but not without end.
         var logLimit = LogLimit()
     }
 
@@ -78,7 +78,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// Time since this system was made.
     package var now: Duration { epoch.duration(to: .now) }
 
-    /// The address accepted on, with the port that was chosen; `nil` before `start()` and where none was asked for.
+    /// The address on which connections are accepted, with the port that was chosen; `nil` before `start()` and where no address
+    /// was asked for.
     public var listeningAddress: NodeAddress? { state.withLockedValue { $0.listening } }
 
     func secure(by tls: TLSContexts, renewal: RepeatedTask) {
@@ -88,14 +89,14 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    // MARK: - Life
+    // MARK: - Start and shutdown
 
-    /// Listens, joins the seeds and starts discovery, as set up. Once; a system that could not start, or has been shut
-    /// down, does not start again.
+    /// Listens, joins the seeds and starts discovery, as set up. A system starts only once: one that could not start, or that has
+    /// been shut down, does not start again.
     ///
-    /// - Throws: an error of the system where an address cannot be bound, `SecurityError` where a key or certificate is
-    ///   of no use, `NetworkInterfaceError`, `MulticastError`, `TransportError.notRunning` where it is shut down
-    ///   meanwhile or has been.
+    /// - Throws: an error of the system where an address cannot be bound, `SecurityError` where a key or certificate is of no use,
+    ///   `NetworkInterfaceError`, `MulticastError`, and `TransportError.notRunning` where this system is shut down meanwhile or has
+    ///   been shut down before.
     public func start() async throws {
         do {
             try await open()
@@ -117,7 +118,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
         let dialer = Dialer(system: self)
         try state.withLockedValue { state in
-            // Whatever a shutdown did not see yet is closed by another one that follows this error.
+            // A shutdown that came meanwhile may not have seen everything. Another shutdown follows this error and closes the rest.
             if state.stage == .stopping { throw TransportError.notRunning }
             state.dialer = dialer
             state.stage = .running
@@ -141,7 +142,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Says goodbye to everybody, lets calls under way in both directions finish, and closes all sockets.
     ///
-    /// - Parameter limit: time for those calls, `ClusterSettings.closingLimit` by default. What is not done by then fails
+    /// - Parameter limit: time for those calls, `ClusterSettings.closingLimit` by default. Calls that are not done by then fail
     ///   with `connectionLost`.
     public func shutdown(within limit: Duration? = nil) async {
         let (server, discovery, dialer, links) = state.withLockedValue { state in
@@ -185,7 +186,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 // A lost ping is sent again at even intervals, not at ever longer ones: otherwise a network that drops
                 // a fifth of its packets looks dead now and then.
                 try? channel.syncOptions?.setOption(.tcpOption(.thinLinearTimeouts), value: 1)
-                // And after six of them not at much longer ones; of use from Linux 6.15 on, unknown before.
+                // After six of them the intervals are not much longer either. The option works from Linux 6.15 on and is unknown
+                // before.
                 try? channel.syncOptions?.setOption(.tcpOption(.longestRetransmission), value: 1000)
             }
             if !dialled { try accept(channel) }
@@ -200,7 +202,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Counts a connection that somebody opened among those that have not said who they are.
     private func accept(_ channel: any Channel) throws {
-        // Its bytes are read in small portions until it has.
+        // Until it has said so, its bytes are read in small portions.
         try channel.syncOptions?.setOption(
             .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: FrameLimits.handshake))
         let (isStopping, crowdedOut) = state.withLockedValue { state in
@@ -211,7 +213,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         channel.closeFuture.whenComplete { [state] _ in state.withLockedValue { $0.pending.remove(channel) } }
     }
 
-    /// The handshake of a connection is done, and there is a link.
+    /// Prepares a connection for its link, because the handshake is done.
     func widen(_ channel: any Channel) {
         state.withLockedValue { $0.pending.remove(channel) }
         // From now on there is much to read.
@@ -224,7 +226,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// Dials once. The future fails with `HandshakeFailure`, `TransportError.notRunning` or an error of the system.
     func connect(to address: NodeAddress) -> EventLoopFuture<Link> {
         let loop = eventLoopGroup.next()
-        // Before the start there is no certificate either, and nothing leaves in clear that should not.
+        // Before the start there is no certificate either. Nothing may leave in clear that should not.
         guard state.withLockedValue({ $0.stage == .running }) else {
             return loop.makeFailedFuture(TransportError.notRunning)
         }
@@ -243,7 +245,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         return established.futureResult
     }
 
-    /// Dials a node once and gives its hello.
+    /// Dials a node once and returns its hello.
     ///
     /// - Throws: `HandshakeFailure`, `TransportError.notRunning` or an error of the system; nothing is tried again.
     @discardableResult
@@ -259,15 +261,15 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// The nodes this one has a link to, by name.
     public var members: [Member] { feed.members }
 
-    /// `joined` for every present member, then every change as it happens. The sequence ends at shutdown, and for a
-    /// listener that falls more than 4,096 events behind; that one may ask again.
+    /// The events `joined` for every present member, and then every change as it happens. The sequence ends at shutdown. It also
+    /// ends for a listener that falls more than 4,096 events behind; that listener may ask again.
     public func membershipEvents() -> AsyncStream<MembershipEvent> { feed.events() }
 
     /// This node as others list it.
     package var ownMember: Member {
         var address = advertised
         if address?.isWildcard == true, case .hostPort(_, let port) = address {
-            // As those see it who hear its beacons.
+            // This is the address that nodes see when they hear its beacons.
             let interfaces = (try? NetworkInterface.all()) ?? []
             let own = interfaces.flatMap(\.addresses).first { $0.isRoutable }
             if let own { address = .hostPort(host: own.description, port: port) }
@@ -277,7 +279,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             isDraining: isDraining.load(ordering: .relaxed), found: .join, since: .zero)
     }
 
-    /// Dials an address again and again from now on, as those of `ClusterSettings.join`.
+    /// Dials an address again and again from now on, like those of `ClusterSettings.join`.
     package func seed(_ address: NodeAddress) {
         state.withLockedValue { $0.dialer }?.seed(address)
     }
@@ -289,7 +291,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Tells all peers, and those to come, whether this node takes new work. It is their business to heed it.
+    /// Tells all peers, and those to come, whether this node takes new work. It is up to them to heed it.
     package func drain(_ isDraining: Bool) {
         guard self.isDraining.exchange(isDraining, ordering: .sequentiallyConsistent) != isDraining else { return }
         for link in state.withLockedValue({ Array($0.links.current.values) }) {
@@ -308,7 +310,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             isDraining: peer.isDraining ?? false, found: found, since: now)
     }
 
-    /// How a member was found, as far as is known by now: one that dialled may have been heard since.
+    /// How a member was found, as far as it is known by now: a member that dialled may have been heard since.
     package func found(_ member: Member) -> Member.Found {
         guard member.found == .incoming else { return member.found }
         return state.withLockedValue { $0.dialer }?.found(member.node) ?? .incoming
@@ -316,7 +318,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// How the peer of a link was found.
     func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
-        // Whose address was dialled without knowing who is there is one that the operator gave.
+        // An address that was dialled without knowing which node is there is one that the operator gave.
         dialer?.found(link.peer.node) ?? (link.candidate.dialledHere ? .join : .incoming)
     }
 
@@ -325,7 +327,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         state.withLockedValue { $0.links.current[node] }?.roundTrip
     }
 
-    /// How far a node's time of day is ahead of this one's, to within half the round trip; `nil` where it has not told.
+    /// How far a node's time of day is ahead of this one's, to within half the round trip; `nil` where that node has not told it.
     public func clockOffset(of node: NodeID) -> Duration? {
         state.withLockedValue { $0.links.current[node] }?.clockOffset
     }
@@ -342,7 +344,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         state.withLockedValue { $0.links.current[node] }
     }
 
-    /// A node may be at one of these addresses, the best first: from a beacon or another member.
+    /// Suggests addresses at which a node may be, the best first. They come from a beacon or from another member.
     func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let dialable = settings.isLoopbackOnly ? addresses.filter(\.isLoopback) : addresses
         guard !dialable.isEmpty else { return }
@@ -350,21 +352,21 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         dialer?.suggest(dialable, node: node, by: found)
     }
 
-    /// A node was heard by multicast, and told where it can be reached now. That says something for a silent link to one of
-    /// these addresses; of one to an address that the node has no more nothing is to be expected.
+    /// Notes that a node was heard by multicast, and said at which addresses it can be reached now. That speaks for a silent link
+    /// to one of these addresses. Nothing more is to be expected of a link to an address that the node no longer has.
     func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
         guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
         link.vouch(at: now)
     }
 
-    /// This machine has an address no more: whatever was linked from there hardly works.
+    /// Doubts the links from an address that this machine no longer has: they hardly work.
     func lost(address: IPAddress) {
         for link in state.withLockedValue({ Array($0.links.current.values) }) where link.localAddress == address {
             link.doubt()
         }
     }
 
-    /// A beacon said that a node leaves. Where there is a link, that says it too, and later than its last answer.
+    /// Notes that a beacon said that a node leaves. Where there is a link, the link says it too, and later than its last answer.
     func heardGoodbye(of node: NodeID) {
         let dialer = state.withLockedValue { $0.links.current[node] == nil ? $0.dialer : nil }
         dialer?.left(node)

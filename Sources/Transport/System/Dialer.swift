@@ -4,15 +4,15 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Does what `DialPlan` says: opens connections, and waits between tries.
+/// Does what `DialPlan` says: opens connections, and waits between attempts.
 final class Dialer: Sendable {
     private let plan: NIOLockedValueBox<DialPlan>
     private let names = NIOLockedValueBox(SeedNames())
-    /// Seeds whose silence was logged.
+    /// Seeds whose failure to answer was logged.
     private let unreachable = NIOLockedValueBox<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
-    /// Let go at the shutdown, when the system lets go of this. A weak reference would slow down every call, because
-    /// the system's own references then count in a place apart.
+    /// The system. This reference ends at the shutdown, when the system lets go of the dialer. A weak reference would slow down
+    /// every call, because the system's own references would then be counted in a separate place.
     private let system: ClusterSystem
 
     init(system: ClusterSystem) {
@@ -58,7 +58,7 @@ final class Dialer: Sendable {
             plan.withLockedValue { $0.suggest(addresses, node: node, by: found, isLinked: isLinked, now: now) })
     }
 
-    /// How a node came to be known of; `nil` where it is not known here.
+    /// How this node learned of a node; `nil` where that is not known here.
     func found(_ node: NodeID) -> Member.Found? { plan.withLockedValue { $0.found(node) } }
 
     /// Nodes whose beacons have been heard.
@@ -85,7 +85,7 @@ final class Dialer: Sendable {
             case .wait(let address, let pause):
                 _ = system.eventLoopGroup.next().scheduleTask(in: TimeAmount(pause)) { [weak self] in
                     guard let self else { return }
-                    // Not under the plan's lock: the system has one of its own.
+                    // This is asked outside the plan's lock, because the system has a lock of its own.
                     let isLinked = plan.withLockedValue { $0.node(at: address) }.map(system.isLinked) ?? false
                     carryOut(plan.withLockedValue { $0.due(address, now: system.now, isLinked: isLinked) })
                 }
@@ -99,12 +99,12 @@ final class Dialer: Sendable {
             case .success(let link):
                 carryOut(plan.withLockedValue { $0.connected(address, to: link.peer.node, now: system.now) })
                 if !system.isLinked(link.peer.node) {
-                    // It ended between coming up and being noted here.
+                    // The link ended between its start and its being noted here.
                     lost(link.peer.node, saidGoodbye: link.isLeaving)
                 }
             case .failure(let error):
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
-                // A node's own address, behind a name that stands for all of them, is no fault.
+                // A name may stand for all nodes, and so for this one too: a node that dials itself in this way is not at fault.
                 if !failure.isOfItself {
                     tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
                 }
@@ -113,7 +113,7 @@ final class Dialer: Sendable {
         }
     }
 
-    /// The operator named a seed, so its first failure is worth a line; the rest is the usual waiting.
+    /// Logs a failed attempt. The operator named a seed, so its first failure is worth a line; the rest is the usual waiting.
     private func tell(_ address: NodeAddress, _ error: String, isSeed: Bool) {
         let isFirst = isSeed && unreachable.withLockedValue { $0.insert(address).inserted }
         system.logger.log(

@@ -17,8 +17,8 @@ package struct BodyAssembler {
         case whole(Frame)
         /// More pieces are to come.
         case incomplete
-        /// The body has become, or is said to become, longer than is taken. Said once; its further pieces are dropped
-        /// without a word.
+        /// The body has become longer than is taken, or its header says that it will. This result comes once; further pieces of the
+        /// body are dropped without a word.
         case tooLong(Frame.Kind, call: UInt64)
     }
 
@@ -29,9 +29,9 @@ package struct BodyAssembler {
     }
 
     private enum Entry {
-        /// `reserved` bytes are held for it, what has come of it among them.
+        /// `reserved` bytes are held for the body, including those that have come.
         case growing(ByteBuffer, reserved: Int)
-        /// Its pieces are dropped up to the last.
+        /// The pieces of the body are dropped up to the last.
         case refused
     }
 
@@ -67,17 +67,18 @@ package struct BodyAssembler {
     }
 
     private mutating func begin(_ frame: Frame, _ key: Key, more: Bool) throws(Failure) -> Result {
-        // What is whole is as long as it is, whatever it says.
+        // A body that is whole is as long as it is, whatever its header says.
         let expected = more ? max(frame.body.readableBytes, Int(frame.total)) : frame.body.readableBytes
         if expected > bodyLimit {
-            // An entry is kept for it: a header of its size must not buy memory without end.
+            // An entry is kept for the refused body. A mere header must not take memory without end, so the entries are bounded.
             if more { try checkRoom(for: 0) }
             return refuse(key, more: more)
         }
         guard more else { return .whole(frame) }
-        // Before memory is taken for it.
+        // This is checked before memory is taken for the body.
         try checkRoom(for: expected)
-        // Room for all of it at once, and apart from what was read, of which the piece is a slice.
+        // The body gets room for all of its bytes at once, in memory of its own: the piece is only a slice of the memory that was
+        // read.
         var body = ByteBuffer()
         body.reserveCapacity(expected)
         body.writeImmutableBuffer(frame.body)
@@ -98,8 +99,8 @@ package struct BodyAssembler {
     }
 
     private func checkRoom(for bytes: Int) throws(Failure) {
-        // Empty pieces hold no bytes but an entry each, so entries are bounded too.
-        // The peer counts long bodies only; of the others one may be coming in here too.
+        // An empty piece holds no bytes but still an entry, so entries are bounded too. The peer counts long bodies only, and one
+        // of the others may be coming in here too.
         let limit = FrameLimits.assembly + FrameLimits.data
         if heldBytes + bytes > limit || unfinished.count >= FrameLimits.unfinishedBodies {
             throw .tooMuchUnfinished(limit: FrameLimits.assembly)

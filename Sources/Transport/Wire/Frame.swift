@@ -31,8 +31,8 @@ package struct Frame: Equatable, Sendable {
         /// Whether the sender takes new work.
         case draining = 14
 
-        /// Kinds from here on are control frames that a reader skips where it does not know them, so that a later version may
-        /// say more to whoever listens.
+        /// Kinds from here on are control frames that a reader skips where it does not know them, so that a later version may say
+        /// more to readers that know them.
         static let firstOptional: UInt8 = 128
 
         /// Control frames overtake data: a heartbeat never waits behind a picture.
@@ -55,7 +55,7 @@ package struct Frame: Equatable, Sendable {
         package static let more = Flags(rawValue: 1)
         /// The first piece of a long body: the header says how long the whole is.
         package static let sized = Flags(rawValue: 2)
-        /// Never on the wire: a further piece of a frame whose header was counted with the first.
+        /// A further piece of a frame whose header was counted with the first piece. This flag is never on the wire.
         static let continued = Flags(rawValue: 128)
         /// The flags that a peer may set; others of a newer version mean nothing here.
         static let onWire: Flags = [.more, .sized]
@@ -64,14 +64,14 @@ package struct Frame: Equatable, Sendable {
     package var kind: Kind
     package var flags: Flags
     package var call: UInt64
-    /// Length of the whole body; 0 where it is not said.
+    /// The length of the whole body; 0 where the frame does not say it.
     package var total: UInt32 = 0
     package var body: ByteBuffer
-    /// What follows `body` in the body of a frame that is sent: a long payload that stands in memory of its own and
-    /// need not be copied. None in frames that were received.
+    /// What follows `body` in the body of a frame that is sent: a long payload that has memory of its own and need not be copied.
+    /// Frames that were received have none.
     ///
-    /// No empty buffer stands for none: all empty buffers of a process share one reference count, on which every copy of
-    /// every frame would be counted by all threads.
+    /// A missing payload is `nil` and not an empty buffer: all empty buffers of a process share one reference count, and all
+    /// threads would count every copy of every frame on it.
     package var tail: ByteBuffer?
     /// Whether the body is sent in pieces; the outbox decides.
     var isCut = false
@@ -85,10 +85,10 @@ package struct Frame: Equatable, Sendable {
 
     /// Bytes of `kind`, `flags` and `call`, which `length` counts too.
     static let headerSize = 10
-    /// The same with a total.
+    /// The bytes of the same header with `total`.
     static let longestHeader = 14
 
-    /// What `length` says, and what counts against a window.
+    /// The value of the field `length`. It is also what counts against a window.
     var length: Int {
         if flags.contains(.continued) { return bodySize }
         return (flags.contains(.sized) ? Frame.longestHeader : Frame.headerSize) + bodySize
@@ -96,7 +96,7 @@ package struct Frame: Equatable, Sendable {
 
     var bodySize: Int { body.readableBytes + (tail?.readableBytes ?? 0) }
 
-    /// Takes the first `size` bytes out of the body, of which there are as many.
+    /// Takes the first `size` bytes out of the body, which has at least as many.
     mutating func takePiece(_ size: Int) -> Frame {
         var piece = Frame(kind, flags: .more, call: call)
         let fromBody = min(size, body.readableBytes)

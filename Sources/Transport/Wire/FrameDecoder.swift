@@ -1,9 +1,9 @@
 package import NIOCore
 
-/// Cuts the bytes of a link into frames. Holds at most one short frame that is not yet whole: what has come of a long
-/// data frame is given out at once, as a piece of its body, so that long bodies are copied once and not twice.
+/// Cuts the bytes of a link into frames. It holds at most one short frame that is not yet whole: the bytes of a long data frame are
+/// given out as they come, as pieces of its body, so that long bodies are copied once and not twice.
 package struct FrameDecoder {
-    /// Why a link is not worth reading further.
+    /// Why a link cannot be read any further.
     package enum Failure: Error, Equatable, CustomStringConvertible {
         case tooLong(length: Int, limit: Int)
         case tooShort(length: Int)
@@ -18,11 +18,11 @@ package struct FrameDecoder {
         }
     }
 
-    /// Longer data frames are given out in pieces as they come.
+    /// The longest data frame that is given out whole, in bytes. Longer ones are given out in pieces as they come.
     static let wholeLimit = 32 * 1024
     private let wholeLimit: Int
 
-    /// Longest frame accepted now; raised once the handshake is done.
+    /// The longest frame accepted now; it is raised once the handshake is done.
     package var limit: Int
     private var buffer = ByteBuffer()
     /// The long frame that is being given out, with an empty body, and how much of its body is to come.
@@ -32,16 +32,16 @@ package struct FrameDecoder {
         self.init(limit: limit, wholeLimit: FrameDecoder.wholeLimit)
     }
 
-    /// - Parameter wholeLimit: for tests, which so have long frames of a few bytes.
+    /// - Parameter wholeLimit: tests set it, so that a frame of a few bytes is a long one.
     init(limit: Int, wholeLimit: Int) {
         self.limit = limit
         self.wholeLimit = wholeLimit
     }
 
-    /// Takes in what arrived.
+    /// Takes in bytes that arrived.
     ///
-    /// - Parameter isLent: whether its owner will use the memory again as soon as nobody else holds it, and copies all of
-    ///   it otherwise. Bodies hold it for long.
+    /// - Parameter isLent: whether the owner of the bytes uses their memory again as soon as nobody else holds it, and otherwise
+    ///   copies all of it. Bodies hold memory for a long time.
     package mutating func append(_ bytes: ByteBuffer, isLent: Bool = false) {
         guard buffer.readableBytes > 0 else {
             if isLent {
@@ -52,8 +52,8 @@ package struct FrameDecoder {
             }
             return
         }
-        // The rest of a frame goes to memory of its own that has room for the whole frame: what it stands in is
-        // shared with the frames before it, and would be copied whole.
+        // The rest of a frame goes to memory of its own that has room for the whole frame. The memory where it is now is shared
+        // with the frames before it, and would be copied whole.
         if buffer.readerIndex > 0 || buffer.writableBytes < bytes.readableBytes {
             let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self).map(Int.init) ?? 0
             let expected = 4 + min(length, min(limit, wholeLimit))
@@ -92,7 +92,7 @@ package struct FrameDecoder {
         let size = length - frame.length
         if isWhole || kind.isControl {
             guard let body = buffer.readSlice(length: size) else {
-                // A long control frame that is not whole yet.
+                // This is a long control frame that is not whole yet.
                 buffer.moveReaderIndex(to: start)
                 return nil
             }
@@ -103,7 +103,7 @@ package struct FrameDecoder {
         return nextPiece()
     }
 
-    /// Takes out the next frame if it is whole and may be skipped. Before the handshake is done none may.
+    /// Takes out the next frame if it is whole and may be skipped. Before the handshake is done, no frame may be skipped.
     ///
     /// - Returns: whether there was one.
     private mutating func skipOptional() throws(Failure) -> Bool {
@@ -119,7 +119,7 @@ package struct FrameDecoder {
         return true
     }
 
-    /// What has come of the open frame. All pieces but the frame's last say that more follow.
+    /// Gives out the bytes of the open frame that have come. All pieces but the last of a frame say that more follow.
     private mutating func nextPiece() -> Frame? {
         guard var (frame, left) = open else { return nil }
         let isFirst = !frame.flags.contains(.continued)
@@ -127,7 +127,7 @@ package struct FrameDecoder {
             let body = buffer.readSlice(length: min(left, buffer.readableBytes))
         else { return nil }
         if isFirst, !frame.flags.contains(.more), !frame.flags.contains(.sized) {
-            // The frame holds the rest of its body, or all of it: a hint worth having.
+            // The frame holds the rest of its body, or all of it, so its length is a hint worth having.
             frame.total = UInt32(clamping: left)
         }
         left -= body.readableBytes

@@ -1,10 +1,10 @@
 /// How much a peer may make this node hold, by phase and by kind. Every bound is checked before memory is taken.
 package enum FrameLimits {
-    /// Before the handshake is done nobody has said who they are; a hello fits many times over.
+    /// A frame before the end of the handshake, when the peer has not yet said who it is. A hello fits many times over.
     package static let handshake = 4 * 1024
-    /// Ping, cancel, peers, goodbye and their like.
+    /// A control frame: ping, cancel, peers, goodbye and the like.
     package static let control = 64 * 1024
-    /// Any frame. Longer bodies travel in pieces.
+    /// A data frame. Longer bodies travel in pieces.
     package static let data = 1024 * 1024
     /// Size of one piece of a long body: small enough that a control frame waits at most a few milliseconds
     /// behind it on a 1 Gb/s link, large enough that the header costs nothing.
@@ -15,8 +15,8 @@ package enum FrameLimits {
     package static let assembly = 2 * body
     /// Unfinished bodies of one link; more than a node has slots and callers.
     package static let unfinishedBodies = 4096
-    /// Bytes of arguments, or of answers, that wait to be written on one link before further ones wait to be encoded:
-    /// in bodies that go in one piece, and in longer ones, of which the longest alone may fill it.
+    /// Bytes of arguments, or of answers, that wait to be written on one link before further ones wait to be encoded. One limit is
+    /// for bodies that go in one piece, the other for longer bodies; the longest body alone may fill the other.
     package static let uncutWaiting = 16 * 1024 * 1024
     package static let cutWaiting = body
     /// Calls under way at once on one link, however many more the other side would take.

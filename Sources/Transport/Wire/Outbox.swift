@@ -7,9 +7,9 @@ import NIOCore
 package struct Outbox: Sendable {
     private var control: Deque<Frame> = []
     private var data: Deque<Frame> = []
-    /// Long bodies that wait until others have gone wholly: the other side puts only so many bytes together at once.
+    /// Long bodies that wait until others have left completely: the other side puts only so many bytes together at once.
     private var held: Deque<Frame> = []
-    /// Bytes of all long bodies among `data`, with what has left of them.
+    /// Bytes of all long bodies among `data`, including those bytes that have left.
     private var assembling = 0
     /// Whole lengths of the long bodies among `data`.
     private var lengths: [Key: Int] = [:]
@@ -66,7 +66,7 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// `bytes` of a frame's body begin to wait, or cease to.
+    /// Counts `bytes` of a frame's body that begin to wait or, where negative, cease to wait.
     private mutating func count(_ kind: Frame.Kind, isCut: Bool, _ bytes: Int) {
         if kind == .call {
             calls.add(bytes, isCut: isCut)
@@ -91,7 +91,7 @@ package struct Outbox: Sendable {
         data.append(frame)
     }
 
-    /// A long body has left wholly, or is not sent any further.
+    /// Notes that a long body has left completely, or is not sent any further.
     private mutating func finishBody(_ kind: Frame.Kind, _ call: UInt64) {
         guard !lengths.isEmpty, let length = lengths.removeValue(forKey: Key(kind: kind, call: call)) else { return }
         assembling -= length
@@ -113,23 +113,23 @@ package struct Outbox: Sendable {
         }
     }
 
-    /// This side took in so many bytes and lets the other send as many more.
+    /// Notes that this side took in so many bytes and lets the other send as many more.
     package mutating func append(grant bytes: UInt32) {
         grant = UInt32(clamping: UInt64(grant) + UInt64(bytes))
     }
 
-    /// The other side lets this one send so many bytes more. `false` where that cannot be meant.
+    /// Notes that the other side lets this one send so many more bytes. The result is `false` where that cannot be meant.
     package mutating func granted(_ bytes: UInt32) -> Bool {
         credit += Int(bytes)
         return credit <= 1 << 31
     }
 
-    /// The calls that have not left, or not wholly: they cannot have run.
+    /// The calls that have not left, or not completely: they cannot have run.
     package var unsentCalls: Set<UInt64> {
         Set([data, held].joined().lazy.filter { $0.kind == .call }.map(\.call))
     }
 
-    /// The next frame to write, at most one piece long; `nil` where nothing waits or the rest has no credit.
+    /// The next frame to write, at most one piece long; `nil` where nothing waits, or where only data waits and has no credit.
     package mutating func next() -> Frame? {
         if grant > 0 {
             defer { grant = 0 }
@@ -140,7 +140,7 @@ package struct Outbox: Sendable {
             return frame
         }
         guard let size = data.first.map({ min($0.bodySize, FrameLimits.piece) }),
-            // Asked for as if the header were the longest.
+            // The check assumes the longest header.
             Frame.longestHeader + size <= credit
         else { return nil }
         var first = data.removeFirst()

@@ -9,9 +9,9 @@ package struct ReceiveWindow {
     }
 
     private let size: Int
-    /// What the peer may still send.
+    /// Bytes that the peer may still send.
     private var left: Int
-    /// Taken in and not yet granted again.
+    /// Bytes taken in and not yet granted again.
     private var taken = 0
 
     package init(size: Int) {
@@ -19,14 +19,14 @@ package struct ReceiveWindow {
         left = size
     }
 
-    /// A data frame of so many bytes, its length field not counted, came in.
+    /// Notes that a data frame of so many bytes came in. Its length field is not counted.
     package mutating func received(_ bytes: Int) throws(Exceeded) {
         guard bytes <= left else { throw Exceeded() }
         left -= bytes
     }
 
-    /// So many received bytes need no more room here. The result is a grant that is due; a quarter of the window
-    /// at a time, so that grants cost nothing and the peer never runs dry.
+    /// Notes that so many received bytes need no more room here. The result is a grant that is due; `nil` where none is. Grants
+    /// come for a quarter of the window at a time, so that they cost nothing and the peer never runs dry.
     package mutating func consumed(_ bytes: Int) -> UInt32? {
         taken += bytes
         guard taken >= size / 4 else { return nil }

@@ -9,7 +9,7 @@ final class Lab {
         /// The host whose node says it.
         var observer: String
         var event: String
-        /// The host it says it of.
+        /// The host that the event is about.
         var name: String
         var id: String
         var address: String?
@@ -33,7 +33,7 @@ final class Lab {
     static let obstacle: String? = {
         if geteuid() != 0 { return "not root" }
         for tool in ["unshare", "ip", "nft", "tc"] where !has(tool) { return "no \(tool)" }
-        // As in a container without the right to it.
+        // They are not allowed, for example, in a container without the right to them.
         let isAllowed = system("unshare --mount --net --pid --fork true >/dev/null 2>&1") == 0
         return isAllowed ? nil : "network namespaces are not allowed"
     }()
@@ -47,7 +47,7 @@ final class Lab {
 
     /// Runs `body` in a lab with nodes on `hosts` hosts.
     ///
-    /// All hosts share the processors of this machine with whatever else runs on it, which makes every time longer and
+    /// All hosts share the processors of this machine with all else that runs on it, which makes every time longer and
     /// none shorter. So where nothing but a time is wrong (see `took`), the whole is done again in another lab, `LAB_TRIES`
     /// times at most.
     static func with(
@@ -91,7 +91,7 @@ final class Lab {
     /// Notes how long something took, from `start` until `end`, both in milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - end: `nil` where it has not happened at all, which no other try mends.
+    ///   - end: `nil` where it has not happened at all, which another attempt does not mend.
     ///   - limit: what it may take, in milliseconds.
     func took(_ what: String, from start: Double, until end: Double?, limit: Double, _ observer: String) {
         guard let end else {
@@ -121,14 +121,14 @@ final class Lab {
     /// - Returns: what it printed, and the word of its end.
     func attempt(_ text: String) async throws -> (output: [String], last: String) {
         process.write(text)
-        // Programs say "ok", too; the lab says when.
+        // Programs print "ok" too, but only the lab prints a time behind it.
         let output = try await reply {
             $0.hasPrefix("ok ") && Double($0.dropFirst(3)) != nil || $0.hasPrefix("error: ")
         }
         return (output.dropLast(), try #require(output.last))
     }
 
-    /// Reads until something holds of what was heard. Fails the test after `seconds`.
+    /// Reads until a condition holds of what was heard. The test fails after `seconds`.
     ///
     /// - Returns: whether it holds.
     @discardableResult
@@ -167,7 +167,7 @@ final class Lab {
         events.reduce(into: [:]) { views, event in views[event.observer, default: [:]][event.name] = event }
     }
 
-    /// Whom a node lists.
+    /// The hosts that a node lists.
     func list(of observer: String) -> Set<String> {
         Set((views[observer] ?? [:]).filter { !["lost", "left"].contains($0.value.event) }.keys)
     }
@@ -177,7 +177,7 @@ final class Lab {
         while true {
             let line = try await nextLine()
             if take(line) { continue }
-            // Left over from a wait that was over before its alarm.
+            // This line is left over from a wait that was over before its alarm.
             if line.hasPrefix("error: no such command: alarm") { continue }
             output.append(line)
             if isLast(line) { return output }
@@ -190,7 +190,7 @@ final class Lab {
         throw LabFailure(reason: "the lab ended with \(ended.status): \(ended.errors.joined(separator: "; "))")
     }
 
-    /// `false` for a line that is the answer to a command.
+    /// Takes in a line. The result is `false` for a line that is the answer to a command.
     @discardableResult
     private func take(_ line: String) -> Bool {
         guard line.hasPrefix("h"), let blank = line.firstIndex(of: " ") else { return false }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A socket as systemd's, to which a service tells how it is.
+/// A socket like systemd's, to which a service tells how it is.
 final class NotifySocket: Sendable {
     let path: String
     private let descriptor: Int32
@@ -27,7 +27,7 @@ final class NotifySocket: Sendable {
     /// Lines up to the first that begins with `word`; all that came within twenty seconds where none does.
     func lines(upTo word: String) async -> [String] {
         await withCheckedContinuation { continuation in
-            // It blocks.
+            // `recv` blocks, so it has a thread to itself.
             DispatchQueue.global().async { [descriptor] in
                 var lines: [String] = []
                 var bytes = [UInt8](repeating: 0, count: 4096)

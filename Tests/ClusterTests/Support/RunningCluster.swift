@@ -97,8 +97,7 @@ final class RunningCluster: Sendable {
         return (node, String(address))
     }
 
-    /// Runs `body` beside further nodes, which are started again whenever they end, as systemd would do; tells how
-    /// often.
+    /// Runs `body` beside further nodes, which are started again whenever they end, as systemd would do; returns how often.
     func supervising(
         _ numbers: ClosedRange<Int>, slots: Int, options: [String], _ body: () async throws -> Void
     ) async throws -> Int {

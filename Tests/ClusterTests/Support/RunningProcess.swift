@@ -11,7 +11,7 @@ final class RunningProcess: Sendable {
     let lines: AsyncStream<String>
     private let collected = NIOLockedValueBox<(output: [String], errors: [String], isEnded: Bool)>(([], [], false))
     private let ended: AsyncStream<Int32>
-    /// Where its standard input comes from; -1 for nowhere.
+    /// The socket that its standard input comes from; -1 where it has none.
     private let input: Int32
 
     /// - Parameter takesInput: whether `write` is to reach it.
@@ -38,7 +38,8 @@ final class RunningProcess: Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errorPipe[1], 2)
-        // As from a terminal: whoever runs the tests in the background of a shell ignores Ctrl-C, and so would the process.
+        // The process gets its signals as from a terminal: tests in the background of a shell ignore Ctrl-C, and so would the
+        // process.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -107,7 +108,7 @@ final class RunningProcess: Sendable {
     func untilErrors(_ isExpected: ([String]) -> Bool) async throws {
         while !isExpected(errorsSoFar) {
             guard !isEnded else { throw SpawnFailure(reason: "it has ended: \(errorsSoFar.suffix(3))") }
-            // Of a thread that reads them; there is no telling which line will be the one.
+            // Another thread reads the lines, and nobody can tell which of them will be the expected one.
             try await Task.sleep(for: .milliseconds(5))
         }
     }
@@ -117,7 +118,7 @@ final class RunningProcess: Sendable {
     /// Longest time a process under test may take to end once it is waited for.
     static let patience = Duration.seconds(60)
 
-    /// Waits for the end. One that hangs is killed and is a failure of the test.
+    /// Waits for the end. A process that hangs is killed, and is a failure of the test.
     func end() async -> Ended {
         let watchdog = Task { [pid] in
             try await Task.sleep(for: RunningProcess.patience)

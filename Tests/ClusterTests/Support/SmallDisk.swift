@@ -14,7 +14,8 @@ final class SmallDisk: Sendable {
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
-    /// Leaves hardly anything, or so many megabytes: never less on the way there, or what writes beside finds no room at all.
+    /// Fills the disk so that hardly anything is left, or so many megabytes. It never leaves less on the way there, or those who
+    /// write at the same time would find no room at all.
     func fill(leaving megabytes: Int = 0) throws {
         let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         defer { close(file) }
@@ -22,7 +23,7 @@ final class SmallDisk: Sendable {
         while free > megabytes << 20 || megabytes == 0, write(file, block, block.count) > 0 {}
     }
 
-    /// In bytes.
+    /// The free room, in bytes.
     private var free: Int {
         var room = statvfs()
         return statvfs(path, &room) == 0 ? Int(room.f_bavail) * Int(room.f_frsize) : 0

@@ -4,7 +4,7 @@ import Transport
 
 /// Calls of a distributed actor over our own transport.
 struct ClusterEcho: Contestant {
-    /// As what the message is passed to the method.
+    /// The type as which the message is passed to the method.
     enum Argument: Sendable {
         case array
         case buffer

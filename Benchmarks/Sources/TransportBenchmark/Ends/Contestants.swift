@@ -4,7 +4,7 @@ import Transport
 
 /// This end: a connection of every contestant, all on one event loop.
 struct Contestants: Sendable {
-    /// In the order in which they take their turns.
+    /// The contestants, in the order in which they take their turns.
     let all: [any Contestant]
 
     init(_ ports: Ports, keyPath: String) async throws {

@@ -17,7 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await servers.close()
     }
 
-    /// On a thread of its own: one of the pool's would be missing to the servers.
+    /// Waits on a thread of its own, because the servers would lack one of the pool's threads.
     private static func untilInputEnds() async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {

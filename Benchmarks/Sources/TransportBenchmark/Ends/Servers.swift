@@ -2,7 +2,7 @@ import BenchmarkNodes
 import NIOPosix
 import Transport
 
-/// The other end: a server of every contestant, all on one event loop, of which only one is called at a time.
+/// The other end: a server of every contestant, all on one event loop. Only one of them is called at a time.
 struct Servers: Sendable {
     let ports: Ports
     private let raw: RawEchoServer

@@ -10,7 +10,7 @@ struct MessageCutter {
             return
         }
         buffer.discardReadBytes()
-        // Room for the whole message at once, instead of doubling towards it.
+        // The buffer gets room for the whole message at once, instead of doubling towards it.
         if let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) {
             buffer.reserveCapacity(4 + Int(length))
         }

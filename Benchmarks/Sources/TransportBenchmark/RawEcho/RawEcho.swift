@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// What nothing built on NIO can be faster than: messages with a length in front, and nothing else.
+/// The limit for everything that is built on NIO: messages with a length in front, and nothing else.
 struct RawEcho: Contestant {
     let name = Names.raw
     private let channel: any Channel

@@ -3,11 +3,11 @@ import Histogram
 /// What a sample comes to. Times are microseconds.
 struct Figures: Codable, Sendable {
     var callsPerSecond: Double
-    /// Of both directions together, each counted once.
+    /// The bytes of both directions together, each counted once.
     var mebibytesPerSecond: Double
     /// Processor time for each call, of this process.
     var processorTime: Double
-    /// With one call at a time only.
+    /// The latency, with one call at a time only.
     var latency: Latency?
 
     struct Latency: Codable, Sendable {
@@ -32,14 +32,14 @@ extension Figures {
         }
     }
 
-    /// The best of each figure by itself: what there is when no other program has the processor.
+    /// The best of each figure by itself: the values that there are when no other program has the processor.
     init(bestOf rounds: [Figures]) {
         self.init(rounds, high: { $0.max() ?? 0 }, low: { $0.min() ?? 0 })
     }
 
     /// - Parameters:
-    ///   - high: makes one of figures that are better when higher.
-    ///   - low: of those that are better when lower.
+    ///   - high: makes one figure of those that are better when higher.
+    ///   - low: makes one figure of those that are better when lower.
     private init(_ rounds: [Figures], high: ([Double]) -> Double, low: ([Double]) -> Double) {
         callsPerSecond = high(rounds.map(\.callsPerSecond))
         mebibytesPerSecond = high(rounds.map(\.mebibytesPerSecond))
@@ -54,7 +54,7 @@ extension Figures {
 }
 
 extension [Double] {
-    /// 0 for no values.
+    /// The median; 0 where there are no values.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -15,7 +15,7 @@ struct Target: Sendable {
     var title: String
     var load: Load
     var ours: String
-    /// Where several are named, the better of them.
+    /// The contestants to compare with. Where several are named, the better of them counts.
     var theirs: [String]
     /// `nil` for a ratio that is only shown.
     var goal: Goal?
@@ -27,9 +27,9 @@ struct Target: Sendable {
         ratio(results.row(ours, load)?.best, theirs.compactMap { results.row($0, load)?.best })
     }
 
-    /// The median of the ratios within each round, to whoever of theirs it is worse. The turns of a round are seconds
-    /// apart at most, so that a machine that is fast for a while and then slow does not compare one's fast turns with the
-    /// other's slow ones.
+    /// The median of the ratios within each round, to that one of theirs for which it is worse. The turns of a round are seconds
+    /// apart at most. So on a machine that is fast for a while and then slow, the fast turns of one contestant are not compared
+    /// with the slow turns of another.
     func ofRounds(in results: Results) -> Double? {
         guard let ours = results.row(ours, load)?.rounds else { return nil }
         let medians = theirs.compactMap { name -> Double? in
@@ -47,7 +47,7 @@ struct Target: Sendable {
         return ours / best
     }
 
-    /// Judged by the rounds.
+    /// Whether the target is missed, judged by the rounds.
     func isMissed(in results: Results) -> Bool {
         guard let goal, let value = ofRounds(in: results) else { return false }
         return !goal.isMet(by: value)

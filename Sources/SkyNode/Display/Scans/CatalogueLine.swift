@@ -10,7 +10,7 @@ struct CatalogueLine: Encodable {
         var error: Double?
         /// How many stars it was measured with.
         var count: Int?
-        /// Why it had better not be relied upon.
+        /// Why the width should not be relied upon.
         var doubt: String?
     }
 

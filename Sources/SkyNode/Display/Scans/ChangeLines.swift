@@ -11,15 +11,15 @@ struct ChangeLines {
     var verdict: String
     /// Why next to nothing can be seen.
     var blindness: String?
-    /// Why it had better not be relied upon.
+    /// Why the comparison should not be relied upon.
     var doubts: [String]
-    /// What moves through all images, said with the last of them.
+    /// The number of tracks through three images or more, reported with the last image.
     var tracks = 0
     var files: [String]
 
     func lines(_ detail: ScanDetail) -> [String] {
         let name = PrintableText.of(image)
-        // The command fails by it.
+        // A blind comparison is reported in any case, because the command fails by it.
         guard detail > .errors else { return blindness.map { ["blind: \(name): \($0)"] } ?? [] }
         var lines = ["\(name) against \(PrintableText.of(reference)): \(counts.joined(separator: ", "))"]
         if detail > .line { lines.append(verdict) }

@@ -3,17 +3,17 @@ import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
-/// Tells a job's events as they come: to people the retries and failures (and every task, or only failures, if they want
-/// that), to programs every event as one object a line.
+/// Reports a job's events as they come. People get the retries and failures (and every task, or only failures, if they want that);
+/// programs get every event, as one object a line.
 struct EventPrinter: Sendable {
     let format: OutputFormat
     let isVerbose: Bool
     let display: ProgressDisplay
     /// What the job is about, where there are several: the image's path.
     var subject: String?
-    /// Whether people are told of failures only.
+    /// Whether people are told only of failures.
     var tellsFailuresOnly = false
-    /// What programs were last told of a pause; shared by all copies.
+    /// The pause that was last reported to programs. All copies share it.
     private let pause = NIOLockedValueBox<String?>(nil)
 
     init(
@@ -39,7 +39,7 @@ struct EventPrinter: Sendable {
         display.show(batch.status, of: subject)
     }
 
-    /// A pause is no event of the job: it is not stored, and nobody who follows later hears of it.
+    /// Reports a pause to programs. It is not an event of the job: it is not stored, and nobody who follows later hears of it.
     private func tellPause(_ status: JobStatus) {
         guard format == .json else { return }
         let isNews = pause.withLockedValue { pause in
@@ -64,7 +64,7 @@ struct EventPrinter: Sendable {
         }
     }
 
-    /// What goes as it should, or may still.
+    /// The line for an event that is not a failure, or not yet.
     private func news(_ kind: JobEvent.Kind) -> String? {
         switch kind {
         case .special(let event as ScanEvent):
@@ -157,13 +157,13 @@ struct EventLine: Encodable {
     }
 }
 
-/// That a job cannot go on, or can again, as a program reads it.
+/// A line that says that a job cannot go on, or can again, as a program reads it.
 struct PauseLine: Encodable {
     /// paused or resumed.
     var event: String
     var seconds: Double
     var subject: String?
-    /// Why; only of paused.
+    /// Why the job is paused; only where it is.
     var reason: String?
 
     init(_ status: JobStatus, subject: String?) {

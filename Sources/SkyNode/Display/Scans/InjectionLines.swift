@@ -63,7 +63,7 @@ struct InjectionLines {
         ] + errors(bin.automatic) + errors(bin.aperture) + ["\(bin.blendedFound) of \(bin.blended)"]
     }
 
-    /// An object a line: each range of magnitudes, then the whole.
+    /// One object a line: each range of magnitudes, then the whole.
     func json() throws -> [String] {
         try report.bins.map { try JSONLine.encode(BinLine($0, subject: name)) }
             + [JSONLine.encode(whole)]

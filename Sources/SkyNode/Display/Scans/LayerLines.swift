@@ -3,16 +3,16 @@ import Sky
 import SkyCore
 import Transport
 
-/// What a person might not expect of what was scanned of an image, in lines for people.
+/// What a person might not expect about the part of an image that was scanned, in lines for people.
 struct LayerLines {
     let lines: [String]
-    /// Those about parts of the file that are damaged: the scan fails by them.
+    /// The lines about damaged parts of the file. The scan fails because of them.
     let damage: [String]
 
     init(item: ScanPlan.Item, info: ImageInfo) {
         var lines: [String] = []
         var damage: [String] = []
-        // Once for all colours and planes of a file.
+        // These lines come once for all colours and planes of a file.
         let isFirst = item.plane ?? 1 == 1 && item.layer?.bayer?.colour ?? .red == .red
         if isFirst {
             let names = info.auxiliaries ?? []

@@ -6,18 +6,18 @@ import Transport
 enum ScanDetail: Comparable {
     /// Only what went wrong.
     case errors
-    /// A line: a night's images would fill screens otherwise.
+    /// One line for each image: a night's images would fill screens otherwise.
     case line
-    /// What it came to, with the files that were written.
+    /// The result, with the files that were written.
     case summary
-    /// That, and every completed task.
+    /// The summary, and every completed task.
     case everything
 
     init(isQuiet: Bool, isVerbose: Bool, images: Int) {
         self = isQuiet ? .errors : isVerbose ? .everything : images > 1 ? .line : .summary
     }
 
-    /// Of an image that is one of several in its file.
+    /// The detail for an image that is one of several in its file.
     var ofOneInFile: ScanDetail { self == .summary ? .line : self }
 }
 
@@ -30,7 +30,7 @@ struct ScanTotals {
     /// Files that could not even be looked at.
     var refused = 0
 
-    /// Images that the line names.
+    /// How many failed images the line names.
     private static let named = 5
 
     mutating func add(sources: Int) {

@@ -22,7 +22,7 @@ struct ScanSummary {
                 + "\(report.failed) failed",
         ]
         let rows = shares.map { share in
-            // What no node did was done before.
+            // Sectors that no node did were done before.
             ["  " + (share.node.isEmpty ? "earlier results" : PrintableText.of(share.node)), "\(share.sectors)"]
         }
         lines += TextTable(rows: rows).lines
@@ -55,7 +55,7 @@ struct ScanSummary {
         "\(PrintableText.of(name)): \(sources) sources in \(DurationText.seconds(duration)) s"
     }
 
-    /// The first line with what is out of the ordinary.
+    /// The first line, with what is out of the ordinary.
     static func line(_ result: String, _ report: JobReport, hasCoordinates: Bool) -> String {
         var notes: [String] = []
         if report.retries > 0 { notes.append("\(report.retries) retried") }

@@ -6,14 +6,14 @@ import Transport
 
 /// The two streams of a command: results to standard output, words for people to standard error.
 ///
-/// What cannot be written to standard output is said once, on standard error, and gives the command exit code 2. Nothing is
-/// written after it: what has been written is the beginning of the output, without a hole.
+/// A failure to write to standard output is reported once, on standard error, and gives the command exit code 2. Nothing is written
+/// after it, so that the bytes written are the beginning of the output, without a hole.
 enum Console {
     /// Why nothing can be written to standard output any more.
     private enum Loss {
-        /// Whoever read it has gone away, which is no failure: `skynode nodes | head -1`.
+        /// The reader has gone away, which is not a failure: `skynode nodes | head -1`.
         case readerGone
-        /// As on a full disk.
+        /// Writing failed, as on a full disk.
         case failed
     }
 
@@ -30,16 +30,16 @@ enum Console {
                 terminal: isatty(descriptor) == 1, environment: ProcessInfo.processInfo.environment))
     }
 
-    /// Whether there is somebody to write to; what is only written for a reader can end without one.
+    /// Whether there is nobody to write to any more. Work that is only done for a reader can end then.
     static var isOutputLost: Bool { loss.withLockedValue { $0 != nil } }
 
     static func output(_ line: String) {
         output(bytes: Array((line + "\n").utf8))
     }
 
-    /// Whole files, such as a catalogue.
+    /// Writes whole files, such as a catalogue.
     static func output(bytes: [UInt8]) {
-        // Held while it is written, so that lines of several tasks do not mix and only one of them fails.
+        // The lock is held while the bytes are written, so that lines of several tasks do not mix and only one of them fails.
         loss.withLockedValue { loss in
             guard loss == nil, let code = write(bytes, to: STDOUT_FILENO) else { return }
             loss = note(code)
@@ -55,10 +55,11 @@ enum Console {
         }
     }
 
-    /// Without standard streams the next files and sockets that are opened would get their numbers, and the output.
+    /// Opens standard streams that are missing. Without them the next files and sockets that are opened would get their numbers,
+    /// and the output.
     static func openMissingStreams() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest that is free, which is this one. Writing to it fails, as it would have.
+            // The lowest free number is taken, which is this one. Writing to it fails, as it would have before.
             _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
@@ -78,7 +79,7 @@ enum Console {
         errorText(errorStyle.failure(message) + "\n")
     }
 
-    /// Text that may hold several lines or terminal codes.
+    /// Writes text that may hold several lines or terminal codes.
     static func errorText(_ text: String) {
         _ = write(Array(text.utf8), to: STDERR_FILENO)
     }
@@ -99,7 +100,7 @@ enum Console {
     /// Draws a page over the last one: to the upper left, each line cleared behind its end, the rest of the screen cleared
     /// (ECMA-48: CUP, EL, ED). Lines below the screen are left out.
     ///
-    /// - Parameter lines: no wider than `outputColumns`: a line that is broken in two would push the page up.
+    /// - Parameter lines: no wider than `outputColumns`, because a line that is broken in two would push the page up.
     static func screen(_ lines: [String]) {
         let fitting = lines.prefix(max(1, terminalSize(of: STDOUT_FILENO).rows - 1)).map { $0 + "\u{1B}[K\n" }
         output(bytes: Array(("\u{1B}[H" + fitting.joined() + "\u{1B}[J").utf8))

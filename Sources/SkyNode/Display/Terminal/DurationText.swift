@@ -26,12 +26,12 @@ enum DurationText {
         }.joined(separator: " ")
     }
 
-    /// As `age`, but what took less than ten seconds to the hundredth of one.
+    /// As `age`, but a time of less than ten seconds is given to a hundredth of a second.
     static func taken(_ seconds: Double) -> String {
         (0..<9.995).contains(seconds) ? fixed(seconds, 2) + " s" : age(seconds)
     }
 
-    /// How long something is ago, in one unit; clocks of two machines may differ a little.
+    /// How long ago something was, in one unit; clocks of two machines may differ a little.
     static func ago(_ seconds: Double) -> String {
         guard seconds >= 1 else { return "now" }
         let whole = Int(min(seconds, 1e9))
@@ -55,6 +55,6 @@ enum DurationText {
 }
 
 extension Duration {
-    /// In seconds; of any length, since it may be a peer's.
+    /// The duration in seconds. It may be of any length, since it may be a peer's.
     var inSeconds: Double { self / .seconds(1) }
 }

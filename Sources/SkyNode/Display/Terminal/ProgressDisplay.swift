@@ -6,18 +6,18 @@ final class ProgressDisplay: Sendable {
     private struct State {
         /// Lengths of the lines of the live picture now on the screen, to be overwritten.
         var drawn: [Int] = []
-        /// Of each job that is shown.
+        /// The rate of each job that is shown.
         var rates: [String: ProgressRate] = [:]
         var lastDrawn: ContinuousClock.Instant?
         var pauses = PauseNews()
         var isFinished = false
     }
 
-    /// What of a job is shown.
+    /// What is shown of a job.
     enum Scope: Comparable {
-        /// For programs that read standard output.
+        /// Nothing is shown, because programs read standard output.
         case nothing
-        /// That it is paused, and goes on.
+        /// Only that it is paused, and that it goes on.
         case problems
         case progress
     }
@@ -26,11 +26,11 @@ final class ProgressDisplay: Sendable {
     struct Terminal: Sendable {
         var isLive = Console.errorIsTerminal
         var size: @Sendable () -> (columns: Int, rows: Int) = { Console.screen }
-        /// To standard error, with codes.
+        /// Writes to standard error, with terminal codes.
         var draw: @Sendable (String) -> Void = { Console.errorText($0) }
-        /// A line to standard error.
+        /// Writes a line to standard error.
         var say: @Sendable (String) -> Void = { Console.error($0) }
-        /// A line to standard output.
+        /// Writes a line to standard output.
         var output: @Sendable (String) -> Void = { Console.output($0) }
     }
 
@@ -49,10 +49,10 @@ final class ProgressDisplay: Sendable {
         self.terminal = terminal
     }
 
-    /// Everything for people, nothing where programs read.
+    /// Shows everything to people, and nothing where programs read.
     convenience init(_ format: OutputFormat) { self.init(format == .json ? .nothing : .progress) }
 
-    /// - Parameter subject: tells jobs apart that are shown in turn.
+    /// - Parameter subject: tells apart jobs that are shown in turn.
     func show(_ status: JobStatus, of subject: String? = nil) {
         guard scope > .nothing else { return }
         state.withLockedValue { state in
@@ -120,8 +120,8 @@ final class ProgressDisplay: Sendable {
         // A terminal that has become narrower has broken long lines.
         let columns = max(1, terminal.size().columns)
         let rows = state.drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
-        // To the line's start, because the terminal itself writes "^C" at the cursor; up; clear to the end of the
-        // screen (ECMA-48: CR, CUU, ED).
+        // The codes go to the line's start, because the terminal itself writes "^C" at the cursor; then up; then they clear the
+        // screen to its end (ECMA-48: CR, CUU, ED).
         terminal.draw("\r\u{1B}[\(rows)A\u{1B}[J")
         state.drawn = []
     }

@@ -1,15 +1,15 @@
 import SkyCore
 
-/// How fast a job goes, over the last ten seconds or so: the mean since its start would promise too much to whoever watches a
-/// job that has been resumed, or that lost its nodes.
+/// How fast a job goes, over the last ten seconds or so. The mean since its start would promise too much about a job that has been
+/// resumed, or that lost its nodes.
 struct ProgressRate {
     private static let window = 10.0
-    /// In seconds: what a peer says need not make sense, and floating point bears it.
+    /// The times are in seconds, as floating point: a peer's times need not make sense, and floating point bears that.
     private var samples: [(at: Double, completed: Int)] = []
 
     mutating func note(_ status: JobStatus) {
         let (now, completed) = (status.elapsed.inSeconds, status.completed.asCount)
-        // An earlier life of the coordinator may have been ahead.
+        // An earlier incarnation of the coordinator may have been ahead.
         if let last = samples.last, now <= last.at || completed < last.completed { samples = [] }
         samples.append((now, completed))
         while samples.count > 2, samples[1].at < now - ProgressRate.window { samples.removeFirst() }

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import NIOConcurrencyHelpers
 
-/// The log of a daemon, a line an event, on standard error.
+/// The log of a daemon, one line for each event, on standard error.
 ///
 /// All loggers of the process have one level, which can change while it runs.
 struct ServiceLogHandler: LogHandler {
@@ -12,7 +12,7 @@ struct ServiceLogHandler: LogHandler {
         case plain
         /// With the priority that journald takes from a line (sd-daemon(3)) and without a time: it has its own.
         case journal
-        /// An object a line.
+        /// One object a line.
         case json
     }
 
@@ -53,7 +53,7 @@ struct ServiceLogHandler: LogHandler {
     func log(event: LogEvent) {
         let context = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
         let all = context.merging(event.metadata ?? [:]) { _, new in new }
-        // A line of more than one would be two events.
+        // Text of several lines would be several events.
         let facts = all.sorted { $0.key < $1.key }
         let message = event.message.description
         switch style {
@@ -88,7 +88,7 @@ struct ServiceLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// Of syslog(3).
+    /// The priority of syslog(3).
     var priority: Int {
         switch self {
         case .trace, .debug: 7

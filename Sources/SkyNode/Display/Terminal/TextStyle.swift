@@ -8,8 +8,8 @@ enum ColourChoice: String, CaseIterable, ExpressibleByArgument {
 
     private static let option = "--color"
 
-    /// What the command line says. It is read before the parser reads it, because what the parser complains of is coloured
-    /// too. A value that cannot be is the parser's to refuse.
+    /// What the command line says. It is read before the parser reads it, because the parser's complaints are coloured too. The
+    /// parser refuses values that are not possible.
     init(arguments: [String]) {
         var choice = ColourChoice.auto
         var rest = arguments.prefix { $0 != "--" }
@@ -63,7 +63,7 @@ struct TextStyle: Sendable {
         return "\u{1B}[\(meaning.code)m\(text)\u{1B}[0m"
     }
 
-    /// Words at the beginning of a line to people that say what it is.
+    /// Words at the beginning of a line for people that say what kind of line it is.
     private static let labels: [(word: String, meaning: Meaning)] = [
         ("Failed:", .bad), ("blind:", .bad), ("Retrying:", .caution), ("paused:", .caution), ("caution:", .caution),
         ("note:", .caution), ("skynode:", .heading),

@@ -2,7 +2,7 @@
 struct TextTable {
     let lines: [String]
 
-    /// - Parameter rows: of as many cells each as the head has, or the first of them.
+    /// - Parameter rows: each has as many cells as the head, or as the first row.
     init(head: [String]? = nil, rows: [[String]]) {
         let columns = (head ?? rows.first ?? []).indices.map { column in
             TableColumn(head?[column], rows.map { $0[column] })
@@ -13,8 +13,8 @@ struct TextTable {
     /// A table that fits a terminal.
     ///
     /// - Parameters:
-    ///   - steps: what is given up for room, one after the other; the least missed first.
-    ///   - width: columns of the terminal; `nil` for as many as it takes.
+    ///   - steps: what is given up for room, one after the other; the least missed comes first.
+    ///   - width: the columns of the terminal; `nil` for as many as the table takes.
     init(_ columns: [TableColumn], steps: [Step] = [], width: Int? = nil, style: TextStyle = .plain) {
         var columns = columns
         var steps = steps[...]
@@ -44,7 +44,7 @@ struct TextTable {
     enum Step {
         case drop(String)
         case shorten(String)
-        /// Lets a last column of any length have what room the others leave, which is so much at least.
+        /// Gives a last column of any length the room that the others leave, which is so much at least.
         case squeeze(String, to: Int)
 
         fileprivate func apply(to columns: inout [TableColumn]) {
@@ -79,7 +79,7 @@ struct TableColumn {
     var cells: [String]
     var shortHead: String?
     var shortCells: [String]?
-    /// What it needs at least, where it takes the room that others leave.
+    /// The least width that it needs, where it takes the room that others leave.
     fileprivate var least: Int?
     /// What each cell says, for its colour.
     var meanings: [TextStyle.Meaning?]?
@@ -94,7 +94,7 @@ struct TableColumn {
 
     fileprivate var width: Int { max(head?.count ?? 0, cells.map(\.count).max() ?? 0) }
 
-    /// The beginnings of ids that tell them apart, of eight digits at least.
+    /// The beginnings of ids, of eight digits at least, that tell the ids apart.
     static func shortened(_ ids: [String]) -> [String] {
         let longest = ids.map(\.count).max() ?? 0
         let length = (8..<max(9, longest)).first { length in

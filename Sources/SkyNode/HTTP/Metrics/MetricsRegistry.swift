@@ -9,7 +9,7 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         var dimensions: [String: String]
     }
 
-    /// What is known of it.
+    /// What is known of a series.
     enum Value: Hashable, Sendable {
         case counter(Int64)
         case gauge(Double)
@@ -19,17 +19,17 @@ final class MetricsRegistry: MetricsFactory, Sendable {
 
     private let handles = NIOLockedValueBox<[Series: Handle]>([:])
 
-    /// All of it now.
+    /// All series with their values now.
     var all: [Series: Value] { handles.withLockedValue { $0.compactMapValues(\.value) } }
 
-    /// Each holds its own value: what is counted with every message must not be looked up.
+    /// A handle holds its own value: a value that is counted with every message must not be looked up.
     private final class Handle: CounterHandler, RecorderHandler, TimerHandler, Sendable {
         private let isGauge: Bool
         private let box = NIOLockedValueBox<Value?>(nil)
 
         init(isGauge: Bool) { self.isGauge = isGauge }
 
-        /// `nil` before the first.
+        /// `nil` before the first value.
         var value: Value? { box.withLockedValue { $0 } }
 
         func increment(by amount: Int64) {
@@ -55,7 +55,7 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
     }
 
-    /// Who asks twice gets the same.
+    /// The handle of a series. Those who ask twice for one series get the same handle.
     private func handle(_ series: Series, isGauge: Bool = false) -> Handle {
         handles.withLockedValue { handles in
             if let known = handles[series] { return known }
@@ -71,7 +71,7 @@ final class MetricsRegistry: MetricsFactory, Sendable {
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let handle = handle(series(label, dimensions))
-        // Those that never happened are told as 0.
+        // Events that never happened are reported as 0.
         handle.increment(by: 0)
         return handle
     }

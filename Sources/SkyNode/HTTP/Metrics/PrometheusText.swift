@@ -16,7 +16,7 @@ struct PrometheusText {
         "skynode_transport_beacons_total": "Multicast datagrams heard, by what became of them.",
     ]
 
-    /// A family of series of one name.
+    /// Adds a family of series of one name.
     mutating func add(
         _ name: String, _ help: String, _ type: String, _ series: [(labels: [String: String], value: Double)]
     ) {
@@ -29,7 +29,7 @@ struct PrometheusText {
         text += "# HELP \(name) \(PrometheusText.escaped(help))\n# TYPE \(name) \(type)\n"
     }
 
-    /// Everything that was counted.
+    /// Adds everything that was counted.
     mutating func add(_ registry: MetricsRegistry) {
         let families = Dictionary(grouping: registry.all, by: \.key.name)
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {

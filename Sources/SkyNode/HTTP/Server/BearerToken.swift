@@ -10,7 +10,7 @@ struct BearerToken: Sendable {
         return isSame(Array(field.dropFirst(7).utf8))
     }
 
-    /// Takes as long whatever the difference.
+    /// Takes the same time whatever the difference is.
     private func isSame(_ given: [UInt8]) -> Bool {
         var difference = UInt8(given.count == bytes.count ? 0 : 1)
         for (index, byte) in bytes.enumerated() { difference |= byte ^ (index < given.count ? given[index] : 0) }

@@ -1,5 +1,5 @@
-/// The open connections of the HTTP interface, as a value: who may have another one, which one makes room for it, and until
-/// when each must have gone on. Holds no socket and no clock.
+/// The open connections of the HTTP interface, as a value: who may have another one, which one makes room for it, and until when
+/// each must have gone on. It holds no socket and no clock.
 struct ConnectionBook {
     typealias ID = UInt64
 
@@ -7,7 +7,7 @@ struct ConnectionBook {
     enum Phase: Hashable {
         /// A request is awaited or has come in part: from its first byte, or from the connection's start.
         case receiving
-        /// The node works on the answer, or the client reads it. Those of probes, and refusals, do not count.
+        /// The node works on the answer, or the client reads it. Answers to probes, and refusals, do not count.
         case answering(counts: Bool)
         /// The refusal of a wrong token waits.
         case delayed
@@ -23,24 +23,24 @@ struct ConnectionBook {
 
     /// Whether a connection may be opened.
     enum Admission: Hashable {
-        /// Yes; where there was no room another one is to be closed for it.
+        /// It may be opened. Where there was no room, another connection is to be closed for it.
         case admitted(ID, closing: ID?)
         case refused
     }
 
     /// What is to be done with a connection when its time is up.
     enum Expiry: Hashable {
-        /// It is known no longer.
+        /// The connection is no longer known.
         case nothing
         /// Look again at this time.
         case again(at: Duration)
-        /// Nothing is said, because nothing was asked.
+        /// Close it and say nothing, because nothing was asked.
         case close
-        /// A request came in part, and its sender is to hear why.
+        /// Close it. A request came in part, and its sender is to hear why.
         case closeLate
     }
 
-    /// Connections that the node ended, by why.
+    /// Connections that the node ended, by reason.
     struct Counts: Hashable {
         var refused = 0
         var crowdedOut = 0
@@ -58,13 +58,13 @@ struct ConnectionBook {
         /// Since when its client reads nothing.
         var stalledSince: Duration?
 
-        /// Whether it may be closed to make room: nobody loses an answer that he reads.
+        /// Whether it may be closed to make room: no client loses an answer that it reads.
         func canGo(at now: Duration) -> Bool {
             !phase.isAnswering || stalledSince.map { now - $0 >= ConnectionBook.patience } ?? false
         }
     }
 
-    /// How long a client that is well may read nothing.
+    /// How long a healthy client may read nothing.
     private static let patience = Duration.seconds(1)
 
     private let limits: HTTPLimits
@@ -77,7 +77,7 @@ struct ConnectionBook {
 
     var count: Int { connections.count }
 
-    /// A connection is to be opened.
+    /// Decides about a connection that is to be opened.
     mutating func open(from source: HTTPSource, at now: Duration) -> Admission {
         let own = bySource[source, default: 0]
         let remote = connections.count - bySource[.local, default: 0]
@@ -85,7 +85,7 @@ struct ConnectionBook {
         if own >= limits.connections(of: source) {
             leaving = oldest(at: now) { $0.source == source }
         } else if !source.isLocal, remote >= limits.connections {
-            // Whoever has most gives way, so that none needs more than its share to be heard.
+            // The source that has most connections gives way, so that no source needs more than its share to be heard.
             let most = connections.values.filter { !$0.source.isLocal && $0.canGo(at: now) }.map {
                 bySource[$0.source, default: 0]
             }
@@ -111,21 +111,21 @@ struct ConnectionBook {
         return .admitted(lastID, closing: closing)
     }
 
-    /// Of those that may go, the one that has done nothing for longest.
+    /// Among the connections that may go, the one that has done nothing for longest.
     private func oldest(at now: Duration, where fits: (Connection) -> Bool) -> ID? {
         connections.filter { $0.value.canGo(at: now) && fits($0.value) }.min { one, other in
             (one.value.since, one.key) < (other.value.since, other.key)
         }?.key
     }
 
-    /// A connection is closed. Harmless for one that is gone already.
+    /// Notes that a connection is closed. This is harmless for one that is gone already.
     mutating func close(_ id: ID) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         let rest = bySource[connection.source, default: 0] - 1
         bySource[connection.source] = rest > 0 ? rest : nil
     }
 
-    /// Something of a request came.
+    /// Notes that some bytes of a request came.
     mutating func received(_ id: ID, at now: Duration) {
         guard var connection = connections[id] else { return }
         if connection.phase == .idle { (connection.phase, connection.since) = (.receiving, now) }
@@ -134,7 +134,7 @@ struct ConnectionBook {
         connections[id] = connection
     }
 
-    /// A request that takes one of the places for answers is whole.
+    /// A request is whole, and takes one of the places for answers.
     ///
     /// - Returns: whether there is a place.
     mutating func answering(_ id: ID, at now: Duration) -> Bool {
@@ -147,18 +147,18 @@ struct ConnectionBook {
         return true
     }
 
-    /// What is said is written now: the answer of a request, a probe's, or a refusal.
+    /// Notes that an answer is written now: that of a request, a probe's, or a refusal.
     mutating func writing(_ id: ID, at now: Duration) {
         if let phase = connections[id]?.phase, !phase.isAnswering { move(id, to: .answering(counts: false), at: now) }
     }
 
-    /// The refusal of a wrong token is to wait.
+    /// Notes that the refusal of a wrong token is to wait.
     mutating func delay(_ id: ID, at now: Duration) { move(id, to: .delayed, at: now) }
 
-    /// The answer is written.
+    /// Notes that the answer is written.
     mutating func answered(_ id: ID, at now: Duration) { move(id, to: .idle, at: now) }
 
-    /// The node's side is closed; the client has to close its own.
+    /// Notes that the node's side is closed; the client has to close its own.
     mutating func closing(_ id: ID, at now: Duration) { move(id, to: .closing, at: now) }
 
     private mutating func move(_ id: ID, to phase: Phase, at now: Duration) {
@@ -167,7 +167,7 @@ struct ConnectionBook {
         connections[id] = connection
     }
 
-    /// The client reads nothing, or reads again.
+    /// Notes that the client reads nothing, or reads again.
     mutating func stalled(_ id: ID, _ isStalled: Bool, at now: Duration) {
         guard let since = connections[id]?.stalledSince else {
             if isStalled { connections[id]?.stalledSince = now }
@@ -184,13 +184,13 @@ struct ConnectionBook {
             case .receiving: connection.since + limits.receiveLimit
             case .idle: connection.since + limits.idleLimit
             case .closing: connection.since + limits.closeLimit
-            // Whatever comes next takes at least one of these.
+            // The next phase takes at least one of these times.
             case .answering, .delayed: now + min(limits.idleLimit, limits.receiveLimit)
             }
         return min(own, connection.stalledSince.map { $0 + limits.stallLimit } ?? own)
     }
 
-    /// Looks whether the time of a connection is up.
+    /// Checks whether the time of a connection is up.
     mutating func expire(_ id: ID, at now: Duration) -> Expiry {
         guard let connection = connections[id], let deadline = deadline(id, at: now) else { return .nothing }
         guard deadline <= now else { return .again(at: deadline) }

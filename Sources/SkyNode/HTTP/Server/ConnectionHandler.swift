@@ -55,7 +55,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func schedule(in time: Duration, _ context: ChannelHandlerContext) -> Scheduled<Void> {
-        // A moment later, so that the time is up when it is looked at.
+        // The timer ends a moment later, so that the time is up when it is checked.
         context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time) + .milliseconds(1)) { [self] in
             let (expiry, again) = connection.expire()
             switch expiry {
@@ -69,7 +69,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Said below HTTP, because there is no request that it could answer.
+    /// This is written below HTTP, because there is no request that it could answer.
     private static let late: String = {
         let body = #"{"error":"the request did not come in time"}"# + "\n"
         let head = [

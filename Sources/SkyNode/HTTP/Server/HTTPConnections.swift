@@ -15,14 +15,14 @@ final class HTTPConnections: Sendable {
     init(limits: HTTPLimits) { state = NIOLockedValueBox(State(book: ConnectionBook(limits: limits))) }
 
     var now: Duration { start.duration(to: .now) }
-    /// How many there are.
+    /// How many connections there are.
     var count: Int { state.withLockedValue { $0.book.count } }
-    /// Those that the node has ended, by why.
+    /// Connections that the node has ended, by reason.
     var counts: ConnectionBook.Counts { state.withLockedValue { $0.book.counts } }
 
     /// Counts a socket, and closes another one where there is no room.
     ///
-    /// - Returns: `nil` where it is refused; it is to be closed then.
+    /// - Returns: `nil` where the socket is refused; it is to be closed then.
     func open(_ channel: any Channel) -> HTTPConnection? {
         let source = HTTPSource(channel.remoteAddress)
         let (id, leaving) = state.withLockedValue { state -> (ConnectionBook.ID?, (any Channel)?) in
@@ -48,7 +48,7 @@ final class HTTPConnections: Sendable {
     }
 }
 
-/// One connection, as whoever answers its requests knows it.
+/// One connection, as the code that answers its requests knows it.
 final class HTTPConnection: Sendable {
     let id: ConnectionBook.ID
     let source: HTTPSource
@@ -60,16 +60,16 @@ final class HTTPConnection: Sendable {
         (self.id, self.source, self.all) = (id, source, all)
     }
 
-    /// Something of a request is there.
+    /// Notes that some bytes of a request are there.
     func received() { all.change { $0.received(id, at: $1) } }
 
     /// The request is whole and takes one of the places for answers. Returns whether there is one.
     func answering() -> Bool { all.change { $0.answering(id, at: $1) } }
 
-    /// What is said is written now.
+    /// Notes that an answer is written now.
     func writing() { all.change { $0.writing(id, at: $1) } }
 
-    /// The answer is written.
+    /// Notes that the answer is written.
     func answered() { all.change { $0.answered(id, at: $1) } }
 
     func stalled(_ isStalled: Bool) { all.change { $0.stalled(id, isStalled, at: $1) } }
@@ -81,10 +81,10 @@ final class HTTPConnection: Sendable {
         isClosed.open()
     }
 
-    /// In how long the connection is to be looked at; `nil` where it is known no longer.
+    /// The time until the connection is to be looked at; `nil` where it is no longer known.
     func timeLeft() -> Duration? { all.change { book, now in book.deadline(id, at: now).map { $0 - now } } }
 
-    /// Looks whether its time is up; if not, in how long to look again.
+    /// Checks whether the connection's time is up. If it is not, `again` is the time until the next check.
     func expire() -> (ConnectionBook.Expiry, again: Duration) {
         all.change { book, now in
             let expiry = book.expire(id, at: now)
@@ -93,7 +93,7 @@ final class HTTPConnection: Sendable {
         }
     }
 
-    /// Waits before the refusal of a wrong token is sent, as long as the client does. Its connection makes room for others
+    /// Waits before the refusal of a wrong token is sent, but no longer than the client waits. Its connection makes room for others
     /// meanwhile.
     func delay(_ time: Duration) async {
         all.change { $0.delay(id, at: $1) }

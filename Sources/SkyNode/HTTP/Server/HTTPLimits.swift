@@ -6,7 +6,7 @@ struct HTTPLimits: Sendable {
     var connectionsBySource = 48
     /// Connections at a time of this machine: a reserve that other machines cannot fill.
     var localConnections = 64
-    /// Requests at a time that a node is answering. Fewer than connections, so that a probe always finds a place.
+    /// Requests at a time that a node is answering. They are fewer than the connections, so that a probe always finds a place.
     var answers = 144
     /// The same for one other machine: 32 may follow jobs, and some ask.
     var answersBySource = 40
@@ -25,16 +25,16 @@ struct HTTPLimits: Sendable {
     /// How long the node may work on an answer that does not follow a job.
     var answerLimit = Duration.seconds(30)
 
-    /// Requests a second of one source, and at once.
+    /// How many requests a second one source may make, and how many at once.
     var requestRate = 100.0
     var requestBurst = 200.0
-    /// Wrong tokens a second of one source, and at once, until they are slowed. A monitor that was given the wrong file
-    /// asks four times a minute and goes on being told so.
+    /// How many wrong tokens a second one source may show, and how many at once, until they are slowed. A monitor that was given
+    /// the wrong file asks four times a minute and goes on being told so.
     var guessRate = 0.1
     var guessBurst = 10.0
     /// How long the refusal of a slowed guess waits, so that a source has one guess a second for each of its connections.
     var guessDelay = Duration.seconds(1)
-    /// Sources that are remembered.
+    /// How many sources are remembered.
     var sources = 1024
 
     func connections(of source: HTTPSource) -> Int { source.isLocal ? localConnections : connectionsBySource }

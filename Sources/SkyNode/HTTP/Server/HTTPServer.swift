@@ -10,17 +10,17 @@ import ServiceLifecycle
 import SkyCore
 import Transport
 
-/// The node's door for what speaks HTTP: probes, Prometheus, programs in other languages.
+/// The node's door for clients that speak HTTP: probes, Prometheus, programs in other languages.
 struct HTTPServer: Sendable {
     let address: NodeAddress
-    /// Whether somebody asked for it; otherwise a port that is taken is no trouble.
+    /// Whether somebody asked for it; otherwise a port that is taken is not an error.
     let isWanted: Bool
     let token: String?
     let hosts: HostNames
     let metrics: MetricsRegistry
     var limits = HTTPLimits()
 
-    /// As RFC 9110, section 5.6.7, has it: Sun, 06 Nov 1994 08:49:37 GMT.
+    /// A date in the form of RFC 9110, section 5.6.7: Sun, 06 Nov 1994 08:49:37 GMT.
     static func date(_ date: Date) -> String {
         let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -38,15 +38,15 @@ struct HTTPServer: Sendable {
 
     /// Answers HTTP on an address with `respond`.
     ///
-    /// - Parameter onRunning: hears where, once it is listened on.
+    /// - Parameter onRunning: is given the address, once the server listens on it.
     static func server(
         host: String, port: Int, _ connections: HTTPConnections, respond: @escaping WatchedChannel.Responder,
         onRunning: @escaping @Sendable (SocketAddress?) -> Void
     ) -> any Service {
-        // Hummingbird's own lines are for those who look for a fault of it.
+        // Hummingbird's own log lines are for people who look for a fault in it.
         let silent = Logger(label: "http") { _ in SwiftLogNoOpLogHandler() }
-        // Not hummingbird's `Application`, which wakes up every second to know the time. And without its limit of
-        // connections, which lets whoever has them keep everybody else out.
+        // This is not hummingbird's `Application`, which wakes up every second to know the time. Its limit of connections is not
+        // used either: it lets the clients that have the connections keep everybody else out.
         let channel = WatchedChannel(connections: connections) { request, connection in
             var response = await respond(request, connection)
             response.headers[.date] = HTTPServer.date(.now)
@@ -72,12 +72,12 @@ struct HTTPServer: Sendable {
             await api.respond(to: request, from: connection)
         } onRunning: { address in
             logger.info("http", metadata: ["address": "\(address.map { "\($0)" } ?? "?")"])
-            // Whoever asked for it hears where, since with port 0 nobody else knows.
+            // The person who asked for it is told the address, since with port 0 nobody else knows it.
             guard isWanted, let address = address.flatMap(NodeAddress.init) else { return }
             Console.output("skynode \(node.system.name) answers HTTP on \(address)")
         }
-        // Not a child, but owned and ended by this function: a child would hear of the shutdown and close the door at once, while
-        // the node still lets its tasks end and has /readyz say so.
+        // This is not a child task, but this function owns it and ends it. A child would hear of the shutdown and close the door at
+        // once, while the node still lets its tasks end and has /readyz say so.
         let serving = Task.detached { try await server.run() }
         do {
             try await withTaskCancellationHandler {

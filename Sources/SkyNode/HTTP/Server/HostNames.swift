@@ -3,14 +3,14 @@ import Transport
 
 /// The names under which a node answers HTTP.
 ///
-/// A page of the web can have its own name resolve to this machine (DNS rebinding), and its browser then takes the node for a
-/// part of the page; but the browser says the page's name in `Host`. Addresses are nobody's name and always fit.
+/// A page of the web can have its own name resolve to this machine (DNS rebinding), and the browser then takes the node for a part
+/// of the page. But the browser sends the page's name in `Host`. IP addresses are nobody's name and always fit.
 struct HostNames: Sendable {
     enum Verdict: Hashable {
         case accepted
-        /// There is none, there are several, or it is no `HOST[:PORT]` (RFC 9112, section 3.2).
+        /// There is no host, there are several, or it is not a `HOST[:PORT]` (RFC 9112, section 3.2).
         case malformed
-        /// Somebody else's name.
+        /// The name is somebody else's.
         case foreign(String)
     }
 
@@ -37,7 +37,7 @@ struct HostNames: Sendable {
         isName(name.hasPrefix("*.") ? String(name.dropFirst(2)) : name)
     }
 
-    /// - Parameter hosts: all that the request says, in `Host` or `:authority`.
+    /// - Parameter hosts: all hosts that the request names, in `Host` or `:authority`.
     func judge(_ hosts: [String]) -> Verdict {
         guard hosts.count == 1, let host = HostNames.host(hosts[0]) else { return .malformed }
         if IPAddress(host) != nil { return .accepted }
@@ -76,7 +76,7 @@ struct HostNames: Sendable {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
-    /// What the machine is called.
+    /// The machine's own name.
     static var machine: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }

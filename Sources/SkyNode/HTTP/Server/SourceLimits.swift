@@ -21,7 +21,7 @@ struct SourceLimits {
         use(source) { $0.requests.take(now: now) }
     }
 
-    /// A source gave a wrong token. Whether it may be told so at once, because that is rare.
+    /// Whether a source that gave a wrong token may be told so at once, because that is rare.
     mutating func takeGuess(_ source: HTTPSource, at now: Duration) -> Bool {
         use(source) { $0.guesses.take(now: now) }
     }

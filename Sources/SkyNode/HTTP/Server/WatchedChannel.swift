@@ -43,7 +43,7 @@ struct WatchedChannel: ServerChildChannel {
 
     private func http(_ connection: HTTPConnection) -> HTTP1Channel {
         HTTP1Channel { request, writer, channel in
-            // Of requests that came at once, the next one begins here.
+            // Where several requests came at once, the next one begins here.
             connection.received()
             let response = await respond(request, connection)
             connection.writing()

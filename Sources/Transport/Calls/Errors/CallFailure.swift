@@ -1,12 +1,12 @@
 package import NIOCore
 
-/// The value of a failure frame: what every caller understands, and for a declared error that error too.
+/// The value of a failure frame: a kind and a message, which every caller understands, and the error itself where it is declared.
 package struct CallFailure: Codable, Sendable {
     package var kind: RemoteError.Kind
     package var message: String
     /// Wire name of a declared error; `nil` for all others.
     package var error: String?
-    /// Its value encoding.
+    /// The value encoding of the declared error.
     package var value: ByteBuffer?
 
     init(kind: RemoteError.Kind, message: String, error: String? = nil, value: ByteBuffer? = nil) {
@@ -27,7 +27,7 @@ package struct CallFailure: Codable, Sendable {
             ?? CallFailure(kind: .failed, message: "the other side failed with an error that cannot be read")
     }
 
-    /// What the caller throws: a declared error as itself, every other by its words.
+    /// The error that the caller throws: a declared error as itself, any other with its kind and its message.
     func error(among declared: [DeclaredError]) -> any Error {
         if let error, let value, let type = declared.first(where: { $0.name == error }),
             let decoded = try? type.decode(value)
@@ -37,7 +37,7 @@ package struct CallFailure: Codable, Sendable {
         return RemoteError(kind, message)
     }
 
-    /// The body of a failure frame. A declared error too large to be carried is told by its words alone.
+    /// The body of a failure frame. A declared error that is too large to be carried is sent as its kind and its message alone.
     func encoded(limit: Int) -> ByteBuffer {
         if let body = try? WireCoder.encode(self), body.readableBytes <= limit { return body }
         return (try? WireCoder.encode(CallFailure(kind: kind, message: message))) ?? ByteBuffer()

@@ -30,7 +30,7 @@ public struct RemoteError: Error, Hashable, Codable, Sendable, CustomStringConve
         self.message = PrintableText.of(message)
     }
 
-    /// What a caller is told of an error that was not declared.
+    /// The form in which a caller gets an error that was not declared.
     init(describing error: any Error) {
         switch error {
         case let error as RemoteError: self = error

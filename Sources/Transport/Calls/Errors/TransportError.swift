@@ -17,7 +17,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case notRunning
     /// The answer could not be read, or holds values that no peer of good faith sends.
     case invalidReply(String)
-    /// No local actor of that name and type.
+    /// There is no local actor of that name and type.
     case noSuchActor(String)
 
     public var description: String {

@@ -10,8 +10,8 @@ final class InboundCall: Sendable {
     private let method: Method
     private let link: Link
     private let system: ClusterSystem
-    /// Taken by the first who asks: a call may run for long, and what was read from the socket must not be kept alive by
-    /// it.
+    /// The arguments, until the first who asks takes them: a call may run for a long time and must not keep alive the bytes that
+    /// were read from the socket.
     private let arguments: Mutex<CallDecoder?>
 
     init(
@@ -28,10 +28,10 @@ final class InboundCall: Sendable {
         arguments = Mutex(CallDecoder(request))
     }
 
-    /// Runs the method and answers. The answer has left for the outbox when it returns.
+    /// Runs the method and answers. The answer is in the outbox when this function returns.
     ///
-    /// Nothing follows the last `await`, here and wherever it leads: then the task ends on the actor, which goes on with
-    /// its next call at once. Otherwise the task would leave the actor first, and both would be queued again.
+    /// Nothing may follow the last `await`, neither here nor in the functions that it calls. Then the task ends on the actor, which
+    /// goes on with its next call at once. Otherwise the task would leave the actor first, and both would be queued again.
     func run() async { await method.run(self) }
 
     func takeArguments() throws -> CallDecoder {
@@ -40,19 +40,19 @@ final class InboundCall: Sendable {
     }
 
     func logStart() {
-        // By the table's name, never by the peer's text.
+        // The name comes from the table and never from the peer's text.
         system.logger.trace("called", metadata: ["peer": "\(link.peer.name)", "method": "\(method.name)"])
     }
 
     // MARK: - The answer
 
-    /// Whether so many answers wait to be read by the peer that `roomForAnswer` has to be awaited before the next.
-    /// Further results wait as values, not as bytes.
+    /// Whether so many answers wait to be read by the peer that `roomForAnswer` has to be awaited before the next answer. Meanwhile
+    /// further results wait as values, not as bytes.
     var hasToWait: Bool { link.answersAreMany }
 
     func roomForAnswer() async { await link.roomForAnswer() }
 
-    /// - Throws: what encoding it throws, but for its being too long, which is answered.
+    /// - Throws: the error of encoding the value. A value that is too long throws nothing: the peer is told so instead.
     func reply<Success: Codable & Sendable>(_ value: Success) throws {
         var frame = Frame(.reply, call: id, body: ByteBufferAllocator().buffer(capacity: 128))
         if let payload = WireCoder.payload(of: value) {
@@ -91,6 +91,6 @@ final class InboundCall: Sendable {
         link.fail(id, RemoteError(describing: error))
     }
 
-    /// The last that is to be said.
+    /// Reports the end of the call. This has to be the last step.
     func end() { link.inbound.finish(id) }
 }

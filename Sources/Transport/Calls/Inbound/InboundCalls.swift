@@ -1,7 +1,7 @@
 import DequeModule
 
-/// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel,
-/// a deadline or a lost link reaches them. Owns their tasks.
+/// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel, a deadline
+/// or a lost link reaches them. It owns their tasks.
 final class InboundCalls: Sendable {
     typealias Operation = @Sendable () async -> Void
 
@@ -19,7 +19,7 @@ final class InboundCalls: Sendable {
 
     private struct State: Sendable {
         var running: RunningCalls<Task<Void, Never>>
-        /// Calls with long arguments, and those behind them, by actor. A queue exists while a task works it off.
+        /// Calls with long arguments, and the calls behind them, by actor. A queue exists as long as a task works on it.
         var queues: [String: Deque<Waiting>] = [:]
         var waitingBytes = 0
         var intake = Intake.open
@@ -28,9 +28,9 @@ final class InboundCalls: Sendable {
     /// Which further calls are taken.
     private enum Intake: Sendable {
         case open
-        /// Any, but somebody waits for the last one to end.
+        /// All calls are taken, but somebody waits for the last one to end.
         case windingDown
-        /// None, and somebody may wait for the last one to end.
+        /// No call is taken, and somebody may wait for the last one to end.
         case closed
     }
 
@@ -40,7 +40,7 @@ final class InboundCalls: Sendable {
     private let state: BriefLock<State>
 
     /// - Parameters:
-    ///   - deadlines: told of every call's deadline.
+    ///   - deadlines: gets every call's deadline.
     ///   - changed: called when there is room again, and when a call has ended after `windDown`.
     init(
         limit: Int, epoch: ContinuousClock.Instant, deadlines: EarliestDeadline,
@@ -52,7 +52,7 @@ final class InboundCalls: Sendable {
         state = BriefLock(State(running: RunningCalls(limit: limit)))
     }
 
-    /// Whether a call may run. `nil` once the link has been retired.
+    /// Whether a call may run. The result is `nil` once the link has been retired.
     func admit(_ call: UInt64, remaining: Duration, unanswered: Int) -> RunningCalls<Task<Void, Never>>.Admission? {
         let deadline = epoch.duration(to: .now) + remaining
         deadlines.add(deadline)
@@ -61,10 +61,10 @@ final class InboundCalls: Sendable {
         }
     }
 
-    /// Starts an admitted call, behind those for the same actor that came before it. To be called on the event loop.
+    /// Starts an admitted call, behind those for the same actor that came before it. Call it on the event loop.
     ///
-    /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at:
-    /// that is what keeps the order. No method runs on the event loop itself. It ends with `finish`.
+    /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at. That keeps
+    /// the order. No method runs on the event loop itself. `operation` ends by calling `ended`.
     func start(_ call: UInt64, actor: String, size: Int, _ operation: @escaping Operation) {
         let waiting = Waiting(call: call, size: size, operation: operation)
         let (startsNow, startsQueue) = state.withLockedValue { state in
@@ -76,7 +76,7 @@ final class InboundCalls: Sendable {
         }
         if startsNow { begin(waiting) }
         if startsQueue {
-            // Owned by this object; ends with the queue.
+            // This object owns the task, which ends with the queue.
             Task { self.workOff(actor) }
         }
     }
@@ -87,9 +87,9 @@ final class InboundCalls: Sendable {
         cancelled?.cancel()
     }
 
-    /// Starts the calls of one actor's queue until it is empty. The first stays in the queue while it is started, so
-    /// that those that come in meanwhile get behind it. Whoever has emptied a queue must not look again: there may be
-    /// another one by then, which belongs to another task.
+    /// Starts the calls of one actor's queue until it is empty. The first call stays in the queue while it is started, so that
+    /// calls that come in meanwhile get behind it. The task that has emptied a queue must not look again: by then there may be
+    /// another queue, which belongs to another task.
     private func workOff(_ actor: String) {
         var next = state.withLockedValue { $0.queues[actor]?.first }
         while let started = next {
@@ -107,7 +107,7 @@ final class InboundCalls: Sendable {
         }
     }
 
-    /// To be said by every call that was started, when it has answered.
+    /// Every call that was started calls this when it has answered.
     func finish(_ call: UInt64) {
         // The link may wait for this.
         let isAwaited = state.withLockedValue { state in
@@ -146,7 +146,7 @@ final class InboundCalls: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// The link is to be closed when no call is left.
+    /// Notes that the link is to be closed when no call is left.
     ///
     /// - Parameter admitting: whether further ones may still run.
     func windDown(admitting: Bool) {

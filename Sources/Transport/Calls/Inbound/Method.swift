@@ -1,6 +1,6 @@
 /// One method of a distributed actor that peers may call.
 ///
-/// A class, because every call holds its method: one count of references and not one for each of its parts.
+/// It is a class because every call holds its method: that costs one reference count and not one for each of its parts.
 public final class Method: Sendable {
     let name: String
     let target: String
@@ -17,8 +17,8 @@ public final class Method: Sendable {
         self.init(name: name, target: target, body: RuntimeMethodBody(target: target))
     }
 
-    /// A method that is called as written. The runtime's way takes several times as long: it takes the mangled name
-    /// apart and looks up the types of the arguments and of the result each time.
+    /// A method that is called as written. The runtime's way takes several times as long, because it takes the mangled name apart
+    /// and looks up the types of the arguments and of the result each time.
     ///
     ///     Method("echo", "$s...") { (echo: isolated Echo, text: String) in echo.echo(text) }
     ///
@@ -26,7 +26,7 @@ public final class Method: Sendable {
     /// too long, have it return bytes that are ready.
     ///
     /// - Parameters:
-    ///   - name: on the wire.
+    ///   - name: the method's name on the wire.
     ///   - target: the compiler's name, by which this program's own calls are recognised.
     ///   - body: calls the method on the actor.
     public convenience init<Act: ClusterActor, each Argument: Codable & Sendable, Result: Codable & Sendable>(

@@ -2,7 +2,7 @@ import Distributed
 
 /// How a method is run for a peer.
 ///
-/// A class and not a closure, because a closure would have to be released after the call; see `InboundCall.run`.
+/// It is a class and not a closure, because a closure would have to be released after the call; see `InboundCall.run`.
 class MethodBody: @unchecked Sendable {
     /// Decodes the arguments, calls the method, answers, and ends the call.
     func run(_ call: InboundCall) async {
@@ -10,7 +10,7 @@ class MethodBody: @unchecked Sendable {
     }
 }
 
-/// Left to the runtime, which takes the mangled name apart and looks up the types at each call.
+/// The body of a method that is left to the runtime, which takes the mangled name apart and looks up the types at each call.
 final class RuntimeMethodBody: MethodBody, @unchecked Sendable {
     private let target: String
 
@@ -37,13 +37,13 @@ final class RuntimeMethodBody: MethodBody, @unchecked Sendable {
     }
 }
 
-/// Called as written.
+/// The body of a method that is called as it is written.
 final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendable, Result: Sendable>: MethodBody,
     @unchecked Sendable
 {
     private let body: @Sendable (isolated Act, repeat each Argument) async throws -> Result
     private let reply: @Sendable (InboundCall, Result) throws -> Void
-    /// Kept, because to make it takes memory each time.
+    /// The entry is kept because making it takes memory each time.
     private let entry = DirectCall<Act, Result>.entry
 
     init(
@@ -62,7 +62,7 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
             call.fail(error)
             return call.end()
         }
-        // Consumed, so that there is nothing to release behind it.
+        // The work is consumed, so that nothing has to be released after the call.
         await entry(unsafeDowncast(call.actor, to: Act.self), consume work, call)
     }
 
@@ -81,17 +81,17 @@ private struct DirectCall<Act: ClusterActor, Result: Sendable>: Sendable {
 
     typealias Entry = @Sendable (Act, consuming DirectCall, InboundCall) async -> Void
 
-    /// `perform` for an actor of which the compiler does not know that it is on this node: the directory has no others.
+    /// `perform` for an actor that the compiler does not know to be on this node. The directory holds only actors of this node.
     ///
-    /// The language has no such step but `whenLocal`, which leaves the actor again before it returns. `isolated` is
-    /// no part of how a function is called: one with such a parameter goes to its actor by itself when it begins. The
+    /// The language has only one such step, `whenLocal`, which leaves the actor again before it returns. `isolated` is not part of
+    /// the way in which a function is called: a function with such a parameter goes to its actor by itself when it begins. The
     /// standard library's `assumeIsolated` is made in the same way.
     static var entry: Entry {
         let isolated: @Sendable (isolated Act, consuming DirectCall, InboundCall) async -> Void = perform
         return unsafeBitCast(isolated, to: Entry.self)
     }
 
-    /// Everything up to the end of the call, on the actor.
+    /// Does everything up to the end of the call on the actor.
     @Sendable private static func perform(
         _ actor: isolated Act, _ work: consuming DirectCall, _ call: InboundCall
     ) async {
@@ -105,7 +105,8 @@ private struct DirectCall<Act: ClusterActor, Result: Sendable>: Sendable {
                 while call.hasToWait { await call.roomForAnswer() }
                 return call.reply(throwing: error)
             }
-            // Looked at again on the actor: many may have been told of the same room, and answer one after the other.
+            // The room is checked again on the actor: many calls may have been told of the same room, and they answer one after the
+            // other.
             while call.hasToWait { await call.roomForAnswer() }
             do {
                 try work.reply(call, result)

@@ -1,12 +1,12 @@
 import Base
 public import Distributed
 
-/// The methods of a distributed actor that peers may call: their names on the wire, and the compiler's names for
-/// them in this program; and the errors of theirs that arrive as themselves.
+/// The methods of a distributed actor that peers may call, with their names on the wire and the compiler's names for them in this
+/// program, and the errors of these methods that arrive as themselves.
 ///
-/// A peer's bytes choose among these and nothing else. The runtime itself does not check on Swift 6.3 that a target
-/// belongs to the actor it is run on; a foreign one reads foreign memory. It is also what keeps the wire stable: a
-/// renamed parameter changes the compiler's name, not the wire's.
+/// A peer's bytes choose among these methods and nothing else. The runtime itself does not check on Swift 6.3 that a target belongs
+/// to the actor that it is run on: a foreign target reads foreign memory. The table also keeps the wire stable: a renamed parameter
+/// changes the compiler's name, not the wire's.
 public struct MethodTable: Sendable {
     private let methods: [String: Method]
     private let names: [String: String]
@@ -21,7 +21,7 @@ public struct MethodTable: Sendable {
     }
 
     /// - Parameters:
-    ///   - methods: each with a wire name and a target of its own; of two with the same the first counts.
+    ///   - methods: each has a wire name and a target of its own; where two have the same one, the first counts.
     ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
     public init(_ methods: [Method], errors: [DeclaredError] = []) {
         self.errors = errors
@@ -45,7 +45,7 @@ public struct MethodTable: Sendable {
         return CallFailure(RemoteError(describing: error))
     }
 
-    /// What the caller throws.
+    /// The error that the caller throws for a failure.
     func error(for failure: CallFailure) -> any Error {
         failure.error(among: errors)
     }

@@ -1,11 +1,11 @@
 /// The calls of one peer that run on this side, as a value: how many at once, which of them are to be cancelled and
-/// when their time is over. `Handle` is whatever cancels one.
+/// when their time is over. `Handle` is what cancels one.
 package struct RunningCalls<Handle> {
     package enum Admission: Equatable {
         case run
-        /// The peer makes more calls than it was told: an error reply.
+        /// The peer makes more calls than it was told that it may: it gets an error as its reply.
         case busy
-        /// It makes far more, or one twice: not worth a reply.
+        /// The peer makes far more calls than that, or makes one call twice: it gets no reply.
         case abuse
     }
 
@@ -19,19 +19,19 @@ package struct RunningCalls<Handle> {
     private var entries: [UInt64: Entry] = [:]
     private var deadlines = DeadlineQueue()
 
-    /// - Parameter limit: calls at once; the peer was told.
+    /// - Parameter limit: how many calls run at once. The peer was told this number.
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// Calls that run and answers that wait, together: beyond it the peer is not worth a reply. An honest one never gets
+    /// The limit of calls that run and answers that wait, together. A peer beyond it gets no reply. An honest peer never gets
     /// there, because it makes no more calls than it was told before it has read answers.
     package static func unansweredLimit(_ limit: Int) -> Int { 4 * limit + 64 }
 
     package var count: Int { entries.count }
 
-    /// - Parameter unanswered: answers to this peer that wait to be written. They count against a second limit, so
-    ///   that calling without reading the answers ends somewhere.
+    /// - Parameter unanswered: answers to this peer that wait to be written. They count against a second limit, so that a peer
+    ///   cannot call for ever without reading the answers.
     package mutating func begin(_ call: UInt64, deadline: Duration, unanswered: Int) -> Admission {
         guard entries[call] == nil, entries.count + unanswered < Self.unansweredLimit(limit) else { return .abuse }
         // Cancelled calls still run here for a moment after the peer has made others in their place.
@@ -48,7 +48,7 @@ package struct RunningCalls<Handle> {
         return isCancelled ? handle : nil
     }
 
-    /// Gives what cancels the call, if it runs.
+    /// Returns the handle that cancels the call, if the call runs.
     package mutating func cancel(_ call: UInt64) -> Handle? {
         switch entries[call] {
         case .running(let handle): return handle
@@ -77,7 +77,7 @@ package struct RunningCalls<Handle> {
         deadlines.next { entries[$0] != nil }
     }
 
-    /// The link is gone: everything is to be cancelled.
+    /// Returns the handles that cancel all calls, because the link is gone.
     package mutating func cancelAll() -> [Handle] {
         entries.keys.compactMap { cancel($0) }
     }

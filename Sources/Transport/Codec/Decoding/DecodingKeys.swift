@@ -2,17 +2,17 @@
 /// only a dictionary or an error makes texts of them.
 struct DecodingKeys: ~Copyable {
     private var entries: [Entry] = []
-    /// Made when a scan of `entries` would be slower than hashing.
+    /// The table is made when a scan of `entries` would be slower than hashing.
     private var positions: [KeyBytes: Int] = [:]
 
     private struct Entry {
         let fingerprint: KeyFingerprint
         let range: WireRange
-        /// The last container that had the key, 0 for none: finds duplicates without hashing.
+        /// The last container that had the key, 0 for none. It finds duplicates without hashing.
         var container: UInt32 = 0
     }
 
-    /// Comparing each new key with so many takes a microsecond or two.
+    /// The longest table that is scanned. Comparing each new key with so many takes a microsecond or two.
     private static let scanLimit = 64
 
     var count: Int { entries.count }
@@ -44,7 +44,7 @@ struct DecodingKeys: ~Copyable {
         }
     }
 
-    /// Where `key` is.
+    /// The position of `key` in the table; `nil` where it is not there.
     func find(_ key: UnsafeRawBufferPointer, _ fingerprint: KeyFingerprint, in reader: WireReader) -> Int? {
         guard entries.count <= Self.scanLimit else { return positions[KeyBytes(bytes: key)] }
         for position in entries.indices where matches(position, key, fingerprint, in: reader) { return position }
@@ -63,7 +63,7 @@ struct DecodingKeys: ~Copyable {
         return reader.holds(key, at: entries[position].range)
     }
 
-    /// Notes that `container` has the key at `position`; false if it is known to.
+    /// Notes that `container` has the key at `position`. The result is false where that was noted already.
     @inline(__always)
     mutating func mark(_ position: Int, in container: UInt32) -> Bool {
         guard entries[position].container != container else { return false }

@@ -36,14 +36,14 @@ extension DecodingMessage: PooledSession {
 extension DecodingMessage {
     var reader: WireReader { state.pointee.reader }
 
-    /// A scalar.
+    /// Reads a scalar.
     @inline(__always)
     func read<Value: WirePrimitive>(_ type: Value.Type, from value: WireValue, at place: WirePlace) throws -> Value {
         guard let result = try Value.read(value, from: reader) else { throw mismatch(type, found: value, at: place) }
         return result
     }
 
-    /// A value of any type.
+    /// Decodes a value of any type.
     func decode<T: Decodable>(_ type: T.Type, from value: WireValue, at place: WirePlace) throws -> T {
         try reader.read(type, from: value, slice: { try slice($0) }) {
             try construct(type, from: WireDecoder(message: self, value: value, node: state.pointee.addNode(place)))
@@ -52,7 +52,7 @@ extension DecodingMessage {
 
     /// Lets `T` decode itself.
     func construct<T: Decodable>(_ type: T.Type, from decoder: WireDecoder) throws -> T {
-        // It would look for text.
+        // It would look for text if it decoded itself.
         if T.self == ByteBuffer.self { throw mismatch(type, found: decoder.value, at: place(of: decoder.node)) }
         try state.pointee.descend()
         defer { state.pointee.ascend() }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The bytes of a message being decoded, its key table, what has been opened, and what has been spent of the limits.
+/// The bytes of a message being decoded, its key table, what has been opened, and how much of the limits has been spent.
 struct DecodingState: ~Copyable {
     private(set) var reader = WireReader()
     private(set) var buffer: ByteBuffer?
@@ -8,12 +8,12 @@ struct DecodingState: ~Copyable {
     var keys = DecodingKeys()
     /// The keyed containers opened so far.
     var bodies: [KeyedBody] = []
-    /// How often one was opened, whether it was in order or not. Counts from 1.
+    /// How often a container was opened, whether it was in order or not. The count starts at 1.
     var openedCount: UInt32 = 0
     /// Where the fields of a large container are, by key.
     var fieldIndexes: [Int: [UInt32: UInt32]] = [:]
-    /// The nested values met so far, for coding paths and depths. Grows by one for a value that takes bytes. The
-    /// root, node 0, is not among them.
+    /// The nested values met so far, for coding paths and depths. The list grows by one for each value that takes bytes. The root,
+    /// node 0, is not among them.
     private var nodes: [PathNode] = []
     private var elementsLeft = 0
     private var recursion = 0
@@ -46,7 +46,7 @@ struct DecodingState: ~Copyable {
         keys.close()
     }
 
-    /// Makes ready for another message.
+    /// Makes the state ready for another message.
     mutating func clear() {
         keys.clear()
         bodies.removeAll(keepingCapacity: bodies.count <= Self.idleNodeCountMax)

@@ -23,13 +23,13 @@ struct KeyedField {
 }
 
 extension DecodingState {
-    /// Larger containers get an index of their fields when one is not where it is expected.
+    /// Larger containers get an index of their fields when a field is not where it is expected.
     private static let scanLimit = 16
 
     /// Opens the keyed container whose body is `range`, stepping over its fields once to count and check them. The
     /// result stands for it.
     mutating func openKeyed(_ range: WireRange, node: UInt32) throws -> UInt32 {
-        // A number of its own also for a container that turns out to be broken, should the type go on regardless.
+        // Even a container that turns out to be broken gets a number of its own, in case the type goes on regardless.
         openedCount &+= 1
         var count = 0
         var offset = range.lower
@@ -93,7 +93,7 @@ extension DecodingState {
         return try take(position, from: start, value: &offset, of: container)
     }
 
-    /// The value at `offset` as the field found last.
+    /// Takes the value at `offset` as the field found last.
     @inline(__always)
     private mutating func take(
         _ position: Int,

@@ -2,7 +2,7 @@
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let message: DecodingMessage
     private let node: UInt32
-    /// Stands for the container in the message's state.
+    /// The number that stands for the container in the message's state.
     private let container: UInt32
 
     init(_ value: WireValue, node: UInt32, in message: DecodingMessage) throws {
@@ -16,7 +16,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { message.codingPath(of: message.place(of: node)) }
 
-    // Neither can throw. Containers that a type has kept after the decode are empty.
+    // Neither of these two can throw. Containers that a type has kept after the decode are empty.
     var allKeys: [Key] {
         let texts = try? message.state.pointee.keys(of: container)
         return texts?.compactMap { Key(stringValue: $0) } ?? []
@@ -76,7 +76,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return WireDecoder(message: message, value: field.value, node: message.addNode(place))
     }
 
-    // Inlined, so that the code behind it is specialised for the value although `Key` is not known here.
+    // This is inlined, so that the code behind it is specialised for the value although `Key` is not known here.
     @inline(__always)
     private func read<Value: WirePrimitive>(_ type: Value.Type, _ key: Key) throws -> Value {
         let (value, place) = try find(key)

@@ -2,11 +2,11 @@ import FoundationEssentials
 import NIOCore
 
 extension WireReader {
-    /// `value` as a `T` if that is one of the types that the coder reads itself, the counterpart of `NativeValue`,
-    /// and if `value` is of its kind. Otherwise `construct` lets `T` decode itself: another type, an array of numbers
-    /// that the peer declares as something else, or a mismatch, which `T` will report.
+    /// Returns `value` as a `T` if `T` is one of the types that the coder reads itself, the counterpart of `NativeValue`, and if
+    /// `value` is of its kind. Otherwise `construct` lets `T` decode itself: it is another type, or an array of numbers that the
+    /// peer declares as something else, or there is a mismatch, which `T` will report.
     ///
-    /// No `Optional<T>` on the way: looking up its metadata takes longer than reading a number.
+    /// There is no `Optional<T>` on the way: looking up its metadata takes longer than reading a number.
     @inline(__always)
     func read<T>(
         _ type: T.Type,
@@ -33,7 +33,7 @@ extension WireReader {
         case .bytes(let range):
             if T.self == [UInt8].self { return exactly([UInt8](try self.slice(range))) }
             if T.self == ByteBuffer.self { return exactly(try slice(range)) }
-            // Copied: a `Data` writes to borrowed memory in place, and others read that as part of the message.
+            // This is a copy: a `Data` writes to borrowed memory in place, and others would read that as part of the message.
             if T.self == Data.self { return exactly(Data(try self.slice(range))) }
         case .packed(let range):
             return try readNumbers(type, range, orElse: construct)
@@ -46,7 +46,7 @@ extension WireReader {
         return try construct()
     }
 
-    /// - Parameter range: of the packed array; `nil` for one of nothing.
+    /// - Parameter range: the range of the packed array; `nil` for an empty one.
     private func readNumbers<T>(_ type: T.Type, _ range: WireRange?, orElse construct: () throws -> T) throws -> T {
         if T.self == [Double].self, let array = try numbers(Double.self, range) { return exactly(array) }
         if T.self == [Float].self, let array = try numbers(Float.self, range) { return exactly(array) }

@@ -10,7 +10,7 @@ package struct PeerText: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\"\(text)\"" }
 
     static func clean(_ text: String, limit: Int) -> String {
-        // Bounded before it is looked at: the text may be megabytes long.
+        // The text is cut before it is looked at: it may be megabytes long.
         var clean = ""
         for scalar in text.unicodeScalars.prefix(limit) {
             clean.unicodeScalars.append((" "..."~").contains(scalar) && scalar != "\"" ? scalar : "?")
@@ -34,7 +34,7 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    // The underlying error goes: nothing is known of its text.
+    // The underlying error is left out: nothing is known about its text.
     fileprivate var withCleanText: Self {
         Self(
             codingPath: codingPath.map { WireCodingKey(cleaning: $0) },

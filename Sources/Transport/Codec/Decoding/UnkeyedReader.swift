@@ -2,7 +2,7 @@
 struct UnkeyedReader: UnkeyedDecodingContainer {
     private let message: DecodingMessage
     private let node: UInt32
-    /// What all elements are, in a packed array.
+    /// The kind of all elements, in a packed array.
     private let kind: PackedKind?
     private let total: Int
     private let start: Int
@@ -40,7 +40,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { message.codingPath(of: message.place(of: node)) }
-    /// Never more than the bytes of the container, so a type may reserve that capacity.
+    /// The count is never more than the bytes of the container, so a type may reserve that capacity.
     var count: Int? { total }
     var isAtEnd: Bool { currentIndex >= total }
 

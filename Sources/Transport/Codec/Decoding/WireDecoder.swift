@@ -1,4 +1,4 @@
-/// The decoder of one value, which is also its single-value container. Twenty-four bytes: it fits in `any Decoder`
+/// The decoder of one value, which is also its single-value container. It has twenty-four bytes, so it fits in `any Decoder`
 /// without an allocation.
 struct WireDecoder: Decoder, SingleValueDecodingContainer {
     let message: DecodingMessage

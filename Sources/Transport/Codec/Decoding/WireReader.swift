@@ -49,8 +49,8 @@ struct WireReader {
         return value
     }
 
-    /// A length or count: a varint no greater than the bytes that are left before `end`. Whatever is counted takes
-    /// at least a byte, so a greater number can only be a lie, and nothing may be allocated by it.
+    /// A length or count: a varint no greater than the bytes that are left before `end`. Everything that is counted takes at least
+    /// a byte, so a greater number can only be false, and no memory may be allocated by it.
     @inline(__always)
     func length(at offset: inout Int, end: Int) throws(WireCodingError) -> Int {
         let start = offset
@@ -103,7 +103,7 @@ struct WireReader {
         guard range.count <= textLimit else { throw .limitExceeded("stringBytes", limit: textLimit) }
         let bytes = try slice(range)
         do {
-            // Four times as fast for short text as `String(validating:as:)`, which looks up generic metadata.
+            // This is four times as fast for short text as `String(validating:as:)`, which looks up generic metadata.
             return String(copying: try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span))
         } catch {
             throw .invalidUTF8(offset: range.lower)
@@ -121,7 +121,7 @@ extension WireReader {
         return value
     }
 
-    /// The value at `offset`, and `offset` moved behind it. Takes the same time for a container of any size.
+    /// Returns the value at `offset` and moves `offset` behind it. It takes the same time for a container of any size.
     func value(at offset: inout Int, end: Int) throws(WireCodingError) -> WireValue {
         let start = offset
         guard start < end else { throw .truncated(offset: start) }

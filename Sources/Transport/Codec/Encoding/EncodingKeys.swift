@@ -3,7 +3,7 @@ struct EncodingKeys: ~Copyable {
     /// The keys as they go on the wire, each behind its length.
     private(set) var bytes = TapeBytes()
     private var entries: [Entry] = []
-    /// Made when a scan of `entries` would be slower than hashing. Texts, because `bytes` moves as it grows.
+    /// The table is made when a scan of `entries` would be slower than hashing. It holds texts, because `bytes` moves as it grows.
     private var positions: [KeyText: Int] = [:]
     /// Where the last look-up ended: the fields of a type come in the same order every time, so the next key asked
     /// for is mostly the next one.
@@ -37,7 +37,7 @@ struct EncodingKeys: ~Copyable {
         return String(decoding: key(entries[position]), as: UTF8.self)
     }
 
-    /// Where `text` is; it is added if it is not there yet.
+    /// The position of `text`, which is added if it is not there yet.
     @inline(__always)
     mutating func position(of text: String) -> Int {
         last = text.withKeyBytes { key in

@@ -18,7 +18,7 @@ final class EncodingSession {
 }
 
 extension EncodingSession {
-    /// Writes any value where the current value of `node` goes: itself if it can, otherwise what the value does.
+    /// Writes any value where the current value of `node` goes. The session writes it itself if it can; otherwise the value does.
     func write<T: Encodable>(_ value: T, to node: UInt32, label: PathLabel) throws {
         if let native = NativeValue(value) { return try tape.pointee.write(native, to: node) }
         let child = try tape.pointee.addCheckedChild(of: node, label: label)

@@ -2,10 +2,10 @@ import NIOCore
 
 /// Everything an encoder has written, in the order of writing, and which container each piece belongs to.
 ///
-/// `Codable` lets a type write to several open containers in turn, while the format wants each container in one
-/// piece behind its length. So the bytes of all containers go to one buffer as they come, each stretch of them noted
-/// as a part of its container, and `assemble(into:)` puts the parts in order at the end: flat arrays, no tree, and
-/// every length is known before it is written.
+/// `Codable` lets a type write to several open containers in turn, while the format wants each container in one piece behind its
+/// length. So the bytes of all containers go to one buffer as they come, and each stretch of them is noted as a part of its
+/// container. `assemble(into:)` puts the parts in order at the end. So there are flat arrays and no tree, and every length is known
+/// before it is written.
 struct EncodingTape: ~Copyable {
     /// The value that is the message.
     static let root: UInt32 = 0
@@ -45,7 +45,7 @@ struct EncodingTape: ~Copyable {
     private static let idleByteCountMax = 16 * 1024
     private static let idleNodeCountMax = 256
 
-    /// Makes ready for another message.
+    /// Makes the tape ready for another message.
     mutating func clear() {
         bytes.clear(capacityMax: Self.idleByteCountMax)
         keys.clear(capacityMax: Self.idleByteCountMax)
@@ -74,14 +74,14 @@ extension EncodingTape {
         return child
     }
 
-    /// The same for a value that encodes itself, which may go on for ever.
+    /// Does the same for a value that encodes itself, which may go on for ever.
     mutating func addCheckedChild(of parent: UInt32, label: PathLabel) throws -> UInt32 {
         let child = addChild(of: parent, label: label)
         try check(child)
         return child
     }
 
-    /// Decides what `node` is. A type may ask for the same kind of container again, not for another.
+    /// Decides what `node` is. A type may ask for the same kind of container again, but not for another.
     mutating func settle(_ node: UInt32, as kind: TapeNode.Kind) {
         let found = nodes[Int(node)].kind
         if found == .undecided {
@@ -94,12 +94,12 @@ extension EncodingTape {
         }
     }
 
-    /// Throws what went wrong earlier, or when a child of `node` would be too deep: a cycle of classes has no end.
+    /// Throws an earlier failure, or an error where `node` is too deep: a cycle of classes has no end.
     mutating func check(_ node: UInt32) throws {
         if nodes[Int(node)].depth > WireCoder.depthLimit {
             fail(node, "Values nest deeper than \(WireCoder.depthLimit) containers")
         }
-        // Each of them is at least a byte of the message.
+        // Each node takes at least a byte of the message.
         if nodes.count > limit { exceed() }
         if let failure { throw failure }
     }
@@ -165,7 +165,7 @@ extension EncodingTape {
         if bytes.count > limit - asideByteCount { try refuse() }
     }
 
-    /// Writes text there.
+    /// Writes text in that place.
     mutating func write(_ text: String, to node: UInt32) throws {
         let count = text.utf8.count
         guard count <= limit - asideByteCount - bytes.count else { return try refuse() }
@@ -173,7 +173,7 @@ extension EncodingTape {
         bytes.appendString(text, byteCount: count)
     }
 
-    /// Writes bytes or numbers in bulk there.
+    /// Writes bytes, or numbers in bulk, in that place.
     mutating func write(_ payload: any WirePayload, to node: UInt32) throws {
         guard payload.byteCountMin <= limit - asideByteCount - bytes.count else { return try refuse() }
         let form = payload.form

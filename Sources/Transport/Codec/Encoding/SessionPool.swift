@@ -8,21 +8,22 @@ protocol PooledSession: AnyObject {
 
 /// Sessions that nobody uses.
 final class SessionPool<Session: PooledSession>: Sendable {
-    /// Unchecked, because sessions are not safe to share; only those without any other reference get in, so that
-    /// whoever takes one out has it alone.
+    /// It is unchecked, because sessions are not safe to share. Only sessions without any other reference get in, so that a caller
+    /// that takes one out has it alone.
     private struct Idle: @unchecked Sendable {
         let session: Session
     }
 
     private let idle = BriefLock<[Idle]>([])
 
-    /// More than the threads of most machines; there is one session to a thread at a time, and one for each value
-    /// that encodes another to bytes of its own.
+    /// How many idle sessions are kept: more than most machines have threads. There is one session to a thread at a time, and one
+    /// for each value that encodes another to bytes of its own.
     private static var capacity: Int { 64 }
 
     init() {}
 
-    // Inlined, because the pool is small and its callers are generic: not to know `Session` costs more than the pool.
+    // This is inlined, because the pool is small and its callers are generic: code that does not know `Session` costs more than the
+    // pool.
     @inline(__always)
     func take() -> Session {
         idle.withLockedValue { $0.popLast() }?.session ?? Session()

@@ -24,7 +24,7 @@ extension EncodingTape {
     /// that going backwards meets them first.
     private mutating func measure() -> Int {
         for node in nodes.indices.reversed() {
-            // It becomes an empty container, one more than a reader follows.
+            // An undecided node becomes an empty container, which may be one level more than a reader follows.
             if nodes[node].kind == .undecided { settle(UInt32(node), as: .keyed) }
             let count = Int(nodes[node].count)
             var size = count > 0 ? Varint.size(count) : 0

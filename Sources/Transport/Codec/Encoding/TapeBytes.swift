@@ -1,5 +1,5 @@
-/// Bytes that grow at the end: the only place of the encoder that writes beyond a pointer of its own. Not an array,
-/// which would check for each byte that nobody else has it.
+/// Bytes that grow at the end: the only place of the encoder that writes beyond a pointer of its own. It is not an array, which
+/// would check for each byte that nobody else has it.
 struct TapeBytes: ~Copyable, ByteSink {
     private var start: UnsafeMutableRawPointer
     private var capacity: Int
@@ -25,7 +25,7 @@ struct TapeBytes: ~Copyable, ByteSink {
         count += 1
     }
 
-    /// Room for all eight bytes is taken and then given back in part: one store whatever the width.
+    /// Room for all eight bytes is taken and then given back in part, so that there is one store whatever the width.
     @inline(__always)
     mutating func append(_ scalar: WireScalar) {
         reserve(WireScalar.byteCountMax)

@@ -1,5 +1,5 @@
-/// One value on the tape that is not a plain scalar of its parent: a container, or a type that has yet to say what
-/// it is. A message has fewer than 2^31 bytes, hence of these and their parts, so that 32 bits number them.
+/// One value on the tape that is not a plain scalar of its parent: a container, or a type that has yet to say what it is. A message
+/// has fewer than 2^31 bytes, and so fewer nodes and parts than that: 32 bits can number them.
 struct TapeNode {
     enum Kind: UInt8 {
         case undecided, single, keyed, unkeyed
@@ -7,7 +7,7 @@ struct TapeNode {
 
     let parent: UInt32
     let label: PathLabel
-    /// Containers around it.
+    /// The number of containers around it.
     let depth: UInt32
     var kind = Kind.undecided
     /// The parts of its body are a linked list in `EncodingTape.parts`.
@@ -17,7 +17,7 @@ struct TapeNode {
     var count: UInt32 = 0
     /// Bytes of the body, known at assembly.
     var size: UInt32 = 0
-    /// Bit n: the field with key n is written.
+    /// Bit n tells that the field with key n is written.
     var fields: UInt64 = 0
 
     static let root = TapeNode(parent: 0, label: .root, depth: 0)

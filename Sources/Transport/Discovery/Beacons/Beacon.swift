@@ -44,12 +44,12 @@ package struct Beacon: Equatable, Sendable {
     package var port: UInt16
     package var host: String
     package var name: String
-    /// Where the node can be reached, the best first. At most `placeLimit`, and none beside a host.
+    /// Where the node can be reached, the best first. There are at most `placeLimit`, and none beside a host.
     package var places: [Place]
 
     /// Largest datagram. It must never be cut into fragments, on any network.
     package static let sizeLimit = 512
-    /// Most places told of.
+    /// The most places in one beacon.
     package static let placeLimit = 8
     static let tagLength = 32
     static let magic: [UInt8] = [0x53, 0x4B, 0x59, 0x42]  // "SKYB"
@@ -71,7 +71,7 @@ package struct Beacon: Equatable, Sendable {
         self.places = host.isEmpty ? Array(places.prefix(Beacon.placeLimit)) : []
     }
 
-    /// All but the tag.
+    /// The datagram without its tag.
     package func encoded() -> ByteBuffer {
         var buffer = ByteBuffer(bytes: Beacon.magic)
         buffer.writeMultipleIntegers(Beacon.version, kind.rawValue)
@@ -141,7 +141,7 @@ package struct Beacon: Equatable, Sendable {
         return places
     }
 
-    /// Where the sender can be reached, the best first, given where the datagram came from; empty for one who only asks.
+    /// Where the sender can be reached, the best first, given where the datagram came from; empty for a sender that only asks.
     package func addresses(from source: SocketAddress) -> [NodeAddress] {
         guard port > 0 else { return [] }
         if !host.isEmpty { return [.hostPort(host: host, port: Int(port))] }
@@ -160,7 +160,7 @@ package struct Beacon: Equatable, Sendable {
     }
 }
 
-/// Which cluster a beacon belongs to: its name, and which key seals it. Nothing secret.
+/// Which cluster a beacon belongs to: its name, and which key seals it. Neither is secret.
 package struct ClusterMark: Hashable, Sendable {
     package var name: UInt64
     /// 0 where there is no key.

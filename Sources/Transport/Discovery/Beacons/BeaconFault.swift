@@ -1,8 +1,8 @@
 /// Why a datagram is dropped.
 package enum BeaconFault: Error, Hashable, Sendable {
-    /// No beacon at all.
+    /// It is not a beacon at all.
     case malformed
-    /// Longer than a beacon can be.
+    /// It is longer than a beacon can be.
     case oversized
     /// A beacon of another version of the program.
     case otherVersion(UInt8)
@@ -10,13 +10,13 @@ package enum BeaconFault: Error, Hashable, Sendable {
     case foreign(ClusterMark)
     /// It claims to be of this cluster, and was not sealed with its key.
     case forged
-    /// This node's own, come back.
+    /// It is this node's own beacon, which has come back.
     case own
-    /// Sent so many milliseconds before (or, negative, after) now that it does not count.
+    /// It was sent so many milliseconds before now (or after, where negative) that it does not count.
     case stale(milliseconds: Int64)
-    /// Not newer than one that was heard already.
+    /// It is not newer than one that was heard already.
     case replayed
-    /// More nodes than can be remembered.
+    /// There are more nodes than can be remembered.
     case crowded
 
     /// One word, for a metric.

@@ -1,9 +1,10 @@
-/// Drops beacons that were heard before or are too old, as a value. To be asked about authentic ones only: what it
-/// remembers is bounded, but a forger could fill it.
+/// Drops beacons that were heard before or are too old, as a value. Ask it about authentic beacons only: its memory is bounded, but
+/// a forger could fill it.
 package struct BeaconFilter {
-    /// Nodes remembered at once, commands that only ask among them.
+    /// How many nodes are remembered at once, including commands that only ask.
     package static let nodeLimit = 4096
-    /// Longest time that a beacon counts, in seconds, whatever it says: nodes say 30, and who says more takes up a place for longer.
+    /// The longest time that a beacon counts, in seconds, whatever it says. Nodes say 30; a sender that says more takes up a place
+    /// for longer.
     static let validityLimit: UInt16 = 300
 
     private struct Heard {

@@ -1,13 +1,13 @@
-/// What is worth a line about datagrams that were dropped, as a value: each trouble once a day, and never the datagram's own text
-/// unless it is authentic.
+/// Which datagrams that were dropped are worth a log line, as a value: each trouble is logged once a day, and a datagram's own text
+/// only if the datagram is authentic.
 ///
-/// Anybody can make up troubles. Whoever does gets few lines, and neither keeps another source's from being told nor a trouble of
-/// another kind; and after an hour there is room for new ones.
+/// Anybody can make up troubles. A source that does so gets few lines, and keeps back neither the troubles of another source nor
+/// troubles of another kind. After an hour there is room for new ones.
 struct BeaconNews {
-    /// Lines an hour about one source, and of one kind of trouble.
+    /// Log lines an hour about one source, and about one kind of trouble.
     static let sourceLimit = 2
     static let kindLimit = 4
-    /// How long a trouble that was told is not told again.
+    /// How long a trouble that was logged is not logged again.
     static let memory = Duration.seconds(86_400)
     private static let hour = Duration.seconds(3600)
 
@@ -16,9 +16,9 @@ struct BeaconNews {
         case clock(NodeID)
     }
 
-    /// When each was told: `kindLimit` of six kinds an hour, for a day.
+    /// When each trouble was logged: `kindLimit` of six kinds an hour, for a day.
     private var published: [Trouble: Duration] = [:]
-    /// Lines of this hour.
+    /// The number of lines in this hour.
     private var bySource: [String: Int] = [:]
     private var byKind: [String: Int] = [:]
     private var hourBegan = Duration.zero
@@ -29,7 +29,7 @@ struct BeaconNews {
     }
 
     /// - Parameters:
-    ///   - beacon: what was read, where the fault was found in one that could be opened.
+    ///   - beacon: the beacon that was read, where the fault was found in one that could be opened.
     ///   - source: the IP address that it came from.
     /// - Returns: what to log, if anything.
     mutating func line(_ fault: BeaconFault, beacon: Beacon?, from source: String, now: Duration) -> String? {

@@ -1,4 +1,4 @@
-/// One way for beacons out of this machine and into it: an interface, and the address of it that they come from.
+/// One way for beacons out of this machine and into it: an interface, and the address of the interface that they come from.
 package struct BeaconPath: Hashable, Sendable, CustomStringConvertible {
     package var interface: String
     /// The kernel's number for the interface.
@@ -7,27 +7,27 @@ package struct BeaconPath: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(address)%\(interface)" }
 
-    /// The paths to use, of the interfaces there are.
+    /// The paths to use, out of the given interfaces.
     ///
     /// - Parameters:
-    ///   - names: interfaces or addresses to use; empty follows `listening`.
-    ///   - listening: loopback leaves loopback alone, any other address the interface that has it, and a wildcard or
-    ///     `nil` every interface that does multicast.
+    ///   - names: interfaces or addresses to use; where this is empty, `listening` decides.
+    ///   - listening: loopback means loopback alone, any other address means the interface that has it, and a wildcard or `nil`
+    ///     means every interface that does multicast.
     static func plan(
         _ interfaces: [NetworkInterface], named names: [String], listening: NodeAddress?
     ) -> Set<BeaconPath> {
         if !names.isEmpty { return Set(names.flatMap { paths(named: $0, interfaces) }) }
         guard case .hostPort(let host, _) = listening, listening?.isWildcard == false else {
-            // `lo` among them, for the other nodes of this machine.
+            // `lo` is among them, for the other nodes of this machine.
             return Set(interfaces.filter { $0.hasMulticast || $0.isLoopback }.flatMap(paths))
         }
         if listening?.isLoopback == true { return Set(interfaces.filter(\.isLoopback).flatMap(paths)) }
         let own = paths(named: host, interfaces)
-        // Behind a name or an address of somebody else's, as with NAT, any may be the one.
+        // If the host is a name, or an address of another machine, as with NAT, any interface may be the right one.
         return own.isEmpty ? plan(interfaces, named: [], listening: nil) : Set(own)
     }
 
-    /// The first of `names` that is nowhere here.
+    /// The error for the first of `names` that is nowhere on this machine; `nil` where there is none.
     static func missing(_ names: [String], _ interfaces: [NetworkInterface]) -> NetworkInterfaceError? {
         names.first { paths(named: $0, interfaces).isEmpty }.map { name in
             NetworkInterfaceError(name: name, known: interfaces.map(\.name).sorted().joined(separator: ", "))
@@ -39,13 +39,14 @@ package struct BeaconPath: Hashable, Sendable, CustomStringConvertible {
         guard let address = IPAddress(name) else { return [] }
         return interfaces.filter { $0.addresses.contains(address) }
             .flatMap { interface in
-                // IPv6 multicast of link scope leaves from the link-local address whatever the node's own is.
+                // IPv6 multicast of link scope leaves from the link-local address, whatever the node's own address is.
                 paths(interface).filter { !address.isIPv4 || $0.address == address }
                     .filter { $0.address.isIPv4 == address.isIPv4 }
             }
     }
 
-    /// Over IPv4 one for each address, because each may be of another network; over IPv6 one for the interface.
+    /// The paths of an interface. Over IPv4 there is one for each address, because each may belong to another network; over IPv6
+    /// there is one for the interface.
     private static func paths(_ interface: NetworkInterface) -> [BeaconPath] {
         let ipv6 = interface.hasMulticast ? interface.addresses.first { !$0.isIPv4 && $0.isLinkLocal } : nil
         let sources = interface.addresses.filter(\.isIPv4) + [ipv6].compactMap(\.self)

@@ -1,4 +1,4 @@
-/// The addresses that a node's beacons tell of, as a value.
+/// The addresses that a node's beacons name, as a value.
 struct BeaconPlaces {
     private let addresses: [IPAddress]
     private let hearsIPv6: Bool
@@ -17,11 +17,11 @@ struct BeaconPlaces {
             .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// What to tell those who are heard on a path: the address they see first, where it takes connections; then the
-    /// others that they may have a way to.
+    /// The places in the beacons on a path. The first is the address that the receivers see, where it takes connections. Then come
+    /// the others that they may have a way to.
     func by(_ path: BeaconPath) -> [Beacon.Place] {
         let source: [Beacon.Place] = (path.address.isIPv4 ? hearsIPv4 : hearsIPv6) ? [.source] : []
-        // Who is heard on loopback is on this machine and needs no others.
+        // A receiver on loopback is on this machine and needs no other addresses.
         if path.address.isLoopback { return source }
         let others = hearsIPv4 ? addresses.filter { $0 != path.address }.map { Beacon.Place.address($0) } : []
         return Array((source + others).prefix(Beacon.placeLimit))

@@ -3,7 +3,7 @@
 package struct BeaconSchedule {
     package enum Event {
         case started
-        /// This node can be reached elsewhere than before, or by other ways.
+        /// This node can be reached at other addresses than before, or by other ways.
         case changed
         /// Somebody asked who is there.
         case solicited
@@ -17,16 +17,17 @@ package struct BeaconSchedule {
         package var pause: Duration
     }
 
-    /// Pauses after the first beacons.
+    /// The pauses after the first beacons.
     static let opening: [Duration] = [.milliseconds(100), .milliseconds(400)]
-    /// Usual pause, give or take a quarter, so that a hundred nodes switched on together do not beat in time.
+    /// The usual pause, give or take a quarter, so that a hundred nodes switched on together do not send at the same moments.
     static let interval = Duration.seconds(4)
-    /// With more nodes than these the pause grows with their number, to at most so many times the usual one.
+    /// With more nodes than the first of these numbers, the pause grows with their number. The second number bounds it: it is at
+    /// most so many times the usual pause.
     static let fullRateMembers = 16
     static let longestFactor = 4.0
     /// An answer waits a random part of this, so that the answers of many do not collide.
     static let answerSpread = Duration.milliseconds(20)
-    /// At most one answer in this time, however many ask: a flood of questions must not become a flood of answers.
+    /// There is at most one answer in this time, however many ask: a flood of questions must not become a flood of answers.
     static let answerInterval = Duration.milliseconds(100)
 
     private var sent = 0
@@ -39,13 +40,14 @@ package struct BeaconSchedule {
         self.generator = generator
     }
 
-    /// Usual pause of a node that knows so many. Every beacon wakes up every node.
+    /// The usual pause of a node that knows so many members. Every beacon wakes up every node.
     static func interval(members: Int) -> Duration {
         interval * min(max(1, Double(members) / Double(fullRateMembers)), longestFactor)
     }
 
-    /// Whether to answer a node that asks and has no link to this one. It has said where it is, and is dialled; of many,
-    /// some by chance answer, so that a thousand newcomers do not bring forth a million answers.
+    /// Whether to answer a node that asks and has no link to this one. It has said where it is, and is dialled in any case. Where
+    /// there are many nodes, only some of them answer, chosen by chance, so that a thousand newcomers do not cause a million
+    /// answers.
     package mutating func answersNewcomer(members: Int) -> Bool {
         members <= BeaconSchedule.fullRateMembers
             || Int.random(in: 0..<members, using: &generator) < BeaconSchedule.fullRateMembers
@@ -55,20 +57,20 @@ package struct BeaconSchedule {
     package mutating func handle(_ event: Event, now: Duration, members: Int = 0) -> Step {
         switch event {
         case .started, .changed:
-            // A way that is new has others on it who have not heard of this node, and of whom it has not heard.
+            // On a new path there are nodes that have not heard of this node, and that this node has not heard of.
             (sent, answers) = (1, false)
             lastSent = now
             return Step(send: .solicit, pause: BeaconSchedule.opening[0])
         case .due:
-            // Half of it after an answer: who asks may be in doubt about this node, and what has been heard of it keeps
-            // its link for so long only (`Liveness.vouched`).
+            // The pause is half as long after an answer: a node that asks may be in doubt about this node, and a beacon of this
+            // node keeps the link for a short time only (`Liveness.vouched`).
             let usual = BeaconSchedule.interval(members: members) * (answers ? 0.5 : 1)
             let pause =
                 sent < BeaconSchedule.opening.count
                 ? BeaconSchedule.opening[sent] : usual * Double.random(in: 0.75...1.25, using: &generator)
             sent += 1
             (lastSent, answers) = (now, false)
-            // The second goes out as a question too: the first may have been lost.
+            // The second beacon is a question too, because the first may have been lost.
             return Step(send: sent == 2 ? .solicit : .announce, pause: pause)
         case .solicited:
             answers = true

@@ -5,10 +5,10 @@ package import NIOCore
 
 /// Seals this cluster's beacons and opens those of others.
 ///
-/// Without a key everybody can seal: then the tag tells damage and nothing more. So it is under certificates of an own PKI, where
-/// there is no common secret either. What such beacons may bring about is bounded by `UnsealedBeacons`.
+/// Without a key everybody can seal, and the tag shows damage and nothing more. The same is true with certificates of an own PKI,
+/// where there is no common secret either. `UnsealedBeacons` bounds the effects of such beacons.
 package struct BeaconSeal: Sendable {
-    /// What this cluster's beacons carry.
+    /// The mark that this cluster's beacons carry.
     package let cluster: ClusterMark
     /// Whether nobody else can seal.
     var isSecret: Bool { cluster.key != 0 }
@@ -36,7 +36,7 @@ package struct BeaconSeal: Sendable {
         return bytes
     }
 
-    /// A datagram by which somebody who is no node asks who is there.
+    /// A datagram by which a sender that is not a node asks which nodes are there.
     func question(from node: NodeID, sequence: UInt64) -> ByteBuffer {
         seal(
             Beacon(
@@ -44,16 +44,16 @@ package struct BeaconSeal: Sendable {
                 validity: Discovery.validity, port: 0, name: "?"))
     }
 
-    /// Reads a datagram. What costs least is looked at first: anybody may send to the group.
+    /// Reads a datagram. The checks that cost least come first, because anybody may send to the group.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: the fault of the datagram.
     package func open(_ datagram: ByteBuffer) throws(BeaconFault) -> Beacon {
         guard datagram.readableBytes <= Beacon.sizeLimit else { throw .oversized }
         var body = datagram
         guard let head = body.getBytes(at: body.readerIndex, length: 5), Array(head.prefix(4)) == Beacon.magic
         else { throw .malformed }
         guard head[4] == Beacon.version else { throw .otherVersion(head[4]) }
-        // Behind magic, version and kind.
+        // The mark is behind magic, version and kind.
         guard
             let (name, key) = body.getMultipleIntegers(at: body.readerIndex + 6, as: (UInt64, UInt64).self),
             let content = body.readSlice(length: max(0, body.readableBytes - Beacon.tagLength)),

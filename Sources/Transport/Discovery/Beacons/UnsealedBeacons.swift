@@ -1,22 +1,22 @@
 import NIOCore
 
-/// What beacons may bring about that anybody could have sent, as a value: without a cluster key, or under certificates of an own
-/// PKI, nobody shares a secret to seal them with.
+/// Bounds the effects of beacons that anybody could have sent, as a value. Without a cluster key, or with certificates of an own
+/// PKI, the nodes share no secret to seal their beacons with.
 ///
-/// Such a beacon suggests no other address than the one it came from, and a source does not get more than a few: otherwise one
-/// datagram would have every node of a cluster dial whatever host and port it names.
+/// Such a beacon suggests only the address that it came from, and a source may suggest only a few. Otherwise one datagram could
+/// make every node of a cluster dial any host and port.
 struct UnsealedBeacons {
-    /// Beacons of one source that count at once, and in the long run by the second. A machine with thirty nodes sends eight a
-    /// second, and three times thirty when they are switched on together.
+    /// How many beacons of one source count at once, and how many count per second in the long run. A machine with thirty nodes
+    /// sends eight a second, and three times thirty when they are switched on together.
     static let burst = 128.0
     static let perSecond = 16.0
-    /// Ports of one source that are dialled: nodes on one machine.
+    /// How many ports of one source are dialled; these are nodes on one machine.
     static let portLimit = 32
-    /// Ports of services of the system (RFC 6335, section 6) are no node's.
+    /// The ports that may be a node's. Those of services of the system (RFC 6335, section 6) may not.
     static let ports = 1024...UInt16.max
     /// Shortest time between two suggestions of one address. It need not be dialled more often.
     static let suggestionPause = Duration.seconds(1)
-    /// Sources remembered at once: a local network has some hundred machines.
+    /// How many sources are remembered at once: a local network has some hundred machines.
     static let sourceLimit = 1024
     /// How long a source that is silent is remembered.
     static let memory = Duration.seconds(600)
@@ -24,13 +24,13 @@ struct UnsealedBeacons {
     private struct Source {
         var left = UnsealedBeacons.burst
         var lastHeard: Duration
-        /// When each was suggested last.
+        /// When each port was suggested last.
         var ports: [UInt16: Duration] = [:]
     }
 
     private var sources: [IPAddress: Source] = [:]
 
-    /// Whether a beacon counts at all. One from this machine does: its users may dial what they like without this node.
+    /// Whether a beacon counts at all. A beacon from this machine does: its users may dial what they like without this node.
     mutating func admits(_ address: SocketAddress, now: Duration) -> Bool {
         guard let address = IPAddress(address) else { return false }
         if address.isLoopback { return true }
@@ -66,7 +66,7 @@ struct UnsealedBeacons {
 }
 
 extension Beacon {
-    /// Where the datagram came from, with the port that it tells; `nil` where the sender takes no connections there.
+    /// The address that the datagram came from, with the port that it names; `nil` where the sender takes no connections there.
     func addressOfSource(_ source: SocketAddress) -> NodeAddress? {
         guard port > 0, let ip = IPAddress(source), let address = NodeAddress(source)?.with(port: Int(port)),
             !host.isEmpty || places.contains(.source) || places.contains(.address(ip)), address.isDialable

@@ -2,9 +2,9 @@ import Base
 import FoundationEssentials
 import NIOSSL
 
-/// The files of an own PKI, read and looked at.
+/// The files of an own PKI, read and checked.
 struct LoadedCertificates {
-    /// This node's certificate first.
+    /// The certificates, with this node's first.
     let chain: [NIOSSLCertificate]
     let privateKey: NIOSSLPrivateKey
     let trustRoots: [NIOSSLCertificate]

@@ -1,5 +1,5 @@
-/// What the other side speaks, guessed from the first bytes it sent. For telling the operator what is the matter;
-/// nothing is allowed or refused to anybody because of `skynet` or `http`.
+/// What the other side speaks, guessed from the first bytes that it sent. It serves to tell the operator what is the matter; nobody
+/// is allowed or refused anything because of `skynet` or `http`.
 package enum PeerProtocol: Hashable, Sendable {
     case tls
     case http
@@ -13,7 +13,7 @@ package enum PeerProtocol: Hashable, Sendable {
     package init(firstBytes bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(PeerProtocol.length))
         switch start.first {
-        // Content types of TLS records (RFC 8446, 5.1), of which a connection begins with a handshake or an alert.
+        // These are the content types of TLS records (RFC 8446, 5.1). A connection begins with a handshake or an alert.
         case 20, 21, 22, 23: self = .tls
         // A frame begins with its length in four bytes, and none is as long as 16 MiB.
         case 0: self = .skynet
@@ -23,7 +23,7 @@ package enum PeerProtocol: Hashable, Sendable {
         }
     }
 
-    /// For a side without TLS, which took these bytes for a frame: what they are in truth; `nil` where nobody knows.
+    /// For a side without TLS, which took these bytes for a frame: what the bytes really are; `nil` where that is not known.
     package var adviceWithoutTLS: String? {
         switch self {
         case .tls: "the other side speaks TLS; start this one with the cluster's key too (--cluster-key FILE)"

@@ -1,23 +1,23 @@
 import NIOCore
 
-/// Stands before the TLS handler and counts the raw bytes of a peer that has not said who it is: beyond a limit the
-/// connection is closed, and so it is at once where the first byte is not TLS.
+/// Stands before the TLS handler and counts the raw bytes of a peer that has not proved who it is. Beyond a limit the connection is
+/// closed. It is closed at once where the first byte is not TLS.
 ///
-/// What bounds what an unauthenticated peer makes this node hold, under 64 KiB in all (resident memory of a connection,
-/// measured with 400 at once: 24 KB silent, 30 KB after a hello, 58 KB at this limit):
+/// An unauthenticated peer makes this node hold less than 64 KiB in all (resident memory of a connection, measured with 400 at
+/// once: 24 KB silent, 30 KB after a hello, 58 KB at this limit). The bounds are these:
 /// - NIOSSLHandler allocates 32 KiB for plaintext and 16 KiB for its output when it is added. A peer that has not
 ///   finished the handshake makes it touch little of either.
 /// - BoringSSL keeps the record that is arriving (at most 16 KiB and 325 bytes) and the handshake message that it belongs
 ///   to (at most `max_cert_list`, 100 KiB, where certificates are awaited, else 16 KiB; NIOSSL offers no way to lower
 ///   it). Every byte of both came through here, so `limit` bounds them first.
-/// - The bytes that one read took from the socket are BoringSSL's before the next read.
+/// - The bytes that one read took from the socket are given to BoringSSL before the next read.
 /// - Frames exist only behind TLS; there `FrameLimits.handshake` holds until the hello is accepted.
 final class PreAuthenticationGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A node's whole part of a handshake has 2 KiB; with a chain of three RSA-4096 certificates of an own PKI, some 8.
+    /// A node's whole part of a handshake has 2 KiB; with a chain of three RSA-4096 certificates of an own PKI, it has some 8 KiB.
     static let limit = 16 * 1024
 
     private enum State {
@@ -35,13 +35,13 @@ final class PreAuthenticationGuard: ChannelInboundHandler {
         self.isClient = isClient
     }
 
-    /// The peer has proved who it is: whatever it sends from here on is for others to bound.
+    /// Notes that the peer has proved who it is. Others bound what it sends from here on.
     func peerIsAuthenticated() {
         if case .closed = state { return }
         state = .authenticated
     }
 
-    /// Ends the connection at once, without TLS's farewell, for which the peer's answer would be waited for.
+    /// Ends the connection at once, without TLS's farewell, which would wait for the peer's answer.
     func abort() {
         state = .closed
         context?.close(promise: nil)

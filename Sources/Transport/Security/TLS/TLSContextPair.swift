@@ -12,14 +12,14 @@ struct TLSContextPair: Sendable {
     let notBefore: Date
     let notAfter: Date
     var renewalDue: Date
-    /// The certificate as DER: tells a new one from the old.
+    /// The certificate as DER. It tells a new certificate from the old one.
     let certificateBytes: [UInt8]
 
-    /// What is spoken inside, for ALPN (RFC 7301): a server of something else that has a certificate of the same PKI is
-    /// told apart before the first frame. Its number is not the protocol's version, which the hellos settle inside.
+    /// The name of the protocol inside, for ALPN (RFC 7301). By it, a server of something else that has a certificate of the same
+    /// PKI is recognised before the first frame. Its number is not the protocol's version, which the hellos settle inside.
     static let applicationProtocol = "skynet/2"
 
-    /// `nil` where there is no TLS.
+    /// The result is `nil` where there is no TLS.
     init?(_ security: TransportSecurity, node: NodeID, now: Date) throws(SecurityError) {
         switch security {
         case .none:
@@ -44,7 +44,7 @@ struct TLSContextPair: Sendable {
                     chain: loaded.chain, privateKey: loaded.privateKey, trustRoots: loaded.trustRoots,
                     renewalDue: now + TLSContexts.retryPause)
             } catch {
-                // The parts were read, so what fails here is their fitting together.
+                // The parts could be read, so an error here means that they do not fit together.
                 throw SecurityError(
                     "\(PrintableText.of(files.privateKey)): not the private key of the certificate in "
                         + PrintableText.of(files.certificate))
@@ -74,11 +74,11 @@ struct TLSContextPair: Sendable {
 }
 
 extension TLSConfiguration {
-    /// What both sides of a link have in common.
+    /// The settings that both sides of a link have in common.
     fileprivate mutating func harden() {
         minimumTLSVersion = .tlsv13
         maximumTLSVersion = .tlsv13
-        // Who a node is stands in its certificate; under which name or address it was dialled says nothing. The chain is
+        // A node's identity is in its certificate; the name or address under which it was dialled says nothing. The chain is
         // verified, and a peer without a certificate is refused, on both sides.
         certificateVerification = .noHostnameVerification
         applicationProtocols = [TLSContextPair.applicationProtocol]

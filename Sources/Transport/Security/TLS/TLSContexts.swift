@@ -2,11 +2,11 @@ package import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOSSL
 
-/// What TLS connections are made from now: one context for dialling and one for being dialled, replaced as
-/// certificates are renewed. Connections that exist keep what they were made with.
+/// The contexts from which TLS connections are made: one for dialling and one for being dialled. They are replaced as certificates
+/// are renewed. Connections that exist keep the context that they were made with.
 ///
-/// May be used from any thread. Contexts are made here once and not per connection, because that costs a millisecond
-/// and file access, and connections are made on event loops.
+/// They may be used from any thread. Contexts are made here once and not per connection, because that costs a millisecond and file
+/// access, and connections are made on event loops.
 package final class TLSContexts: Sendable {
     private let security: TransportSecurity
     private let node: NodeID
@@ -15,7 +15,7 @@ package final class TLSContexts: Sendable {
     /// How soon a renewal that failed is tried again; also how often the files of an own PKI are read.
     package static let retryPause: TimeInterval = 3600
 
-    /// `nil` where there is no TLS.
+    /// The result is `nil` where there is no TLS.
     ///
     /// - Throws: `SecurityError` where the key or the files are of no use.
     package init?(_ security: TransportSecurity, node: NodeID, now: Date) throws(SecurityError) {
@@ -41,12 +41,12 @@ package final class TLSContexts: Sendable {
     /// When `renewIfDue` does something next.
     package var renewalDue: Date { current.withLockedValue { $0.renewalDue } }
 
-    /// Replaces the certificate if it is time; ask every few minutes. Blocks for files and a millisecond of
-    /// arithmetic, so not on an event loop.
+    /// Replaces the certificate if it is time; call it every few minutes. It blocks for files and a millisecond of arithmetic, so
+    /// do not call it on an event loop.
     ///
     /// - Returns: whether there is a new certificate.
-    /// - Throws: `SecurityError` where there is none though there should be. What was in use stays in use, and the next
-    ///   try is due after `retryPause`.
+    /// - Throws: `SecurityError` where there is no new certificate though there should be one. The old one stays in use, and the
+    ///   next attempt is due after `retryPause`.
     package func renewIfDue(now: Date) throws(SecurityError) -> Bool {
         guard current.withLockedValue({ now >= $0.renewalDue || now < $0.notBefore }) else { return false }
         return try renew(now: now)

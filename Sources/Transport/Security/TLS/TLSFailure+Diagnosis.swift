@@ -2,11 +2,11 @@ import Base
 import FoundationEssentials
 import NIOSSL
 
-/// From NIOSSL's errors to the operator's words.
+/// Turns NIOSSL's errors into the operator's words.
 extension TLSFailure {
     /// - Parameters:
-    ///   - peer: the certificate that the peer showed, as far as the handshake came.
-    ///   - now: what its validity is compared with, as BoringSSL did.
+    ///   - peer: the certificate that the peer showed, if the handshake came so far.
+    ///   - now: the time that its validity is compared with, as BoringSSL did.
     init(_ error: any Error, peer: NIOSSLCertificate?, now: Date) {
         switch error {
         case let failure as TLSFailure: self = failure
@@ -32,7 +32,7 @@ extension TLSFailure {
             self = .closedDuringHandshake
             return
         }
-        // BoringSSL's reasons can be told by their names alone: NIOSSL keeps the numbers to itself.
+        // BoringSSL's reasons can be recognised by their names only: NIOSSL keeps the numbers to itself.
         let text = stack.map(\.description).joined(separator: " ")
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             self = TLSFailure.verdict(on: peer, now)
@@ -44,10 +44,10 @@ extension TLSFailure {
         }
     }
 
-    /// `TLSV1_ALERT_...` and `SSLV3_ALERT_...` are what the peer said, the rest what was found here.
+    /// The reasons with `TLSV1_ALERT_...` and `SSLV3_ALERT_...` are what the peer said; the others were found here.
     private static let reasons: [(String, TLSFailure)] = [
         ("ALERT_UNKNOWN_CA", .notTrustedByPeer),
-        // The signature of a certificate does not fit: an authority of the same name with another key.
+        // The signature of a certificate does not fit: there is an authority of the same name with another key.
         ("ALERT_DECRYPT_ERROR", .notTrustedByPeer),
         ("ALERT_CERTIFICATE_EXPIRED", .outOfDateForPeer),
         ("ALERT_BAD_CERTIFICATE", .badCertificateForPeer),
@@ -60,7 +60,7 @@ extension TLSFailure {
         ("NO_APPLICATION_PROTOCOL", .otherApplication),
         ("HTTP_REQUEST", .notTLS(.http)),
         ("WRONG_VERSION_NUMBER", .notTLS(.unknown)),
-        // Sent by a node of ours to a peer that begins without TLS, or by others to a hello they cannot agree with.
+        // A node of ours sends this to a peer that begins without TLS; others send it after a hello that they cannot agree with.
         ("ALERT_HANDSHAKE_FAILURE", .oldVersion),
     ]
 

@@ -4,23 +4,23 @@ package import FoundationEssentials
 package enum TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The peer's certificate was issued by an authority that is not trusted here.
     case otherAuthority
-    /// The peer says the same of ours.
+    /// The peer says the same about this node's certificate.
     case notTrustedByPeer
     case expired(Date)
     case notYetValid(Date)
-    /// The peer says that ours is one or the other.
+    /// The peer says that this node's certificate is one or the other.
     case outOfDateForPeer
     case noCertificate
-    /// A certificate that is not allowed for this use, or revoked, or damaged.
+    /// The peer's certificate is not allowed for this use, or revoked, or damaged.
     case badCertificate
-    /// The peer says so of ours.
+    /// The peer says so about this node's certificate.
     case badCertificateForPeer
     /// Under a cluster key every certificate names its node.
     case noIdentity
     case notTLS(PeerProtocol)
-    /// TLS, but none that is spoken here: older than 1.3.
+    /// The peer speaks TLS, but no version that is spoken here: it is older than 1.3.
     case oldVersion
-    /// TLS 1.3, but something else inside.
+    /// The peer speaks TLS 1.3, but something else inside.
     case otherApplication
     case tooMuchUnauthenticated
     case timedOut

@@ -6,8 +6,8 @@ import NIOTLS
 /// Stands behind the TLS handler and lets the connection become active for the handlers after it only when the peer
 /// has proved who it is. They never see a connection that is not secure, and see plaintext.
 ///
-/// Fires `AuthenticatedPeer` as a user event just before `channelActive`, and turns every error of TLS into a
-/// `TLSFailure`, the first of which counts.
+/// It fires `AuthenticatedPeer` as a user event just before `channelActive`. It turns every error of TLS into a `TLSFailure`, and
+/// only the first one counts.
 final class TLSGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -83,7 +83,7 @@ final class TLSGate: ChannelInboundHandler {
         case (.failed, _):
             return
         case (.open, is IOError):
-            // The network's own trouble is no matter of TLS.
+            // An error of the network does not concern TLS.
             context.fireErrorCaught(error)
         case (_, is IOError):
             fail(.closedDuringHandshake, context)
