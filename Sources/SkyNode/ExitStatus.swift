@@ -1,4 +1,4 @@
-/// The exit code that the shell gets (DESIGN: exit codes).
+/// The exit code that the shell gets.
 enum ExitStatus: Int32, Comparable {
     case done = 0
     /// Done, but some tasks failed.

@@ -48,7 +48,7 @@ public struct ClusterSettings: Sendable {
     /// What this node takes from each peer.
     public var limits = LinkLimits()
     /// How many connections at once may have an unfinished handshake. A hundred nodes that start together fit; where there are more
-    /// connections, the oldest give way.
+    /// connections, the oldest of the address with most of them gives way.
     public var pendingConnections = 256
     public var logger = Logger(label: "skynet.transport")
     /// Where counters and timers go; `nil` takes the process's own backend (`MetricsSystem`).
