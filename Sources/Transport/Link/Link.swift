@@ -479,18 +479,20 @@ package final class Link: Sendable {
         channel.flush()
     }
 
-    /// Takes the next step of a link that is to be closed. Call it before the waiting frames are written, and again after that.
+    /// Takes the next step of a link that is to be closed. Call it before the waiting frames are written, and again after that,
+    /// until there is no step.
     ///
-    /// - Returns: whether the connection is to be closed now, once all that was written has left. It is `true` only once.
-    func settle() -> Bool {
-        guard isSettling.load(ordering: .relaxed) else { return false }
+    /// - Returns: the step. A frame to be sent is in the outbox already; the connection is to be closed once all that was written
+    ///   has left, which is said once.
+    func settle() -> LinkLife.Action? {
+        guard isSettling.load(ordering: .relaxed) else { return nil }
         // This is read first: a call that has ended has put its answer into the outbox before.
         let served = inbound.count
         return state.withLockedValue { state in
             let next = state.life.settle(
                 made: state.calls.count, served: served, hasUnwritten: !state.outbox.isEmpty)
             act(next, &state)
-            return next == .close
+            return next
         }
     }
 

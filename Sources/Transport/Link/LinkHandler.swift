@@ -22,8 +22,10 @@ final class LinkHandler: ChannelDuplexHandler {
         case connecting
         case handshaking(Handshake)
         case linked(Link)
-        /// The connection is about to be closed for a reason. Nothing that the peer still sends counts. TLS may hold up the end.
-        case failing(HandshakeFailure, Link?)
+        /// There will be no link, for this reason. The connection closes when what was written has left.
+        case failing(HandshakeFailure)
+        /// The connection has ended, or is about to: TLS may hold up the close for a moment. Nothing that the peer still sends
+        /// counts.
         case closed
     }
 
@@ -61,11 +63,7 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// The link, from the end of the handshake to that of the connection.
     private var link: Link? {
-        switch stage {
-        case .linked(let link): link
-        case .failing(_, let link): link
-        case .connecting, .handshaking, .closed: nil
-        }
+        if case .linked(let link) = stage { link } else { nil }
     }
 
     // MARK: - Life of the channel
@@ -107,15 +105,16 @@ final class LinkHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Tells everybody who waits; only the first call does something.
+    /// Tells everybody who waits; only the first call does something. Of a link that fails it comes before the close, because TLS
+    /// holds that up for the peer's farewell, and no calls may be made on the link meanwhile.
     private func end() {
         let last = stage
         stage = .closed
         switch last {
         case .connecting, .handshaking:
             endWithoutLink(.broken("the connection was closed before the handshake was done"))
-        case .failing(let failure, nil): endWithoutLink(failure)
-        case .linked(let link), .failing(_, .some(let link)):
+        case .failing(let failure): endWithoutLink(failure)
+        case .linked(let link):
             watch.cancel()
             deadlineTimer?.task.cancel()
             link.end()
@@ -136,8 +135,8 @@ final class LinkHandler: ChannelDuplexHandler {
             if !dialled, let error = error as? TLSFailure {
                 report(.refused(reason: String(describing: error)), context)
             }
-            stage = .failing(.broken(String(describing: error)), nil)
-        case .linked(let link): stage = .failing(.broken(String(describing: error)), link)
+            stage = .failing(.broken(String(describing: error)))
+        case .linked: end()
         case .failing, .closed: break
         }
         environment.logger.debug("connection failed", metadata: ["error": "\(error)"])
@@ -185,7 +184,7 @@ final class LinkHandler: ChannelDuplexHandler {
         let reason = advice ?? String(describing: error)
         // The side that dialled learns of it by the failure, and reports that.
         if link != nil || !dialled { report(.broken(reason: reason), context) }
-        stage = .failing(.broken(reason), link)
+        if link == nil { stage = .failing(.broken(reason)) } else { end() }
         context.close(promise: nil)
     }
 
@@ -222,7 +221,7 @@ final class LinkHandler: ChannelDuplexHandler {
             owner.report(.draining(flag != 0), of: link)
         case .refusal:
             // The side that dialled has found another link to us meanwhile and keeps that one.
-            stage = .failing(.broken("refused after all"), link)
+            end()
             context.close(promise: nil)
         case .hello: throw HandshakeFailure.broken("a second hello on one connection")
         }
@@ -271,7 +270,9 @@ final class LinkHandler: ChannelDuplexHandler {
             do {
                 let actions = try handshake.handle(event)
                 stage = .handshaking(handshake)
-                for action in actions { try carryOut(action, handshake.own, context) }
+                for action in actions {
+                    guard try carryOut(action, handshake.own, context) else { break }
+                }
             } catch {
                 refuse(.broken(String(describing: error)), context)
             }
@@ -279,20 +280,23 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    private func carryOut(_ action: Handshake.Action, _ hello: Hello, _ context: ChannelHandlerContext) throws {
-        switch stage {
-        // The link was not admitted, so the peer must not take this side's hello for a yes.
-        case .failing, .closed: return
-        case .connecting, .handshaking, .linked: break
-        }
+    /// - Returns: whether the next action is to be carried out, too.
+    private func carryOut(
+        _ action: Handshake.Action, _ hello: Hello, _ context: ChannelHandlerContext
+    ) throws -> Bool {
         switch action {
         case .send(let frame): writeAlone(frame, context)
         case .establish(let peer, let version):
-            guard let refusal = establish(peer, version, hello, context) else { return }
+            guard let refusal = establish(peer, version, hello, context) else { return true }
+            // First, because the write may end the connection.
+            stage = .failing(.refused(refusal))
             writeAlone(try Handshake.frame(refusal), context)
             refuse(.refused(refusal), context)
+            // The peer must not take this side's hello for a yes.
+            return false
         case .close(let reason): refuse(reason, context)
         }
+        return true
     }
 
     /// - Returns: why the link is not wanted after all. In that case the bytes that the peer has sent behind its hello are not
@@ -319,7 +323,8 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// Ends the handshake without a link, for a reason that the peer may have been told.
     private func refuse(_ reason: HandshakeFailure, _ context: ChannelHandlerContext) {
-        stage = .failing(reason, nil)
+        if case .closed = stage { return }
+        stage = .failing(reason)
         switch reason {
         case .refused(let refusal) where refusal.reason != .duplicate && refusal.reason != .itself:
             report(.refused(reason: refusal.text), context)
@@ -386,12 +391,11 @@ final class LinkHandler: ChannelDuplexHandler {
         armWatch(context)
         switch action {
         case .ping, .suspect, .insist:
+            if action != .ping { owner.report(.suspected, of: link) }
             watch.noteQuestion(now: now)
             link.send(Frame(.ping))
-            if action != .ping { owner.report(.suspected, of: link) }
         case .lost:
             environment.logger.info("no sign of life, closing the link", metadata: ["peer": "\(link.peer.name)"])
-            // This comes before the close, because TLS holds up the close while it waits for the farewell of a silent peer.
             end()
             context.close(promise: nil)
         case nil:
@@ -429,29 +433,38 @@ final class LinkHandler: ChannelDuplexHandler {
         isPumping = true
         defer { isPumping = false }
         if inflow.hasUngranted, !link.inbound.isFull, let grant = inflow.grant() { link.grant(grant) }
-        var isOver = link.settle()
+        var step = link.settle()
         if watch.liveness.isIdle, link.carriesWork {
             // From now on it matters more whether the peer lives.
             watch.liveness.take(.working, now: environment.now())
             armWatch(context)
         }
-        while context.channel.isWritable {
-            let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
-            if count == 0 { break }
-            environment.metrics.wrote(bytes: count)
-            // Each batch is flushed, because TLS takes everything that is written before a flush. This loop sees what the flush
-            // changes: while it runs, further calls of this method return at once.
-            context.flush()
+        write(from: link, context)
+        while step != .close {
+            step = link.settle()
+            guard case .send = step else { break }
+            write(from: link, context)
         }
         armDeadline(context)
         if !context.channel.isWritable, link.queuedControlFrames > FrameLimits.controlFrames {
             // The peer asks and does not read. This node's memory is not its buffer.
             report(.unread, context)
-            stage = .failing(.broken("the peer does not read"), link)
-            return context.close(promise: nil)
+            end()
+            context.close(promise: nil)
+        } else if step == .close {
+            closeAfterWrites(context)
         }
-        isOver = isOver || link.settle()
-        if isOver { closeAfterWrites(context) }
+    }
+
+    private func write(from link: Link, _ context: ChannelHandlerContext) {
+        while context.channel.isWritable {
+            let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
+            if count == 0 { break }
+            environment.metrics.wrote(bytes: count)
+            // Each batch is flushed, because TLS takes everything that is written before a flush. This loop sees what the flush
+            // changes: while it runs, further calls of `pump` return at once.
+            context.flush()
+        }
     }
 
     // MARK: - Deadlines

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Transport
 
-/// A `LinkHandler` without a socket and without a node, in a time of its own: what it would write is read here, frame by frame.
+/// A `LinkHandler` without a socket and without a node, in a time of its own: what it would write is read here, frame by frame. The
+/// deadlines of calls are not in that time: `Link` takes them from the machine's clock.
 final class LinkBench {
     /// A node that notes what it is told.
     final class Owner: LinkOwner {
@@ -77,17 +78,26 @@ final class LinkBench {
         }
     }
 
+    /// Tells nobody behind it that the connection is up.
+    private final class EndlessEncryption: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        func channelActive(context: ChannelHandlerContext) {}
+    }
+
     let channel = EmbeddedChannel()
     let owner: Owner
     let established: EventLoopFuture<Link>?
     private var decoder = FrameDecoder(limit: FrameLimits.data)
     /// The peer's side of the handshake.
     private let peer: Hello
-    private let dialled: Bool
 
-    /// - Parameter closesSlowly: what holds up the end of the connection.
-    init(dialled: Bool, limits: LinkLimits = LinkLimits(), closesSlowly: SlowClose? = nil) throws {
-        self.dialled = dialled
+    /// - Parameters:
+    ///   - closesSlowly: what holds up the end of the connection.
+    ///   - becomesSecure: false for an encryption that is never there.
+    init(
+        dialled: Bool, limits: LinkLimits = LinkLimits(), closesSlowly: SlowClose? = nil, becomesSecure: Bool = true
+    ) throws {
         owner = Owner(LinkBench.hello(1, limits: limits))
         peer = LinkBench.hello(2)
         let promise = dialled ? channel.eventLoop.makePromise(of: Link.self) : nil
@@ -97,6 +107,7 @@ final class LinkBench {
             epoch: .now, now: { .nanoseconds(Int64(clamping: loop.now.uptimeNanoseconds)) }, timeOfDay: { 0 },
             limits: limits, silenceLimit: .seconds(3), metrics: TransportMetrics(NOOPMetricsHandler.instance),
             logger: Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() }))
+        if !becomesSecure { try channel.pipeline.syncOperations.addHandler(EndlessEncryption()) }
         if let closesSlowly { try channel.pipeline.syncOperations.addHandler(closesSlowly) }
         try channel.pipeline.syncOperations.addHandler(
             LinkHandler(owner: owner, environment: environment, dialled: dialled, established: promise))

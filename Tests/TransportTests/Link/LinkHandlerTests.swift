@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -100,6 +101,14 @@ import Testing
         }
     }
 
+    @Test func `an encryption that takes for ever is given up with the handshake`() throws {
+        let bench = try LinkBench(dialled: true, becomesSecure: false)
+        bench.pass(LinkHandler.handshakeLimit + LinkHandler.connectLimit)
+        #expect(bench.isClosed)
+        #expect(throws: HandshakeFailure.timedOut) { try #require(bench.established).wait() }
+        #expect(try bench.written() == [], "no hello leaves before that")
+    }
+
     // MARK: - A link's frames
 
     @Test func `what makes no sense ends the link, once`() throws {
@@ -123,12 +132,23 @@ import Testing
         #expect(end.isAsked)
         try bench.receive(Frame(.call, call: 3))
         #expect(bench.notes.calls == [1])
-        #expect(bench.notes.news == [], "the connection is still there")
+        #expect(bench.notes.news == ["ended"], "no call is made on it while TLS takes leave")
+        bench.pass(.seconds(4))
         bench.channel.pipeline.fireChannelInactive()
-        #expect(bench.notes.news == ["ended"])
         bench.channel.pipeline.fireChannelInactive()
         #expect(bench.notes.news == ["ended"])
         #expect(bench.notes.troubles.count == 1)
+    }
+
+    @Test func `an error of the connection ends its link at once`() throws {
+        let end = LinkBench.SlowClose()
+        let (bench, link) = try LinkBench.linked(closesSlowly: end)
+        bench.channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNRESET, reason: "read"))
+        #expect(end.isAsked)
+        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.troubles == [])
+        link.send(Frame(.ping))
+        #expect(try bench.written() == [])
     }
 
     @Test func `a refusal after all ends a link without a word to the operator`() throws {
@@ -201,6 +221,17 @@ import Testing
         link.inbound.finish(1)
         #expect(bench.isClosed)
         #expect(bench.notes.news == ["ended"])
+    }
+
+    @Test func `a node that leaves a link that gives way says goodbye, once`() throws {
+        let (bench, link) = try LinkBench.linked()
+        try bench.receive(Frame(.call, call: 1))
+        link.giveWay()
+        link.leave(within: .seconds(2))
+        link.leave(within: .seconds(2))
+        #expect(try bench.written() == [.giveWay, .goodbye])
+        link.inbound.finish(1)
+        #expect(bench.isClosed)
     }
 
     @Test func `a node that leaves does not wait for ever`() throws {

@@ -68,6 +68,14 @@ import Testing
         #expect(life.state == .closing)
     }
 
+    @Test func `a node that is shut down leaves a link that gave way, too`() {
+        var life = LinkLife()
+        life.giveWay()
+        #expect(settled(&life) == .send(.giveWay))
+        #expect(life.leave() == .send(.goodbye))
+        #expect(settled(&life) == .close)
+    }
+
     @Test(arguments: [true, false]) func `an end remembers whether another link was to be taken before`(gaveWay: Bool) {
         var life = LinkLife()
         if gaveWay { life.giveWay() }
@@ -126,6 +134,12 @@ import Testing
                 said.append(action)
                 seen.insert(action)
             }
+            // With nothing under way, a link that this side leaves, or that both give way, is closed.
+            guard !life.hasEnded, said.contains(.send(.goodbye)) || (life.peer == .gaveWay && life.isRetired) else {
+                continue
+            }
+            while let action = settled(&life) { said.append(action) }
+            #expect(said.contains(.close), "seed \(seed): it stays for ever")
         }
         #expect(seen == [.send(.goodbye), .send(.giveWay), .close])
     }

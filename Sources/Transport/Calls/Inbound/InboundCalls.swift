@@ -30,8 +30,13 @@ final class InboundCalls: Sendable {
         case open
         /// All calls are taken, but somebody waits for the last one to end.
         case windingDown
-        /// No call is taken, and somebody may wait for the last one to end.
+        /// No call is taken, and somebody waits for the last one to end.
         case closed
+        /// The link has ended. Nobody waits for anything.
+        case ended
+
+        var admits: Bool { self == .open || self == .windingDown }
+        var isAwaited: Bool { self == .windingDown || self == .closed }
     }
 
     private let epoch: ContinuousClock.Instant
@@ -57,7 +62,7 @@ final class InboundCalls: Sendable {
         let deadline = epoch.duration(to: .now) + remaining
         deadlines.add(deadline)
         return state.withLockedValue { state in
-            state.intake == .closed ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
+            !state.intake.admits ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
         }
     }
 
@@ -112,7 +117,7 @@ final class InboundCalls: Sendable {
         // The link may wait for this.
         let isAwaited = state.withLockedValue { state in
             state.running.finished(call)
-            return state.intake != .open
+            return state.intake.isAwaited
         }
         if isAwaited { changed() }
     }
@@ -140,7 +145,7 @@ final class InboundCalls: Sendable {
     /// Cancels all and admits no further ones.
     func cancelAll() {
         let tasks = state.withLockedValue { state in
-            state.intake = .closed
+            state.intake = .ended
             return state.running.cancelAll()
         }
         for task in tasks { task.cancel() }
@@ -151,7 +156,7 @@ final class InboundCalls: Sendable {
     /// - Parameter admitting: whether further ones may still run.
     func windDown(admitting: Bool) {
         state.withLockedValue { state in
-            if state.intake != .closed { state.intake = admitting ? .windingDown : .closed }
+            if state.intake.admits { state.intake = admitting ? .windingDown : .closed }
         }
     }
 }
