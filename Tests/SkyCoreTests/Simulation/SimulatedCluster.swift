@@ -125,7 +125,8 @@ struct SimulatedCluster {
         if process.book.running != process.running.count {
             violations.append("\(host.name) books \(process.book.running), runs \(process.running.count)")
         }
-        for (id, job) in process.core.jobs {
+        for job in process.core.jobs.all {
+            let id = job.id
             let stored = host.journal.results[id]?.count ?? 0
             if job.published.completed > stored {
                 violations.append("\(id): told \(job.published.completed), stored \(stored)")
