@@ -65,7 +65,6 @@ package distributed actor Coordinator: ClusterActor {
     /// What is to be done outside this actor; `run()` has it done.
     private let effects: AsyncStream<CoordinatorEffect>
     private let effectsInput: AsyncStream<CoordinatorEffect>.Continuation
-    private var armedWake: Duration?
     /// What comes now is not stored any more.
     var isClosed = false
     var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
@@ -381,7 +380,6 @@ package distributed actor Coordinator: ClusterActor {
                     metadata: ["node": "\(node)", "reason": "\(PrintableText.of(reason))"])
             }
         }
-        armTimer()
     }
 
     private func logEnd(of job: JobID, _ report: JobReport) {
@@ -391,21 +389,6 @@ package distributed actor Coordinator: ClusterActor {
                 "job": "\(job)", "state": "\(report.state.rawValue)", "completed": "\(report.completed)",
                 "failed": "\(report.failed)", "retries": "\(report.retries)",
             ])
-    }
-
-    private func armTimer() {
-        guard let wake = core.nextWake else { return }
-        if let armedWake, armedWake <= wake { return }
-        armedWake = wake
-        effectsInput.yield(.wake(at: wake, after: max(.zero, wake - now)))
-    }
-
-    /// A wake that was armed is due.
-    func wake(_ due: Duration) {
-        // An earlier one has taken its place.
-        guard armedWake == due else { return }
-        armedWake = nil
-        updateCore { $0.tick() }
     }
 
     /// The feed of members begins (again): those that left unheard are gone.

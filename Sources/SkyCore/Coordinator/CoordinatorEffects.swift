@@ -52,7 +52,7 @@ struct CoordinatorEffects: Sendable {
         case .lookUp(let job, let tasks, let plan): await lookUp(job, tasks, plan)
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
-            await coordinator.whenLocal { $0.wake(due) }
+            await coordinator.whenLocal { $0.updateCore { $0.wake(due) } }
         }
     }
 

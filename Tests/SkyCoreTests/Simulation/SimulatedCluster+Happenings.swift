@@ -8,10 +8,8 @@ import Transport
 extension SimulatedCluster {
     mutating func perform(_ happening: Happening) {
         switch happening {
-        case .woken(let host, let node):
-            guard isAlive(host, node) else { return }
-            hosts[host].process?.wake = nil
-            change(host) { $0.tick() }
+        case .woken(let host, let node, let due):
+            if isAlive(host, node) { change(host) { $0.wake(due) } }
         case .called(let kind, let host, let node, let target):
             if isAlive(host, node) { call(kind, from: host, to: target) }
         case .arrived(let call, let caller, let target):
@@ -331,14 +329,11 @@ extension SimulatedCluster {
             switch effect {
             case .call(let call): schedule(.called(call.kind, from: host, node, to: call.node), after: .zero)
             case .write: hosts[host].process?.hasWriter = true
-            case .lookUp, .wake: break
+            case .wake(let due, let pause): schedule(.woken(host: host, node, at: due), after: pause)
+            case .lookUp: break
             }
         }
         write(at: host)
-        guard let due = hosts[host].process?.core.nextWake else { return }
-        if let wake = hosts[host].process?.wake, wake <= due, wake > now { return }
-        hosts[host].process?.wake = due
-        schedule(.woken(host: host, node), after: max(.zero, due - now))
     }
 
     private mutating func write(at host: Int) {

@@ -13,7 +13,7 @@ import Transport
 struct SimulatedCluster {
     /// What is to happen, and to which process: one that has died since does not hear of it.
     indirect enum Happening {
-        case woken(host: Int, NodeID)
+        case woken(host: Int, NodeID, at: Duration)
         case called(NodeCalls.Kind, from: Int, NodeID, to: NodeID)
         case arrived(Call, Caller, at: NodeID)
         case answered(Answer, Caller, from: NodeID)

@@ -16,7 +16,6 @@ struct SimulatedHost {
         /// Whether the coordinator has somebody who writes, and whether that one waits for the disk.
         var hasWriter = false
         var isWriting = false
-        var wake: Duration?
         var expiryCheck: Duration?
     }
 

@@ -29,6 +29,8 @@ struct CoordinatorCore {
     var dispatch: NodeDispatch
     private(set) var now: Duration = .zero
     private(set) var wall: UInt64 = 0
+    /// When the coordinator is woken next, as was said last; `nil` where it is not.
+    private var armedWake: Duration?
     /// What is to be done, gathered while an event is dealt with.
     var outbox: [Output] = []
 
@@ -58,8 +60,23 @@ struct CoordinatorCore {
     mutating func at(_ now: Duration, wall: UInt64, _ event: (inout CoordinatorCore) -> Void) -> [Output] {
         (self.now, self.wall) = (now, wall)
         event(&self)
+        armWake()
         defer { outbox = [] }
         return outbox
+    }
+
+    /// Has the coordinator woken when something is due, unless that is earlier than was said.
+    private mutating func armWake() {
+        guard let wake = nextWake, armedWake.map({ wake < $0 }) ?? true else { return }
+        armedWake = wake
+        outbox.append(.effect(.wake(at: wake, after: max(.zero, wake - now))))
+    }
+
+    /// It is woken. Nothing happens where an earlier wake has taken the place of this one.
+    mutating func wake(_ due: Duration) {
+        guard armedWake == due else { return }
+        armedWake = nil
+        tick()
     }
 }
 

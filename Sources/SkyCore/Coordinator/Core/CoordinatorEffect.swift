@@ -11,5 +11,6 @@ enum CoordinatorEffect: Sendable {
     ///
     /// The plan says what they are looked for by: to find out takes a while where there are many.
     case lookUp(JobID, Range<Int>, any JobPlan)
+    /// Wakes the coordinator at a time of its own clock, which is so long from now.
     case wake(at: Duration, after: Duration)
 }
