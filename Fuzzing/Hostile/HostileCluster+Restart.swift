@@ -7,15 +7,14 @@ extension HostileCluster {
         if input.bool() { store(.max) }
         let choice = input.byte()
         if choice & 1 == 1 { journal.damage(&input) }
-        let generation = choice & 2 == 2 ? UInt64(Int64.max) : core.incarnation.generation &+ 1
+        let generation = choice & 2 == 2 ? UInt64(Int64.max) : core.dispatch.incarnation.generation &+ 1
         let ran = choice & 4 == 4 ? Duration.milliseconds(1000 * 366 * 86_400_000) : core.ran
         let incarnation = CoordinatorIncarnation(
             HostileCluster.coordinator, generation: min(generation, UInt64(Int64.max)))
-        (unstored, searches) = ([], [])
+        searches = []
         if choice & 8 == 8 { sequences = [:] }
         core = CoordinatorCore(
             incarnation: incarnation, secret: [1, 2, 3], node: HostileCluster.own, name: "anna", ranBefore: ran)
-        calls = NodeCalls(incarnation: incarnation)
         now = .zero
         for job in journal.jobs {
             var known = job.report == nil ? journal.replay(job) : JobReplay(job.request)
@@ -33,7 +32,7 @@ extension HostileCluster {
 
     /// Asks for all that people and programs ask of every job.
     func look() {
-        for job in core.order.prefix(4) {
+        for job in core.jobs.order.prefix(4) {
             let explanation = core.explain(job, now: now)
             require(explanation?.reasons.isEmpty == false, "there is a reason for everything")
             _ = core.shares(of: job)
@@ -41,11 +40,11 @@ extension HostileCluster {
             let events = record.log.events(from: 0, count: 1000)
             require(events.count <= 1000, "a page of events")
             _ = record.log.events(from: .max, count: 1000).count + record.log.events(from: .min, count: 1000).count
-            _ = core.scheduler.progress(of: job)
+            _ = core.dispatch.scheduler.progress(of: job)
             _ = record.request.title
             for event in events { require((try? WireCoder.encode(event)) != nil, "an event can be sent: \(event)") }
         }
-        _ = core.scheduler.speeds(now: now)
+        _ = core.dispatch.scheduler.speeds(now: now)
         _ = core.nextWake
     }
 

@@ -18,7 +18,7 @@ extension HostileCluster {
         case 4, 5, 6: deliver()
         case 7: fail()
         case 8: store(Int(input.byte()))
-        case 9: change { $0.journalFails("the disk is full") }
+        case 9: change { $0.journalFailed("the disk is full") }
         case 10: searched(isHonest: false)
         case 11: tick()
         case 12: lease()
@@ -39,13 +39,13 @@ extension HostileCluster {
         case 22:
             var retention = JobRetention()
             (retention.count, retention.age) = (Int(input.byte()), .seconds(Int64(input.byte())))
-            change { $0.retain(retention) }
+            change { $0.setLimits(retention, bytes: nil) }
         case 23:
             let job = job()
             change { $0.use(job) }
         case 24:
             let job = job()
-            change { $0.give(up: job, SkyError(.failed, "a part of it cannot be stored")) }
+            change { $0.giveUp(job, SkyError(.failed, "a part of it cannot be stored")) }
         default: deliverStranger()
         }
     }
@@ -133,7 +133,7 @@ extension HostileCluster {
     private mutating func deliverStranger() {
         let attempt = AttemptID(
             job: job(), task: TaskID(Int(input.hostileInteger())), number: Int(input.hostileInteger()),
-            generation: input.bool() ? core.incarnation.generation : input.hostileUnsigned())
+            generation: input.bool() ? core.dispatch.incarnation.generation : input.hostileUnsigned())
         let payload = honest { try WireCoder.encode(TaskResult.simulated) }
         let result = AttemptResult(
             sequence: input.hostileUnsigned(), attempt: attempt, outcome: .done(payload),
@@ -161,24 +161,16 @@ extension HostileCluster {
 
     /// Takes a reply as `Coordinator` does.
     private mutating func take(_ reply: CollectReply, isFirst: Bool, from node: NodeID) {
-        guard core.isPresent(node) else { return }
+        guard core.dispatch.isPresent(node) else { return }
         guard (try? reply.validate()) != nil else {
-            calls.lost(node)
-            return change { _ = $0.distrust(node) }
+            return change { $0.collectionFailed(from: node, .invalidReply("damaged")) }
         }
         let asked =
-            calls.nextCollection(from: node, core)
-            ?? CollectRequest(incarnation: core.incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: isFirst)
+            core.nextCollection(from: node)
+            ?? CollectRequest(
+                incarnation: core.dispatch.incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: isFirst)
         require((try? asked.validate()) != nil, "what a node is asked may be asked")
-        let isLeaseLost = calls.collected(reply, asked, from: node)
-        change { core in
-            core.heard(asked.acknowledged, by: node)
-            core.collected(reply.results, from: node)
-            if let attempts = reply.attempts { core.found(attempts, reply.receipts, on: node) }
-            if isLeaseLost { core.leaseLost(on: node) }
-            _ = core.refuses(node, nil)
-        }
-        if let lease = reply.lease, calls.leased(lease, on: node) { change { $0.leased(lease, on: node) } }
+        change { $0.collected(reply, asked, from: node) }
     }
 
     private mutating func lease() {
@@ -186,7 +178,7 @@ extension HostileCluster {
         let sample = Lease(
             coordinator: HostileCluster.coordinator, epoch: UInt64(input.byte()), slots: Int(input.byte() & 7))
         guard let lease = input.hostile(sample), (try? lease.validate()) != nil else { return }
-        if calls.reserved(lease, on: node) { change { $0.leased(lease, on: node) } }
+        change { $0.reserved(lease, on: node) }
     }
 
     private mutating func members() {
@@ -196,15 +188,15 @@ extension HostileCluster {
         case 0, 1, 2:
             let name = choice & 8 == 0 ? input.choice(of: HostileCluster.names) : "x\(choice)"
             let version = choice & 16 == 0 ? SkyNetVersion.current : input.hostileText()
-            _ = calls.joined(node)
             change { $0.joined(node, name: name, version: version, isDraining: choice & 32 == 32) }
         case 3, 4:
-            calls.lost(node)
             change { $0.lost(node) }
         case 5: change { $0.draining(node, choice & 32 == 32) }
-        case 6: change { _ = $0.refuses(node, choice & 32 == 32 ? nil : "another node speaks for this coordinator") }
+        case 6:
+            let fault = choice & 32 == 32 ? nil : NodeFault.refuses("another node speaks for this coordinator")
+            change { $0.collectionFailed(from: node, fault) }
         default:
-            for lost in core.unheard([node], besides: HostileCluster.own) { change { $0.lost(lost) } }
+            for lost in core.dispatch.unheard([node]) { change { $0.lost(lost) } }
         }
     }
 
@@ -218,8 +210,7 @@ extension HostileCluster {
             case 2: .unavailable("the node does not know this work")
             default: .nodeLost(FailureReason(input.hostileText()))
             }
-        if case .nodeLost = failure { _ = calls.assignmentIsUncertain(for: node) }
-        change { $0.undeliverable([request.attempt], to: node, failure) }
+        change { $0.assignmentFailed([request.attempt], on: node, failure, nil) }
     }
 
     // MARK: - Time, disk, cache
@@ -238,14 +229,12 @@ extension HostileCluster {
 
     /// The journal has stored some of what it was given.
     mutating func store(_ limit: Int) {
-        let count = min(limit, unstored.count)
+        let entries = core.writeAhead.takeAll()
+        let count = min(limit, entries.count)
         guard count > 0 else { return }
-        for entry in unstored.prefix(count) { journal.append(entry) }
-        unstored.removeFirst(count)
-        change { core in
-            core.stored(core.lastStored + UInt64(count))
-            core.journalWorks(nil)
-        }
+        core.writeAhead.giveBack(Array(entries[count...]))
+        for entry in entries.prefix(count) { journal.append(entry) }
+        change { $0.stored(count, in: nil) }
     }
 
     private mutating func room() {
@@ -254,9 +243,9 @@ extension HostileCluster {
         let (held, limit, disk) = (size(), size(), (size(), size()))
         let choice = input.byte()
         if choice & 1 == 0 {
-            change { $0.journalWorks(JournalRoom(held: held, limit: limit, disk: choice & 2 == 0 ? disk : nil)) }
+            change { $0.stored(0, in: JournalRoom(held: held, limit: limit, disk: choice & 2 == 0 ? disk : nil)) }
         } else {
-            change { $0.limitStorage(limit) }
+            change { $0.setLimits($0.room.retention, bytes: limit) }
         }
     }
 

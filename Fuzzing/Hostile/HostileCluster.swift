@@ -7,13 +7,11 @@ import NIOCore
 struct HostileCluster {
     var input: FuzzInput
     var core: CoordinatorCore
-    var calls: NodeCalls
     var now: Duration = .zero
     var wall: UInt64 = 1_800_000_000_000
     /// Attempts that nodes have, and may answer.
     var running: [(request: RunRequest, node: NodeID)] = []
     var searches: [(job: JobID, tasks: Range<Int>, plan: any JobPlan)] = []
-    var unstored: [JournalEntry] = []
     var journal = KeptJournal()
     var sequences: [NodeID: UInt64] = [:]
     var submitted = 0
@@ -28,7 +26,6 @@ struct HostileCluster {
         self.input = input
         let incarnation = CoordinatorIncarnation(HostileCluster.coordinator, generation: 2)
         core = CoordinatorCore(incarnation: incarnation, secret: [1, 2, 3], node: HostileCluster.own, name: "anna")
-        calls = NodeCalls(incarnation: incarnation)
         join()
     }
 
@@ -36,17 +33,17 @@ struct HostileCluster {
     mutating func join() {
         for (node, name) in zip(HostileCluster.nodes.prefix(2), HostileCluster.names) {
             change { $0.joined(node, name: name, isDraining: false) }
-            change { $0.leased(Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3), on: node) }
+            change { $0.reserved(Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3), on: node) }
         }
     }
 
     mutating func node() -> NodeID { input.choice(of: HostileCluster.nodes) }
 
     mutating func job() -> JobID {
-        guard !core.order.isEmpty, let choice = input.peek, choice < 240 else {
+        guard !core.jobs.order.isEmpty, let choice = input.peek, choice < 240 else {
             return JobID(rawValue: input.hostileUnsigned())
         }
-        return input.choice(of: core.order)
+        return input.choice(of: core.jobs.order)
     }
 
     /// Changes the core as `Coordinator` does.
@@ -54,21 +51,20 @@ struct HostileCluster {
         let start = RunLimit.processorTime()
         let outputs = core.at(now, wall: wall, body)
         RunLimit.brief.check(since: start)
-        for output in outputs { follow(output) }
+        for case .effect(let effect) in outputs { carryOut(effect) }
     }
 
-    private mutating func follow(_ output: CoordinatorCore.Output) {
-        switch output {
-        case .reserve(let node, _):
-            _ = calls.follow(output)
-            guard let request = calls.nextReservation(for: node) else { return }
-            require((try? request.validate()) != nil, "what is wanted of a node may be wanted: \(request)")
-        case .assign(_, let node), .stop(_, let node), .acknowledge(let node):
-            _ = calls.follow(output)
-            while let assignment = calls.nextAssignment(for: node, core) { send(assignment, to: node) }
-        case .store(let entry): unstored.append(entry)
+    private mutating func carryOut(_ effect: CoordinatorEffect) {
+        switch effect {
+        case .call(let call) where call.kind == .reserve:
+            while let request = core.nextReservation(for: call.node) {
+                require((try? request.validate()) != nil, "what is wanted of a node may be wanted: \(request)")
+            }
+        case .call(let call) where call.kind == .assign:
+            while let assignment = core.nextAssignment(for: call.node) { send(assignment, to: call.node) }
         case .lookUp(let job, let tasks, let plan): searches.append((job, tasks, plan))
-        case .published: break
+        // What there is to store, and to collect, is looked at when a step says so.
+        case .call, .write, .wake: break
         }
     }
 
@@ -91,11 +87,14 @@ struct HostileCluster {
     /// Checks that what does not end does not grow.
     func checkSizes() {
         require(core.jobs.count <= submitted, "as many jobs as were submitted")
-        require(core.order.count == core.jobs.count, "each job in its place")
-        require(core.activeCount >= 0 && core.activeCount <= core.jobs.count, "jobs that go on: \(core.activeCount)")
+        require(core.jobs.order.count == core.jobs.count, "each job in its place")
+        require(
+            core.jobs.activeCount >= 0 && core.jobs.activeCount <= core.jobs.count,
+            "jobs that go on: \(core.jobs.activeCount)")
         require(core.outbox.isEmpty, "all is said")
         require(
-            core.nodes.deliveries.count <= KnownNodes.goneLimit + HostileCluster.nodes.count, "few nodes are remembered"
+            core.dispatch.nodes.deliveries.count <= KnownNodes.goneLimit + HostileCluster.nodes.count,
+            "few nodes are remembered"
         )
     }
 }

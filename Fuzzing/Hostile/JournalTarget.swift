@@ -170,12 +170,16 @@ enum JournalTarget: FuzzTarget {
         _ = core.at(.milliseconds(1), wall: wall) { $0.forgetOldJobs() }
         _ = core.at(.milliseconds(2), wall: wall) { $0.joined(HostileCluster.own, name: "anna", isDraining: false) }
         let lease = Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3)
-        let outputs = core.at(.milliseconds(3), wall: wall) { $0.leased(lease, on: HostileCluster.own) }
-        for case .assign(let request, _) in outputs {
-            require((try? request.validate()) != nil, "a node takes what a coordinator sends")
+        let outputs = core.at(.milliseconds(3), wall: wall) { $0.reserved(lease, on: HostileCluster.own) }
+        for case .effect(.call(let call)) in outputs where call.kind == .assign {
+            while let assignment = core.nextAssignment(for: call.node) {
+                require((try? assignment.validate()) != nil, "a node takes what a coordinator sends")
+            }
         }
         _ = core.at(.seconds(400 * 86_400), wall: 0) { $0.tick() }
-        for job in core.order { require(core.explain(job, now: core.now) != nil, "there is a reason for everything") }
+        for job in core.jobs.order {
+            require(core.explain(job, now: core.now) != nil, "there is a reason for everything")
+        }
     }
 
     static func seeds() -> [[UInt8]] {

@@ -9,7 +9,7 @@ extension Coordinator {
         guard let record = core.jobs[job] else { throw unknown(job) }
         guard record.published.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
         fetches += 1
-        change { $0.use(job) }
+        updateCore { $0.use(job) }
         if let found = fetched[job] { return found }
         // Whoever asks while they are read waits for the same.
         let reading = fetched.reading(job) ?? Task { [journal] in try await FetchedResults.read(record, from: journal) }

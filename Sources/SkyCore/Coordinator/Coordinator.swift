@@ -5,7 +5,8 @@ package import Logging
 import NIOCore
 package import Transport
 
-/// Owns the jobs submitted to it: carries what happens to `CoordinatorCore`, does what that says, and answers those who watch.
+/// Owns the jobs submitted to it: carries each event to `CoordinatorCore`, hands what follows from it to `CoordinatorEffects`, and
+/// answers those who watch.
 ///
 /// Every node has one. It decides nothing itself.
 package distributed actor Coordinator: ClusterActor {
@@ -59,19 +60,11 @@ package distributed actor Coordinator: ClusterActor {
 
     let logger: Logger
     let journal: Journal
-    private let epoch = ContinuousClock.now
+    private let startedAt = ContinuousClock.now
     var core: CoordinatorCore
-    /// What is to be done outside this actor; `run()` does it.
+    /// What is to be done outside this actor; `run()` has it done.
     private let effects: AsyncStream<CoordinatorEffect>
-    private let perform: AsyncStream<CoordinatorEffect>.Continuation
-    private var armedWake: Duration?
-    /// What is to be sent to nodes, and asked of them.
-    var calls: NodeCalls
-    /// What is to be stored next.
-    var unstored: [JournalEntry] = []
-    var isWriting = false
-    /// Jobs that were deleted before what was decided earlier could be stored.
-    var deletedAhead: Set<JobID> = []
+    private let effectsInput: AsyncStream<CoordinatorEffect>.Continuation
     /// What comes now is not stored any more.
     var isClosed = false
     var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
@@ -86,8 +79,6 @@ package distributed actor Coordinator: ClusterActor {
 
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
-    /// What is stored in one transaction, in entries and bytes.
-    static let transactionLimit = (entries: 10_000, bytes: 16 << 20)
 
     package init(journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem)
     {
@@ -97,11 +88,10 @@ package distributed actor Coordinator: ClusterActor {
         core = CoordinatorCore(
             incarnation: journal.incarnation, secret: journal.secret, node: actorSystem.node, name: actorSystem.name,
             retention: retention, ranBefore: journal.ranBefore)
-        calls = NodeCalls(incarnation: journal.incarnation)
-        (effects, perform) = AsyncStream.makeStream(of: CoordinatorEffect.self)
+        (effects, effectsInput) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
-    var now: Duration { epoch.duration(to: .now) }
+    var now: Duration { startedAt.duration(to: .now) }
 
     /// Takes over what an earlier life of this coordinator has left in the journal. To be called once, before `run`.
     ///
@@ -127,7 +117,7 @@ package distributed actor Coordinator: ClusterActor {
                     metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(error.message))"])
             }
         }
-        change { $0.forgetOldJobs() }
+        updateCore { $0.forgetOldJobs() }
     }
 
     private func restore(
@@ -135,7 +125,7 @@ package distributed actor Coordinator: ClusterActor {
     ) async throws(JournalError) {
         var (job, replay) = (stored, JobReplay(stored.request))
         // Of jobs that have ended the report is enough.
-        guard job.report == nil else { return change { $0.restore(job, replay) } }
+        guard job.report == nil else { return updateCore { $0.restore(job, replay) } }
         if replay.plan.needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) {
             try await restart(&job, "another version of the program had begun it")
         }
@@ -147,7 +137,7 @@ package distributed actor Coordinator: ClusterActor {
             try await restart(&job, error.message)
             replay = try await journal.replay(job)
         }
-        change { $0.restore(job, replay) }
+        updateCore { $0.restore(job, replay) }
         logger.info("job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
     }
 
@@ -166,26 +156,26 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         var submission = submission
         try submission.validate()
-        // What nothing is kept of would be read through for nothing.
+        // Where no results are kept, it would be in vain to read the whole file for the key of its results.
         if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
-        change { core in
+        updateCore { core in
             taken = Result { () throws(SkyError) in
                 try core.submit(submission.request, token: submission.token, as: new)
             }
         }
         let id = try taken.get()
         do {
-            try await untilStored(core.lastEntry)
+            try await untilStored(core.writeAhead.lastEntry)
         } catch {
             // Its entry waits to be stored all the same; it is followed by one that takes it back.
-            if id == new { change { $0.delete(new) } }
+            if id == new { updateCore { $0.delete(new) } }
             throw error
         }
         // What was just stored tells how full the disk is. A job that would only wait for that is better not taken.
-        if id == new, let reason = core.diskFault {
-            change { $0.delete(new) }
+        if id == new, let reason = core.room.diskFault {
+            updateCore { $0.delete(new) }
             throw RemoteError(.failed, "it cannot be stored: \(reason)")
         }
         logger.info("job submitted", metadata: ["job": "\(id)"])
@@ -209,8 +199,8 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where that cannot be stored now: it is stopped, but a restart would let it go on.
     package distributed func cancel(_ job: JobID) async throws {
-        change { $0.cancel(job) }
-        try await untilStored(core.lastEntry)
+        updateCore { $0.cancel(job) }
+        try await untilStored(core.writeAhead.lastEntry)
     }
 
     /// Forgets a job with its results; one that goes on is cancelled first.
@@ -219,17 +209,17 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func delete(_ job: JobID) async throws {
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.forget(job)
-        change { $0.delete(job) }
+        updateCore { $0.delete(job) }
         do {
-            try await untilStored(core.lastEntry)
+            try await untilStored(core.writeAhead.lastEntry)
         } catch {
-            guard deletedAhead.contains(job) else { throw error }
+            guard core.writeAhead.deletedAhead.contains(job) else { throw error }
         }
     }
 
     /// All jobs, the oldest first.
     package distributed func list() -> [JobListing] {
-        core.order.compactMap { core.jobs[$0] }.map { job in
+        core.jobs.order.compactMap { core.jobs[$0] }.map { job in
             let report = job.published.report
             return JobListing(
                 id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
@@ -239,11 +229,12 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// What has become of the tasks of all jobs since the start, and whether nothing can be stored now.
-    func work() -> (counts: TaskCounts, isPaused: Bool) { (core.taskCounts, core.pauseReason != nil) }
+    func work() -> (counts: TaskCounts, isPaused: Bool) { (core.jobs.counts, core.pauseReason != nil) }
 
     /// The newest job that has not ended.
     func newestJob() -> NodeHealth.Job? {
-        guard let job = core.order.last(where: { core.jobs[$0]?.published.report == nil }).flatMap({ core.jobs[$0] })
+        guard
+            let job = core.jobs.order.last(where: { core.jobs[$0]?.published.report == nil }).flatMap({ core.jobs[$0] })
         else {
             return nil
         }
@@ -258,12 +249,10 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// What the operator wants kept from now on.
-    func change(_ retention: JobRetention, _ limits: JournalLimits) async {
+    func setLimits(_ retention: JobRetention, _ limits: JournalLimits) async {
         journal.limits = limits
-        change {
-            $0.retain(retention)
-            if journal.isLasting { $0.limitStorage(limits.bytes) }
-        }
+        let bytes = journal.isLasting ? limits.bytes : nil
+        updateCore { $0.setLimits(retention, bytes: bytes) }
     }
 
     /// What there is to know of a job beside its line in the list.
@@ -271,7 +260,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
         guard core.jobs[job] != nil else { throw unknown(job) }
-        let failures = try await telling { () async throws(JournalError) in
+        let failures = try await tellingCallers { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
         }
         // It may have been deleted meanwhile.
@@ -338,7 +327,7 @@ package distributed actor Coordinator: ClusterActor {
 
     /// All members with what they say of themselves, where they answer within a second.
     package distributed func nodes() async -> [NodeReport] {
-        await NodeReport.collect(from: actorSystem, speeds: core.scheduler.speeds(now: now))
+        await NodeReport.collect(from: actorSystem, speeds: core.dispatch.scheduler.speeds(now: now))
     }
 
     /// What happened to the membership since a number; waits where nothing did.
@@ -358,11 +347,11 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where it cannot be read.
     package distributed func storage() async throws -> JournalUsage {
-        try await telling { () async throws(JournalError) in try await journal.usage() }
+        try await tellingCallers { () async throws(JournalError) in try await journal.usage() }
     }
 
     /// Tells callers elsewhere what is wrong with the journal.
-    func telling<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
+    func tellingCallers<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
         do {
             return try await body()
         } catch {
@@ -372,29 +361,28 @@ package distributed actor Coordinator: ClusterActor {
 
     func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
 
-    // MARK: - Doing what the core says
+    // MARK: - Events of the core
 
-    func change(_ body: (inout CoordinatorCore) -> Void) {
-        for output in core.at(now, wall: WallClock.milliseconds, body) { follow(output) }
-        armTimer()
-    }
-
-    private func follow(_ output: CoordinatorCore.Output) {
-        switch output {
-        case .reserve, .assign, .stop, .acknowledge: begin(calls.follow(output))
-        case .lookUp(let job, let tasks, let plan): perform.yield(.lookUp(job, tasks, plan))
-        case .store(let entry):
-            unstored.append(entry)
-            guard !isWriting else { return }
-            isWriting = true
-            perform.yield(.write)
-        case .published(let job):
-            watchers.removeValue(forKey: job)?.open()
-            if let report = core.jobs[job]?.published.report { tellEnd(of: job, report) }
+    /// Lets one event enter the core, and has done what follows from it.
+    func updateCore(_ event: (inout CoordinatorCore) -> Void) {
+        for output in core.at(now, wall: WallClock.milliseconds, event) {
+            switch output {
+            case .effect(let effect): effectsInput.yield(effect)
+            case .published(let job):
+                watchers.removeValue(forKey: job)?.open()
+                if let report = core.jobs[job]?.published.report { logEnd(of: job, report) }
+            case .refused(let node, let reason):
+                logger.error(
+                    "a node does not work for this one", metadata: ["node": "\(node)", "reason": "\(reason)"])
+            case .distrusted(let node, let reason):
+                logger.error(
+                    "a node's answers make no sense; it is not used any more",
+                    metadata: ["node": "\(node)", "reason": "\(PrintableText.of(reason))"])
+            }
         }
     }
 
-    private func tellEnd(of job: JobID, _ report: JobReport) {
+    private func logEnd(of job: JobID, _ report: JobReport) {
         logger.info(
             "job ended",
             metadata: [
@@ -403,87 +391,9 @@ package distributed actor Coordinator: ClusterActor {
             ])
     }
 
-    private func begin(_ due: [(NodeCalls.Kind, NodeID)]) {
-        for (kind, node) in due {
-            perform.yield(.call(kind, node))
-        }
-    }
-
-    private func armTimer() {
-        guard let wake = core.nextWake else { return }
-        if let armedWake, armedWake <= wake { return }
-        armedWake = wake
-        perform.yield(.wake(at: wake, after: max(.zero, wake - now)))
-    }
-
-    // MARK: - What the effects ask and report
-
-    func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
-        change { $0.lookedUp(job, tasks, found) }
-    }
-
-    func ticked(_ due: Duration) {
-        // An earlier wake has taken this one's place.
-        guard armedWake == due else { return }
-        armedWake = nil
-        change { $0.tick() }
-    }
-
-    func nextReservation(for node: NodeID) -> ReserveRequest? { calls.nextReservation(for: node) }
-
-    func nextAssignment(for node: NodeID) -> Assignment? { calls.nextAssignment(for: node, core) }
-
-    func nextCollection(from node: NodeID) -> CollectRequest? { calls.nextCollection(from: node, core) }
-
-    func undeliverable(_ attempts: [AttemptID], to node: NodeID, _ failure: AttemptFailure) {
-        if case .nodeLost = failure { begin(calls.assignmentIsUncertain(for: node)) }
-        change { $0.undeliverable(attempts, to: node, failure) }
-    }
-
-    func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) {
-        let isLeaseLost = calls.collected(reply, request, from: node)
-        change { core in
-            core.heard(request.acknowledged, by: node)
-            core.collected(reply.results, from: node)
-            if let attempts = reply.attempts { core.found(attempts, reply.receipts, on: node) }
-            if isLeaseLost { core.leaseLost(on: node) }
-            _ = core.refuses(node, nil)
-        }
-        if let lease = reply.lease { leased(lease, on: node) }
-    }
-
-    func reserved(_ lease: Lease, on node: NodeID) {
-        if calls.reserved(lease, on: node) { change { $0.leased(lease, on: node) } }
-    }
-
-    private func leased(_ lease: Lease, on node: NodeID) {
-        if calls.leased(lease, on: node) { change { $0.leased(lease, on: node) } }
-    }
-
-    /// A call of a node has failed, and may have to be made again.
-    func callFailed(_ error: any Error, of node: NodeID) {
-        switch error {
-        case let rejection as WorkBook.Rejection:
-            var isNew = false
-            change { isNew = $0.refuses(node, rejection.description) }
-            guard isNew else { return }
-            logger.error(
-                "a node does not work for this one", metadata: ["node": "\(node)", "reason": "\(rejection)"])
-        case TransportError.invalidReply(let reason):
-            calls.lost(node)
-            var isNew = false
-            change { isNew = $0.distrust(node) }
-            guard isNew else { return }
-            logger.error(
-                "a node's answers make no sense; it is not used any more",
-                metadata: ["node": "\(node)", "reason": "\(PrintableText.of(reason))"])
-        default: break
-        }
-    }
-
     /// The feed of members begins (again): those that left unheard are gone.
     func membershipBegins(with members: Set<NodeID>) {
-        for node in core.unheard(members, besides: actorSystem.node) { membershipChanged(.lost(node)) }
+        for node in core.dispatch.unheard(members) { membershipChanged(.lost(node)) }
     }
 
     func membershipChanged(_ event: MembershipEvent) {
@@ -493,15 +403,13 @@ package distributed actor Coordinator: ClusterActor {
         }
         switch event {
         case .joined(let member), .back(let member):
-            begin(calls.joined(member.node))
-            change {
+            updateCore {
                 $0.joined(member.node, name: member.name, version: member.version, isDraining: member.isDraining)
             }
         case .lost(let node), .left(let node):
-            calls.lost(node)
-            change { $0.lost(node) }
+            updateCore { $0.lost(node) }
         case .draining(let node, let isDraining):
-            change { $0.draining(node, isDraining) }
+            updateCore { $0.draining(node, isDraining) }
         case .suspect:
             break
         }
@@ -509,7 +417,7 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Does the effects until cancelled. This node's own slots count like any other's.
     package func run() async {
-        change { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
+        updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
         await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal).run(effects)
     }
 
@@ -517,13 +425,13 @@ package distributed actor Coordinator: ClusterActor {
 
     /// - Throws: `RemoteError` where nothing can be stored at present.
     private func untilStored(_ entry: UInt64) async throws {
-        guard core.lastStored < entry else { return }
+        guard core.writeAhead.lastStored < entry else { return }
         if !isClosed {
             let latch = Latch()
             storeWaiters.append((entry, latch))
             await latch.wait()
         }
-        guard core.lastStored < entry else { return }
+        guard core.writeAhead.lastStored < entry else { return }
         throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")
     }
 
@@ -534,7 +442,7 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     private func status(of record: CoordinatedJob) -> JobStatus {
-        let progress = core.scheduler.progress(of: record.id)
+        let progress = core.dispatch.scheduler.progress(of: record.id)
         return JobStatus(
             scheduled: progress?.scheduled ?? record.report?.scheduled ?? 0,
             running: progress?.running ?? 0,

@@ -1,18 +1,7 @@
 import Distributed
 import Transport
 
-/// What the coordinator wants done outside itself. Each is a loop that goes on until there is nothing more to do of its kind.
-enum CoordinatorEffect: Sendable {
-    /// Calls a node, again and again.
-    case call(NodeCalls.Kind, NodeID)
-    /// Stores what is to be stored.
-    case write
-    /// Looks for earlier results.
-    case lookUp(JobID, Range<Int>, any JobPlan)
-    case wake(at: Duration, after: Duration)
-}
-
-/// Does it, each effect in a task of its own that ends with the coordinator's `run()`.
+/// Does what the coordinator wants done outside itself, each effect in a task of its own that ends with the coordinator's `run()`.
 struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
@@ -29,15 +18,15 @@ struct CoordinatorEffects: Sendable {
 
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await followMembership() }
+            group.addTask { await watchMembership() }
             for await effect in effects {
-                group.addTask { await perform(effect) }
+                group.addTask { await carryOut(effect) }
             }
             group.cancelAll()
         }
     }
 
-    private func followMembership() async {
+    private func watchMembership() async {
         while !Task.isCancelled {
             let events = system.membershipEvents()
             let members = Set(system.members.map(\.node))
@@ -51,16 +40,19 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    private func perform(_ effect: CoordinatorEffect) async {
+    private func carryOut(_ effect: CoordinatorEffect) async {
         switch effect {
-        case .call(.reserve, let node): await reserve(node)
-        case .call(.assign, let node): await assign(node)
-        case .call(.collect, let node): await collect(node)
+        case .call(let call):
+            switch call.kind {
+            case .reserve: await reserve(call.node)
+            case .assign: await assign(call.node)
+            case .collect: await collect(call.node)
+            }
         case .write: await write()
         case .lookUp(let job, let tasks, let plan): await lookUp(job, tasks, plan)
         case .wake(let due, let pause):
             try? await Task.sleep(for: pause)
-            await coordinator.whenLocal { $0.ticked(due) }
+            await coordinator.whenLocal { $0.updateCore { $0.wake(due) } }
         }
     }
 
@@ -75,21 +67,21 @@ struct CoordinatorEffects: Sendable {
     /// Sends the newest demand until it has arrived. One call at a time for each node, so that an older demand never
     /// arrives last.
     private func reserve(_ node: NodeID) async {
-        while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextReservation(for: node) }) ?? nil {
+        while !Task.isCancelled,
+            let request = await coordinator.whenLocal({ $0.core.nextReservation(for: node) }) ?? nil
+        {
             // Membership says it soon where the node is gone, and then there is nothing to be asked for.
             guard isReachable(node) else {
-                await coordinator.whenLocal { $0.calls.reservationFailed(for: node) }
+                await coordinator.whenLocal { $0.updateCore { $0.reservationFailed(on: node, nil) } }
                 guard await pause() else { return }
                 continue
             }
             do {
                 let lease = try await scanActor(of: node).reserve(request)
-                await coordinator.whenLocal { $0.reserved(lease, on: node) }
+                await coordinator.whenLocal { $0.updateCore { $0.reserved(lease, on: node) } }
             } catch {
-                await coordinator.whenLocal {
-                    $0.calls.reservationFailed(for: node)
-                    $0.callFailed(error, of: node)
-                }
+                let fault = NodeFault(error)
+                await coordinator.whenLocal { $0.updateCore { $0.reservationFailed(on: node, fault) } }
                 guard await pause() else { return }
             }
         }
@@ -97,16 +89,17 @@ struct CoordinatorEffects: Sendable {
 
     /// Sends what has gathered for a node until nothing has. One call at a time, so that a stop never overtakes its attempt.
     private func assign(_ node: NodeID) async {
-        while !Task.isCancelled, let assignment = await coordinator.whenLocal({ $0.nextAssignment(for: node) }) ?? nil {
+        while !Task.isCancelled,
+            let assignment = await coordinator.whenLocal({ $0.core.nextAssignment(for: node) }) ?? nil
+        {
             do {
                 guard isReachable(node) else { throw TransportError.notConnected(node) }
                 try await scanActor(of: node).assign(assignment)
             } catch {
                 let failure = CoordinatorEffects.failure(error, of: assignment)
-                let attempts = assignment.attempts.map(\.attempt)
+                let (attempts, fault) = (assignment.attempts.map(\.attempt), NodeFault(error))
                 await coordinator.whenLocal {
-                    $0.undeliverable(attempts, to: node, failure)
-                    $0.callFailed(error, of: node)
+                    $0.updateCore { $0.assignmentFailed(attempts, on: node, failure, fault) }
                 }
             }
         }
@@ -136,7 +129,9 @@ struct CoordinatorEffects: Sendable {
     /// Collects from one node as long as there is something to be expected from it; asking renews the lease.
     private func collect(_ node: NodeID) async {
         var empty = 0
-        while !Task.isCancelled, let request = await coordinator.whenLocal({ $0.nextCollection(from: node) }) ?? nil {
+        while !Task.isCancelled,
+            let request = await coordinator.whenLocal({ $0.core.nextCollection(from: node) }) ?? nil
+        {
             guard isReachable(node) else {
                 guard await pause() else { return }
                 continue
@@ -144,13 +139,14 @@ struct CoordinatorEffects: Sendable {
             do {
                 let begun = ContinuousClock.now
                 let reply = try await scanActor(of: node).collect(request)
-                await coordinator.whenLocal { $0.collected(reply, request, from: node) }
+                await coordinator.whenLocal { $0.updateCore { $0.collected(reply, request, from: node) } }
                 // A node waits before it says that there is nothing new. One that does not is not asked without end.
                 let isEmpty = reply.isEmpty(for: request) && begun.duration(to: .now) < CoordinatorEffects.retryPause
                 empty = isEmpty ? empty + 1 : 0
                 if empty > CoordinatorEffects.emptyLimit { guard await pause() else { return } }
             } catch {
-                await coordinator.whenLocal { $0.callFailed(error, of: node) }
+                let fault = NodeFault(error)
+                await coordinator.whenLocal { $0.updateCore { $0.collectionFailed(from: node, fault) } }
                 guard await pause() else { return }
             }
         }
@@ -163,7 +159,7 @@ struct CoordinatorEffects: Sendable {
             let wanted: [TaskID: CacheKey] = part.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
             // Without an answer the tasks are done as if there were no cache.
             let found = wanted.isEmpty ? [:] : (try? await journal.cached(wanted)) ?? [:]
-            await coordinator.whenLocal { $0.lookedUp(job, part, found) }
+            await coordinator.whenLocal { $0.updateCore { $0.lookedUp(job, part, found) } }
         }
     }
 
@@ -189,15 +185,15 @@ struct CoordinatorEffects: Sendable {
                     // The end of this task, not of the journal: `close` stores the rest.
                     if Task.isCancelled { break }
                     if await deleteAhead(batch) {
-                        entries = await coordinator.whenLocal { $0.withoutDeleted(batch) } ?? batch
+                        entries = await coordinator.whenLocal { $0.core.writeAhead.withoutDeleted(batch) } ?? batch
                         continue
                     }
-                    await coordinator.whenLocal { $0.journalFails(error) }
+                    await coordinator.whenLocal { $0.journalFailed(error) }
                     try? await Task.sleep(for: CoordinatorEffects.journalPause)
                 }
             }
             let left = entries
-            if Task.isCancelled { await coordinator.whenLocal { $0.giveBack(left) } }
+            if Task.isCancelled { await coordinator.whenLocal { $0.core.writeAhead.giveBack(left) } }
         }
     }
 
@@ -205,9 +201,9 @@ struct CoordinatorEffects: Sendable {
     ///
     /// - Returns: whether there was anything, so that there may be room now.
     private func deleteAhead(_ entries: [JournalEntry]) async -> Bool {
-        let jobs = await coordinator.whenLocal { $0.nextDeletions(entries) } ?? []
+        let jobs = await coordinator.whenLocal { $0.core.writeAhead.nextDeletions(entries) } ?? []
         guard !jobs.isEmpty, (try? await journal.append(jobs.map { .deleted($0) })) != nil else { return false }
-        await coordinator.whenLocal { $0.deleted(ahead: jobs) }
+        await coordinator.whenLocal { $0.core.writeAhead.markDeletedAhead(jobs) }
         return true
     }
 }

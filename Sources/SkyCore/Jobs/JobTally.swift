@@ -14,4 +14,13 @@ struct JobTally {
         completed += 1
         if node.isEmpty { cached += 1 } else { nodes[node, default: 0] += 1 }
     }
+
+    /// Nodes with a part in the job, in the order of their names.
+    ///
+    /// - Parameter running: attempts under way, by the names of their nodes.
+    func shares(running: [String: Int] = [:]) -> [NodeShare] {
+        Set(nodes.keys).union(running.keys).sorted().map {
+            NodeShare(name: $0, completed: nodes[$0] ?? 0, running: running[$0] ?? 0)
+        }
+    }
 }

@@ -68,7 +68,7 @@ package final class Node: Sendable {
     /// Changes the settings that can change while the node runs.
     package func change(slots: Int, retention: JobRetention, limits: JournalLimits, join: [NodeAddress]) async {
         await scan.whenLocal { $0.setSlots(slots) }
-        await coordinator.whenLocal { await $0.change(retention, limits) }
+        await coordinator.whenLocal { await $0.setLimits(retention, limits) }
         for address in join { system.seed(address) }
     }
 

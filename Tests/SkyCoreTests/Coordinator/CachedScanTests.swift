@@ -21,28 +21,29 @@ import Transport
         var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: configuration)
         request.pictureSide = 100
         let job = JobID(rawValue: 1)
-        var outputs = core.at(.zero, wall: 0) { core in
+        var done = core.carryOut { core in
             core.joined(node, name: "one", isDraining: false)
-            core.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: node)
+            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: node)
             _ = try? core.submit(JobRequest(.sky(request)), token: nil, as: job)
         }
         var info = ImageInfo(width: 64 * columns, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         info.content = try FileContent(of: folder.write([1, 2, 3]))
-        let attempt = outputs.compactMap { if case .assign(let request, _) = $0 { request.attempt } else { nil } }.first
+        let attempt = done.assigned.first?.request.attempt
         let header = AttemptResult(
             sequence: 1, attempt: try #require(attempt),
             outcome: .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))),
             duration: .zero)
         // What is stored lets the next step go out.
-        func change(_ body: (inout CoordinatorCore) -> Void) -> [CoordinatorCore.Output] {
-            core.at(.zero, wall: 0, body) + core.at(.zero, wall: 0) { $0.stored($0.lastEntry) }
+        func change(_ event: (inout CoordinatorCore) -> Void) -> CarriedOut {
+            var done = core.carryOut(event)
+            done += core.carryOut { $0.storeAll() }
+            return done
         }
-        outputs = change { $0.collected([header], from: node) }
+        done = change { $0.deliver([header], from: node) }
         var rounds = 0
-        var pending: [CoordinatorCore.Output] = outputs
-        while rounds < 10, let next = pending.firstIndex(where: { if case .lookUp = $0 { true } else { false } }) {
+        while rounds < 10, !done.searches.isEmpty {
             rounds += 1
-            guard case .lookUp(let job, let tasks, _) = pending.remove(at: next) else { break }
+            let (job, tasks) = done.searches.removeFirst()
             for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
                 let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
                 var found: [TaskID: ByteBuffer] = [:]
@@ -61,11 +62,10 @@ import Transport
                     }
                     found[TaskID(index)] = try WireCoder.encode(result)
                 }
-                pending += change { $0.lookedUp(job, part, found) }
+                done += change { $0.lookedUp(job, part, found) }
             }
         }
         #expect(core.jobs[job]?.report == nil, "the picture is not drawn yet")
-        let assigned = pending.compactMap { if case .assign(let request, _) = $0 { request.task.label } else { nil } }
-        #expect(assigned == ["picture"])
+        #expect(done.assigned.map(\.request.task.label) == ["picture"])
     }
 }

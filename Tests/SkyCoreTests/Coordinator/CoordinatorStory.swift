@@ -10,8 +10,8 @@ struct CoordinatorStory {
     let own = NodeID(rawValue: 1)
     let other = NodeID(rawValue: 2)
     var core: CoordinatorCore
-    /// All that was to be done so far.
-    private(set) var outputs: [CoordinatorCore.Output] = []
+    /// All that was done so far.
+    private(set) var done = CarriedOut()
     private var now: Duration = .zero
     private var wall: UInt64 = 1_000_000
     private var sequences: [NodeID: UInt64] = [:]
@@ -27,7 +27,7 @@ struct CoordinatorStory {
         }
     }
 
-    mutating func change(_ body: (inout CoordinatorCore) -> Void) { outputs += core.at(now, wall: wall, body) }
+    mutating func change(_ body: (inout CoordinatorCore) -> Void) { done += core.carryOut(at: now, wall: wall, body) }
 
     /// Time passes; the clock on the wall may be set meanwhile.
     mutating func pass(_ time: Duration, clockJumps: Duration = .zero) {
@@ -45,7 +45,7 @@ struct CoordinatorStory {
     }
 
     mutating func lease(_ slots: Int, on node: NodeID, epoch: UInt64 = 1) {
-        change { $0.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: slots), on: node) }
+        change { $0.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: slots), on: node) }
     }
 
     /// A node delivers an attempt's end.
@@ -56,29 +56,20 @@ struct CoordinatorStory {
         sequences[node, default: 0] += 1
         let result = AttemptResult(
             sequence: sequences[node] ?? 0, attempt: attempt, outcome: outcome, duration: duration, receipt: receipt)
-        change { $0.collected([result], from: node) }
+        change { $0.deliver([result], from: node) }
     }
 
     /// All that was decided is stored.
-    mutating func store() {
-        change { core in
-            core.stored(core.lastEntry)
-            core.journalWorks(nil)
-        }
-    }
+    mutating func store() { change { $0.storeAll() } }
 
     /// Attempts sent out so far, with where.
-    var assigned: [(request: RunRequest, node: NodeID)] {
-        outputs.compactMap { if case .assign(let request, let node) = $0 { (request, node) } else { nil } }
-    }
+    var assigned: [(request: RunRequest, node: NodeID)] { done.assigned }
 
     /// Jobs deleted so far.
-    var deleted: [JobID] { outputs.compactMap { if case .store(.deleted(let job)) = $0 { job } else { nil } } }
+    var deleted: [JobID] { done.deleted }
 
-    /// Results stored so far.
-    var results: [StoredResult] {
-        outputs.compactMap { if case .store(.result(let result)) = $0 { result } else { nil } }
-    }
+    /// Results given out to be stored so far.
+    var results: [StoredResult] { done.results }
 
     static func simulation(_ tasks: Int) -> JobRequest {
         JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .seconds(1))))
@@ -90,5 +81,85 @@ struct CoordinatorStory {
         var request = SkyRequest(image: ImageReference(path: path, hdu: nil), configuration: configuration)
         request.usesCache = false
         return JobRequest(.sky(request))
+    }
+}
+
+/// What followed from events, as nodes, the journal and watchers saw it.
+struct CarriedOut {
+    /// Attempts that were sent, with where.
+    var assigned: [(request: RunRequest, node: NodeID)] = []
+    /// Attempts that were stopped, with where.
+    var stopped: [(attempt: AttemptID, node: NodeID)] = []
+    /// Entries that were given out to be stored.
+    var entries: [JournalEntry] = []
+    var searches: [(job: JobID, tasks: Range<Int>)] = []
+    var published: [JobID] = []
+    var distrusted: [NodeID] = []
+
+    /// Jobs that were deleted.
+    var deleted: [JobID] { entries.compactMap { if case .deleted(let job) = $0 { job } else { nil } } }
+
+    /// Results that are to be stored.
+    var results: [StoredResult] { entries.compactMap { if case .result(let result) = $0 { result } else { nil } } }
+
+    static func += (all: inout CarriedOut, next: CarriedOut) {
+        all.assigned += next.assigned
+        all.stopped += next.stopped
+        all.entries += next.entries
+        all.searches += next.searches
+        all.published += next.published
+        all.distrusted += next.distrusted
+    }
+}
+
+extension CoordinatorCore {
+    /// Lets an event happen, and takes what is to be sent to nodes and to be stored.
+    mutating func carryOut(
+        at now: Duration = .zero, wall: UInt64 = 0, _ event: (inout CoordinatorCore) -> Void
+    ) -> CarriedOut {
+        var done = CarriedOut()
+        for output in at(now, wall: wall, event) {
+            switch output {
+            case .effect(.call(let call)) where call.kind == .assign:
+                while let assignment = nextAssignment(for: call.node) {
+                    done.assigned += assignment.attempts.map { ($0, call.node) }
+                    done.stopped += assignment.stop.map { ($0, call.node) }
+                }
+            case .effect(.write):
+                while let entries = nextEntries(looksAtDisk: false) { done.entries += entries }
+            case .effect(.lookUp(let job, let tasks, _)): done.searches.append((job, tasks))
+            case .effect(.call), .effect(.wake), .refused: break
+            case .published(let job): done.published.append(job)
+            case .distrusted(let node, _): done.distrusted.append(node)
+            }
+        }
+        return done
+    }
+
+    /// All that was decided is stored, and the journal holds so much.
+    mutating func storeAll(in journal: JournalRoom? = nil) {
+        stored(Int(writeAhead.lastEntry - writeAhead.lastStored), in: journal)
+    }
+
+    /// A node delivers results, and its lease is as it was.
+    mutating func deliver(_ results: [AttemptResult], from node: NodeID) { answer(results, from: node) }
+
+    /// A node says what it runs.
+    mutating func claim(_ attempts: [AttemptID], _ receipts: [UInt64]?, on node: NodeID) {
+        answer([], attempts, receipts, from: node)
+    }
+
+    private mutating func answer(
+        _ results: [AttemptResult], _ attempts: [AttemptID]? = nil, _ receipts: [UInt64]? = nil, from node: NodeID
+    ) {
+        let incarnation = dispatch.incarnation
+        let request =
+            nextCollection(from: node)
+            ?? CollectRequest(incarnation: incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: false)
+        let lease = Lease(coordinator: incarnation.coordinator, epoch: request.epoch, slots: 0)
+        collected(
+            CollectReply(
+                results: results, lease: request.epoch > 0 ? lease : nil, attempts: attempts, receipts: receipts),
+            request, from: node)
     }
 }

@@ -14,7 +14,7 @@ import Transport
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(3))
         let earlier = AttemptID(job: job, task: 0, number: 1, generation: 1)
-        let receipt = story.core.receipts.receipt(for: earlier, on: story.other)
+        let receipt = story.core.dispatch.receipts.receipt(for: earlier, on: story.other)
         story.deliver(earlier, done, from: story.other)
         story.deliver(earlier, done, from: story.other, receipt: 4711)
         story.deliver(earlier, done, from: story.own, receipt: receipt)
@@ -43,12 +43,12 @@ import Transport
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(2))
         let attempts = [0, 1].map { AttemptID(job: job, task: TaskID($0), number: 1, generation: 1) }
-        story.change { $0.found(attempts, nil, on: NodeID(rawValue: 2)) }
-        story.change { $0.found(attempts, [1, 2], on: NodeID(rawValue: 2)) }
-        #expect(story.core.scheduler.running(on: story.other) == 0)
-        let proofs = attempts.map { story.core.receipts.receipt(for: $0, on: story.other) }
-        story.change { $0.found(attempts, proofs, on: NodeID(rawValue: 2)) }
-        #expect(story.core.scheduler.running(on: story.other) == 2)
+        story.change { $0.claim(attempts, nil, on: NodeID(rawValue: 2)) }
+        story.change { $0.claim(attempts, [1, 2], on: NodeID(rawValue: 2)) }
+        #expect(story.core.dispatch.scheduler.running(on: story.other) == 0)
+        let proofs = attempts.map { story.core.dispatch.receipts.receipt(for: $0, on: story.other) }
+        story.change { $0.claim(attempts, proofs, on: NodeID(rawValue: 2)) }
+        #expect(story.core.dispatch.scheduler.running(on: story.other) == 2)
     }
 
     @Test func `a job that began anew takes nothing of what was done before`() throws {
@@ -60,7 +60,8 @@ import Transport
         story.change { $0.restore(stored, replay) }
         let earlier = AttemptID(job: stored.id, task: 0, number: 1, generation: 2)
         story.deliver(
-            earlier, done, from: story.other, receipt: story.core.receipts.receipt(for: earlier, on: story.other))
+            earlier, done, from: story.other,
+            receipt: story.core.dispatch.receipts.receipt(for: earlier, on: story.other))
         #expect(story.results.isEmpty)
     }
 
@@ -129,13 +130,12 @@ import Transport
         story.lease(1, on: story.other)
         #expect(story.assigned.map(\.node) == [story.other])
         story.lease(1, on: story.own)
-        var isNew = [Bool]()
-        for _ in 0..<2 { story.change { isNew.append($0.distrust(NodeID(rawValue: 2))) } }
-        #expect(isNew == [true, false])
+        for _ in 0..<2 { story.change { $0.collectionFailed(from: NodeID(rawValue: 2), .invalidReply("nonsense")) } }
+        #expect(story.done.distrusted == [story.other], "which is news once")
         story.pass(.seconds(2))
         #expect(story.assigned.map(\.node) == [story.other, story.own])
         story.change { $0.joined(NodeID(rawValue: 2), name: "other", isDraining: false) }
-        #expect(!story.core.isPresent(story.other), "not before it was started again")
+        #expect(!story.core.dispatch.isPresent(story.other), "not before it was started again")
         let why = try #require(story.core.explain(job, now: .seconds(2)))
         #expect(why.reasons.contains { $0.contains("other is not used") })
     }
@@ -143,7 +143,7 @@ import Transport
     @Test func `why a node does not listen is what a job waits for`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(1))
-        story.change { _ = $0.refuses(NodeID(rawValue: 2), WorkBook.Rejection.duplicate.description) }
+        story.change { $0.collectionFailed(from: NodeID(rawValue: 2), NodeFault(WorkBook.Rejection.duplicate)) }
         let why = try #require(story.core.explain(job, now: .zero))
         #expect(why.reasons.contains { $0.hasPrefix("other does not work for this node") }, "\(why.reasons)")
     }
@@ -170,7 +170,7 @@ import Transport
         story.store()
         try end(10, in: &story)
         #expect(!story.deleted.contains(JobID(rawValue: 1)), "its results are being fetched")
-        #expect(story.core.order.count == 3)
+        #expect(story.core.jobs.order.count == 3)
     }
 
     @Test func `a clock that is set deletes nothing and ends nothing`() throws {
@@ -228,8 +228,8 @@ import Transport
         story.lease(1, on: story.other)
         let sent = try #require(story.assigned.first?.request)
         story.deliver(sent.attempt, .fault(String(repeating: "é", count: 100_000)), from: story.other)
-        let failed = story.outputs.compactMap { output -> String? in
-            if case .store(.failed(_, _, let reason, _)) = output { reason } else { nil }
+        let failed = story.done.entries.compactMap { entry -> String? in
+            if case .failed(_, _, let reason, _) = entry { reason } else { nil }
         }
         let reason = try #require(failed.first)
         #expect(reason.hasPrefix("failed 1 times on other: éé") && reason.utf8.count < 2200)

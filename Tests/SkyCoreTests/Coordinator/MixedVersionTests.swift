@@ -15,7 +15,7 @@ import Transport
     private func core(otherVersion: String) -> CoordinatorCore {
         var core = CoordinatorCore(
             incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 2), node: own, name: "own")
-        _ = core.at(.zero, wall: 0) { core in
+        _ = core.carryOut { core in
             core.joined(own, name: "own", isDraining: false)
             core.joined(other, name: "other", version: otherVersion, isDraining: false)
         }
@@ -23,9 +23,9 @@ import Transport
     }
 
     private func lease(_ slots: Int, on node: NodeID, in core: inout CoordinatorCore) -> [RunRequest] {
-        core.at(.zero, wall: 0) {
-            $0.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: slots), on: node)
-        }.compactMap { if case .assign(let request, to: _) = $0 { request } else { nil } }
+        core.carryOut {
+            $0.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: slots), on: node)
+        }.assigned.map(\.request)
     }
 
     private var scan: JobRequest {
@@ -35,15 +35,13 @@ import Transport
 
     private func end(
         _ request: RunRequest, _ payload: ByteBuffer, on node: NodeID, in core: inout CoordinatorCore
-    ) -> [CoordinatorCore.Output] {
+    ) -> CarriedOut {
         let result = AttemptResult(
             sequence: 1, attempt: request.attempt, outcome: .done(payload), duration: .zero)
-        return core.at(.zero, wall: 0) { $0.collected([result], from: node) }
+        return core.carryOut { $0.deliver([result], from: node) }
     }
 
-    private func isInspected(_ outputs: [CoordinatorCore.Output]) -> Bool {
-        outputs.contains { if case .store(.result) = $0 { true } else { false } }
-    }
+    private func isInspected(_ done: CarriedOut) -> Bool { !done.results.isEmpty }
 
     @Test func `the first two numbers of a version say whether it measures alike`() {
         #expect(SkyNetVersion.measuresAlike(SkyNetVersion.current) && SkyNetVersion.measuresAlike(SkyNetVersion.series))
@@ -56,7 +54,7 @@ import Transport
     @Test(arguments: [(SkyNetVersion.series + ".99", 1), ("99.0.0", 0)])
     func `a scan goes to nodes that measure alike, and to no others`(version: String, tasks: Int) {
         var core = core(otherVersion: version)
-        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
+        _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == tasks)
         #expect(lease(1, on: own, in: &core).count == 1 - tasks)
     }
@@ -64,13 +62,13 @@ import Transport
     @Test func `simulated tasks go to all`() {
         var core = core(otherVersion: "99.0.0")
         let request = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(1))))
-        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(request, token: nil, as: job) }
+        _ = core.carryOut { _ = try? $0.submit(request, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == 1)
     }
 
     @Test func `where nobody is left that measures alike, the job says so`() throws {
         var core = core(otherVersion: "99.0.0")
-        _ = core.at(.zero, wall: 0) { core in
+        _ = core.carryOut { core in
             _ = try? core.submit(scan, token: nil, as: job)
             core.lost(own)
         }
@@ -81,21 +79,21 @@ import Transport
 
     @Test func `what a node of another version did for the coordinator's earlier life does not count`() throws {
         var core = core(otherVersion: "99.0.0")
-        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
+        _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         let mine = try #require(lease(1, on: own, in: &core).first)
         let info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         let payload = try WireCoder.encode(TaskResult.sky(.inspected(info)))
         var theirs = mine
         theirs.attempt = AttemptID(job: job, task: mine.attempt.task, number: 1, generation: 1)
-        let receipt = core.receipts.receipt(for: theirs.attempt, on: other)
-        _ = core.at(.zero, wall: 0) { $0.found([theirs.attempt], [receipt], on: other) }
+        let receipt = core.dispatch.receipts.receipt(for: theirs.attempt, on: other)
+        _ = core.carryOut { $0.claim([theirs.attempt], [receipt], on: other) }
         #expect(!isInspected(end(theirs, payload, on: other, in: &core)))
         #expect(isInspected(end(mine, payload, on: own, in: &core)), "the coordinator's own does")
     }
 
     @Test func `a result that cannot be read is got from another node`() throws {
         var core = core(otherVersion: SkyNetVersion.current)
-        _ = core.at(.zero, wall: 0) { _ = try? $0.submit(scan, token: nil, as: job) }
+        _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         let request = try #require(lease(1, on: other, in: &core).first)
         #expect(!isInspected(end(request, ByteBuffer(bytes: [1, 2, 3]), on: other, in: &core)))
         let again = try #require(lease(1, on: own, in: &core).first, "it goes on")

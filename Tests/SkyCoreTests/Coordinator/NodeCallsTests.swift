@@ -20,12 +20,12 @@ import Transport
         again: Int
     ) {
         var calls = NodeCalls(incarnation: incarnation)
-        _ = calls.follow(.reserve(node, wanted: 2))
+        _ = calls.reserve(2, on: node)
         #expect(next(&calls)?.wanted == 2)
         #expect(reserved(&calls, lease(2, epoch: 7)))
         #expect(next(&calls) == nil)
-        _ = calls.follow(.reserve(node, wanted: 0))
-        _ = calls.follow(.reserve(node, wanted: again))
+        _ = calls.reserve(0, on: node)
+        _ = calls.reserve(again, on: node)
         #expect(next(&calls)?.wanted == again, "the node is asked, although it knows")
         #expect(reserved(&calls, lease(2, epoch: 7)), "and its old answer is news")
         #expect(next(&calls) == nil)
@@ -33,12 +33,12 @@ import Transport
 
     @Test func `an answer to a wish that has changed since is not news unless its epoch is`() {
         var calls = NodeCalls(incarnation: incarnation)
-        _ = calls.follow(.reserve(node, wanted: 2))
+        _ = calls.reserve(2, on: node)
         _ = calls.nextReservation(for: node)
         #expect(reserved(&calls, lease(2, epoch: 7)))
-        _ = calls.follow(.reserve(node, wanted: 4))
+        _ = calls.reserve(4, on: node)
         _ = calls.nextReservation(for: node)
-        _ = calls.follow(.reserve(node, wanted: 1))
+        _ = calls.reserve(1, on: node)
         #expect(!reserved(&calls, lease(2, epoch: 7)), "one of these has been given up")
         #expect(next(&calls)?.wanted == 1)
         #expect(reserved(&calls, lease(1, epoch: 8)))

@@ -9,24 +9,19 @@ import Transport
     private let one = NodeID(rawValue: 1)
     private let two = NodeID(rawValue: 2)
 
-    /// Attempts that were sent out, in order, with where.
-    private func assigned(_ outputs: [CoordinatorCore.Output]) -> [(request: RunRequest, node: NodeID)] {
-        outputs.compactMap { if case .assign(let request, let node) = $0 { (request, node) } else { nil } }
-    }
-
     /// One slot on each node.
     private func lease(_ epoch: UInt64, in core: inout CoordinatorCore) {
         for node in [one, two] {
-            core.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: 1), on: node)
+            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: 1), on: node)
         }
     }
 
     private func end(
         _ request: RunRequest, _ sequence: UInt64, _ outcome: AttemptOutcome, on node: NodeID, at now: Duration,
         in core: inout CoordinatorCore
-    ) -> [CoordinatorCore.Output] {
+    ) -> CarriedOut {
         let result = AttemptResult(sequence: sequence, attempt: request.attempt, outcome: outcome, duration: .zero)
-        return core.at(now, wall: 0) { $0.collected([result], from: node) }
+        return core.carryOut(at: now) { $0.deliver([result], from: node) }
     }
 
     @Test func `the failure is rehearsed by a twin, and by what follows a refusal, but not after a failure`() throws {
@@ -35,31 +30,30 @@ import Transport
         var simulation = SimulateRequest(tasks: 2, duration: .seconds(1))
         simulation.failEvery = 2
         let job = JobID(rawValue: 1)
-        var sent = assigned(
-            core.at(.zero, wall: 0) { core in
-                core.joined(one, name: "one", isDraining: false)
-                core.joined(two, name: "two", isDraining: false)
-                lease(1, in: &core)
-                _ = try? core.submit(JobRequest(.simulate(simulation)), token: nil, as: job)
-            })
+        var sent = core.carryOut { core in
+            core.joined(one, name: "one", isDraining: false)
+            core.joined(two, name: "two", isDraining: false)
+            lease(1, in: &core)
+            _ = try? core.submit(JobRequest(.simulate(simulation)), token: nil, as: job)
+        }.assigned
         try #require(sent.count == 2)
         let (other, first) = (sent[0], sent[1])
         #expect(!other.request.task.rehearsal.failsFirstAttempt && first.request.task.rehearsal.failsFirstAttempt)
-        sent = assigned(end(other.request, 1, .done(ByteBuffer()), on: other.node, at: .seconds(1), in: &core))
+        sent = end(other.request, 1, .done(ByteBuffer()), on: other.node, at: .seconds(1), in: &core).assigned
         let speculative = try #require(sent.first, "one that takes so long has a twin")
         #expect(speculative.node != first.node && speculative.request.task.rehearsal.failsFirstAttempt)
 
         // The first is stopped before it ran and gets a successor; both that are left fail as they were told to.
-        sent = assigned(end(first.request, 1, .refused("stopped"), on: first.node, at: .seconds(2), in: &core))
+        sent = end(first.request, 1, .refused("stopped"), on: first.node, at: .seconds(2), in: &core).assigned
         let successor = try #require(sent.first)
         #expect(successor.request.task.rehearsal.failsFirstAttempt)
         var outputs = end(speculative.request, 2, .fault("rehearsed"), on: speculative.node, at: .seconds(3), in: &core)
         outputs += end(successor.request, 2, .fault("rehearsed"), on: successor.node, at: .seconds(4), in: &core)
-        outputs += core.at(.seconds(120), wall: 0) { core in
+        outputs += core.carryOut(at: .seconds(120)) { core in
             core.tick()
             lease(2, in: &core)
         }
-        sent = assigned(outputs)
+        sent = outputs.assigned
         let last = try #require(sent.first)
         #expect(sent.count == 1 && !last.request.task.rehearsal.failsFirstAttempt)
         _ = end(last.request, 3, .done(ByteBuffer()), on: last.node, at: .seconds(121), in: &core)

@@ -13,41 +13,32 @@ import Transport
             incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: node, name: "one")
     }
 
-    private func submit(_ number: UInt64, to core: inout CoordinatorCore) -> [CoordinatorCore.Output] {
-        core.at(.zero, wall: 0) { core in
+    private func submit(_ number: UInt64, to core: inout CoordinatorCore) -> CarriedOut {
+        core.carryOut { core in
             let request = JobRequest(.simulate(SimulateRequest(tasks: 2, duration: .zero)))
             _ = try? core.submit(request, token: nil, as: JobID(rawValue: number))
         }
     }
 
     /// All that was to be stored is, and the journal holds so much.
-    private func store(
-        _ core: inout CoordinatorCore, bytes: Int, at now: Duration = .zero
-    ) -> [CoordinatorCore.Output] {
-        core.at(now, wall: 0) { core in
-            core.stored(core.lastEntry)
-            core.journalWorks(JournalRoom(held: bytes, limit: 1000))
-        }
-    }
-
-    private func deletions(_ outputs: [CoordinatorCore.Output]) -> [JobID] {
-        outputs.compactMap { if case .store(.deleted(let job)) = $0 { job } else { nil } }
+    private func store(_ core: inout CoordinatorCore, bytes: Int, at now: Duration = .zero) -> CarriedOut {
+        core.carryOut(at: now) { $0.storeAll(in: JournalRoom(held: bytes, limit: 1000)) }
     }
 
     @Test func `the job that ended first is deleted first, then the next, each when its forerunner is gone`() {
         var core = core()
         for number in 1...3 as ClosedRange<UInt64> { _ = submit(number, to: &core) }
-        for number in [2, 1] as [UInt64] { _ = core.at(.zero, wall: 0) { $0.cancel(JobID(rawValue: number)) } }
+        for number in [2, 1] as [UInt64] { _ = core.carryOut { $0.cancel(JobID(rawValue: number)) } }
         _ = store(&core, bytes: 1000)
-        #expect(core.order.count == 3 && core.pauseReason == nil)
+        #expect(core.jobs.order.count == 3 && core.pauseReason == nil)
         let later = EndedJobs.fetchingTime
-        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 2)])
+        #expect(store(&core, bytes: 1001, at: later).deleted == [JobID(rawValue: 2)])
         // Something that was decided before is stored first.
-        let outputs = core.at(later, wall: 0) { $0.journalWorks(JournalRoom(held: 1001, limit: 1000)) }
-        #expect(deletions(outputs).isEmpty)
-        #expect(deletions(store(&core, bytes: 1001, at: later)) == [JobID(rawValue: 1)])
+        let next = core.carryOut(at: later) { $0.stored(0, in: JournalRoom(held: 1001, limit: 1000)) }
+        #expect(next.deleted.isEmpty)
+        #expect(store(&core, bytes: 1001, at: later).deleted == [JobID(rawValue: 1)])
         _ = store(&core, bytes: 900, at: later)
-        #expect(core.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
+        #expect(core.jobs.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
     }
 
     @Test func `a limit that is raised lets work go on, and one that is lowered stops it`() {
@@ -55,9 +46,9 @@ import Transport
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 1500)
         #expect(core.pauseReason != nil)
-        _ = core.at(.seconds(1), wall: 0) { $0.limitStorage(1500) }
+        _ = core.carryOut(at: .seconds(1)) { $0.setLimits(JobRetention(), bytes: 1500) }
         #expect(core.pauseReason == nil)
-        _ = core.at(.seconds(2), wall: 0) { $0.limitStorage(1499) }
+        _ = core.carryOut(at: .seconds(2)) { $0.setLimits(JobRetention(), bytes: 1499) }
         #expect(core.pauseReason != nil)
     }
 
@@ -65,17 +56,16 @@ import Transport
         var core = core()
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 1500)
-        #expect(core.pauseReason != nil && !core.waitsForDisk, "only the operator raises it")
+        #expect(core.pauseReason != nil && core.room.diskFault == nil, "only the operator raises it")
         func look(available: Int) {
-            _ = core.at(.seconds(1), wall: 0) { core in
-                core.stored(core.lastEntry)
-                core.journalWorks(JournalRoom(held: 100, limit: 1000, disk: (size: 2000, available: available)))
+            _ = core.carryOut(at: .seconds(1)) { core in
+                core.storeAll(in: JournalRoom(held: 100, limit: 1000, disk: (size: 2000, available: available)))
             }
         }
         look(available: 50)
-        #expect(core.pauseReason != nil && core.waitsForDisk)
+        #expect(core.pauseReason != nil && core.room.diskFault != nil)
         look(available: 500)
-        #expect(core.pauseReason == nil && !core.waitsForDisk)
+        #expect(core.pauseReason == nil && core.room.diskFault == nil)
     }
 
     @Test func `while nothing may be stored that is what a job waits for`() throws {
@@ -89,11 +79,11 @@ import Transport
     @Test func `a job that has just ended is left to whoever waits for it`() {
         var core = core()
         _ = submit(1, to: &core)
-        _ = core.at(.seconds(5), wall: 0) { $0.cancel(JobID(rawValue: 1)) }
+        _ = core.carryOut(at: .seconds(5)) { $0.cancel(JobID(rawValue: 1)) }
         _ = store(&core, bytes: 900, at: .seconds(5))
-        #expect(deletions(store(&core, bytes: 2000, at: .seconds(5))).isEmpty && core.pauseReason != nil)
+        #expect(store(&core, bytes: 2000, at: .seconds(5)).deleted.isEmpty && core.pauseReason != nil)
         #expect(core.nextWake == .seconds(65))
-        #expect(deletions(core.at(.seconds(65), wall: 0) { $0.tick() }) == [JobID(rawValue: 1)])
+        #expect(core.carryOut(at: .seconds(65)) { $0.tick() }.deleted == [JobID(rawValue: 1)])
         #expect(core.pauseReason == nil)
     }
 
@@ -105,18 +95,18 @@ import Transport
             retention: retention)
         for number in 1...4 as ClosedRange<UInt64> {
             _ = submit(number, to: &core)
-            _ = core.at(.seconds(number), wall: 0) { $0.cancel(JobID(rawValue: number)) }
+            _ = core.carryOut(at: .seconds(number)) { $0.cancel(JobID(rawValue: number)) }
             _ = store(&core, bytes: 0, at: .seconds(number))
         }
-        #expect(core.order.count == 4, "each is left to whoever waited for its end")
+        #expect(core.jobs.order.count == 4, "each is left to whoever waited for its end")
         #expect(core.nextWake == .seconds(61))
-        _ = core.at(.seconds(61), wall: 0) { $0.tick() }
-        _ = core.at(.seconds(62), wall: 0) { $0.tick() }
-        #expect(core.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
-        _ = core.at(.seconds(104), wall: 0) { $0.forgetOldJobs() }
-        #expect(core.order == [JobID(rawValue: 4)])
-        _ = core.at(.seconds(105), wall: 0) { $0.forgetOldJobs() }
-        #expect(core.order.isEmpty)
+        _ = core.carryOut(at: .seconds(61)) { $0.tick() }
+        _ = core.carryOut(at: .seconds(62)) { $0.tick() }
+        #expect(core.jobs.order == [JobID(rawValue: 3), JobID(rawValue: 4)])
+        _ = core.carryOut(at: .seconds(104)) { $0.forgetOldJobs() }
+        #expect(core.jobs.order == [JobID(rawValue: 4)])
+        _ = core.carryOut(at: .seconds(105)) { $0.forgetOldJobs() }
+        #expect(core.jobs.order.isEmpty)
     }
 
     @Test func `where only jobs are left that go on, tasks wait until there is room`() {
@@ -124,13 +114,13 @@ import Transport
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 2000)
         #expect(core.pauseReason?.contains("--data-limit") == true)
-        _ = core.at(.zero, wall: 0) { core in
+        _ = core.carryOut { core in
             core.joined(node, name: "one", isDraining: false)
-            core.leased(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 2), on: node)
+            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 2), on: node)
         }
-        #expect(core.scheduler.running(on: node) == 0)
-        let outputs = store(&core, bytes: 900)
-        #expect(core.pauseReason == nil && core.scheduler.running(on: node) == 2)
-        #expect(outputs.contains { if case .assign = $0 { true } else { false } })
+        #expect(core.dispatch.scheduler.running(on: node) == 0)
+        let next = store(&core, bytes: 900)
+        #expect(core.pauseReason == nil && core.dispatch.scheduler.running(on: node) == 2)
+        #expect(!next.assigned.isEmpty)
     }
 }

@@ -8,10 +8,8 @@ import Transport
 extension SimulatedCluster {
     mutating func perform(_ happening: Happening) {
         switch happening {
-        case .woken(let host, let node):
-            guard isAlive(host, node) else { return }
-            hosts[host].process?.wake = nil
-            change(host) { $0.tick() }
+        case .woken(let host, let node, let due):
+            if isAlive(host, node) { change(host) { $0.wake(due) } }
         case .called(let kind, let host, let node, let target):
             if isAlive(host, node) { call(kind, from: host, to: target) }
         case .arrived(let call, let caller, let target):
@@ -82,8 +80,8 @@ extension SimulatedCluster {
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration),
             core: CoordinatorCore(
-                incarnation: incarnation, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name),
-            calls: NodeCalls(incarnation: incarnation))
+                incarnation: incarnation, secret: [UInt8(truncatingIfNeeded: host)], node: node, name: hosts[host].name)
+        )
         for id in hosts[host].journal.order {
             guard let job = hosts[host].journal.jobs[id] else { continue }
             if job.report == nil { seen.insert(.jobResumed) }
@@ -139,10 +137,8 @@ extension SimulatedCluster {
         if isUp {
             guard let peer = self.host(of: node) else { return }
             let (name, isDraining) = (hosts[peer].name, hosts[peer].process?.book.isDraining ?? false)
-            begin(hosts[host].process?.calls.joined(node) ?? [], at: host)
             change(host) { $0.joined(node, name: name, isDraining: isDraining) }
         } else {
-            hosts[host].process?.calls.lost(node)
             change(host) { $0.lost(node) }
             if let update = hosts[host].process?.book.linkLost(node, now: now) { follow(update, at: host) }
         }
@@ -196,17 +192,18 @@ extension SimulatedCluster {
     }
 
     private mutating func call(_ kind: NodeCalls.Kind, from host: Int, to target: NodeID) {
-        guard let node = hosts[host].node, let core = hosts[host].process?.core else { return }
+        guard let node = hosts[host].node else { return }
         let call: Call
         switch kind {
         case .reserve:
-            guard let request = hosts[host].process?.calls.nextReservation(for: target) else { return }
+            guard let request = hosts[host].process?.core.nextReservation(for: target) else { return }
             call = .reserve(request)
         case .assign:
-            guard let assignment = hosts[host].process?.calls.nextAssignment(for: target, core) else { return }
+            guard let assignment = hosts[host].process?.core.nextAssignment(for: target) else { return }
+            for request in assignment.attempts { note(request.attempt, at: host) }
             call = .assign(assignment)
         case .collect:
-            guard let request = hosts[host].process?.calls.nextCollection(from: target, core) else { return }
+            guard let request = hosts[host].process?.core.nextCollection(from: target) else { return }
             call = .collect(request)
         }
         lastCall += 1
@@ -299,26 +296,15 @@ extension SimulatedCluster {
         switch answer {
         case .lease(let lease):
             kind = .reserve
-            if hosts[host].process?.calls.reserved(lease, on: target) == true {
-                change(host) { $0.leased(lease, on: target) }
-            }
+            change(host) { $0.reserved(lease, on: target) }
         case .assigned: kind = .assign
         case .collected(let reply, let request):
             kind = .collect
-            let isLeaseLost = hosts[host].process?.calls.collected(reply, request, from: target) ?? false
-            change(host) { core in
-                core.heard(request.acknowledged, by: target)
-                core.collected(reply.results, from: target)
-                if let attempts = reply.attempts { core.found(attempts, reply.receipts, on: target) }
-                if isLeaseLost { core.leaseLost(on: target) }
-            }
+            change(host) { $0.collected(reply, request, from: target) }
             if reply.attempts?.isEmpty == false { seen.insert(.adopted) }
-            if let lease = reply.lease, hosts[host].process?.calls.leased(lease, on: target) == true {
-                change(host) { $0.leased(lease, on: target) }
-            }
         case .failed(.reserve, _):
             kind = .reserve
-            hosts[host].process?.calls.reservationFailed(for: target)
+            change(host) { $0.reservationFailed(on: target, nil) }
             pause = .milliseconds(100)
         case .failed(.collect, _):
             kind = .collect
@@ -326,8 +312,7 @@ extension SimulatedCluster {
         case .failed(.assign(let assignment), let mayHaveRun):
             kind = .assign
             let failure = mayHaveRun ? AttemptFailure.nodeLost("the call was lost") : .refused("no link to the node")
-            if mayHaveRun { begin(hosts[host].process?.calls.assignmentIsUncertain(for: target) ?? [], at: host) }
-            change(host) { $0.undeliverable(assignment.attempts.map(\.attempt), to: target, failure) }
+            change(host) { $0.assignmentFailed(assignment.attempts.map(\.attempt), on: target, failure, nil) }
         }
         guard let node = hosts[host].node else { return }
         schedule(.called(kind, from: host, node, to: target), after: pause)
@@ -340,33 +325,28 @@ extension SimulatedCluster {
         touched.insert(host)
         guard let node = hosts[host].node else { return }
         let outputs = hosts[host].process?.core.at(now, wall: UInt64(now / .milliseconds(1)), body) ?? []
-        for output in outputs {
-            note(output, at: host)
-            if case .store(let entry) = output {
-                hosts[host].process?.unstored.append(entry)
-            } else {
-                begin(hosts[host].process?.calls.follow(output) ?? [], at: host)
+        for case .effect(let effect) in outputs {
+            switch effect {
+            case .call(let call): schedule(.called(call.kind, from: host, node, to: call.node), after: .zero)
+            case .write: hosts[host].process?.hasWriter = true
+            case .wake(let due, let pause): schedule(.woken(host: host, node, at: due), after: pause)
+            case .lookUp: break
             }
         }
         write(at: host)
-        guard let due = hosts[host].process?.core.nextWake else { return }
-        if let wake = hosts[host].process?.wake, wake <= due, wake > now { return }
-        hosts[host].process?.wake = due
-        schedule(.woken(host: host, node), after: max(.zero, due - now))
-    }
-
-    private mutating func begin(_ due: [(NodeCalls.Kind, NodeID)], at host: Int) {
-        guard let node = hosts[host].node else { return }
-        for (kind, target) in due { schedule(.called(kind, from: host, node, to: target), after: .zero) }
     }
 
     private mutating func write(at host: Int) {
-        guard let node = hosts[host].node, hosts[host].process?.isWriting == false,
-            let entries = hosts[host].process?.unstored, !entries.isEmpty
+        guard let node = hosts[host].node, hosts[host].process?.hasWriter == true,
+            hosts[host].process?.isWriting == false
         else { return }
+        guard let entries = hosts[host].process?.core.nextEntries(looksAtDisk: true) else {
+            hosts[host].process?.hasWriter = false
+            return
+        }
         hosts[host].process?.isWriting = true
-        hosts[host].process?.unstored = []
         inFlight[host] = entries
+        for entry in entries { note(entry) }
         schedule(.wrote(entries, host: host, node), after: delay(0...8))
     }
 
@@ -374,17 +354,14 @@ extension SimulatedCluster {
         guard let node = hosts[host].node else { return }
         guard hosts[host].diskFullUntil <= now else {
             seen.insert(.journalFailed)
-            change(host) { $0.journalFails("the disk is full") }
+            change(host) { $0.journalFailed("the disk is full") }
             return schedule(.wrote(entries, host: host, node), after: .milliseconds(300))
         }
         hosts[host].journal.append(entries)
         inFlight[host] = nil
         hosts[host].process?.isWriting = false
         for case .submitted(let job) in entries { promised[job.id] = host }
-        change(host) { core in
-            core.journalWorks(nil)
-            core.stored(core.lastStored + UInt64(entries.count))
-        }
+        change(host) { $0.stored(entries.count, in: nil) }
     }
 
     private mutating func submit(_ request: JobRequest, _ id: JobID, _ token: String, at host: Int) {
@@ -403,18 +380,19 @@ extension SimulatedCluster {
         if let refusal { violations.append("\(token) was refused: \(refusal.message)") }
     }
 
-    private mutating func note(_ output: CoordinatorCore.Output, at host: Int) {
-        switch output {
-        case .assign(let request, _):
-            if request.attempt.number > 1 { seen.insert(.retried) }
-            let single = hosts[host].process?.core.scheduler.runningByNode(request.attempt.job).values.reduce(0, +) ?? 0
-            let tasks = hosts[host].process?.core.scheduler.progress(of: request.attempt.job)?.running ?? 0
-            if single > tasks { seen.insert(.speculative) }
-        case .store(.failed(_, _, let reason, _)):
-            if reason.hasPrefix("poison") { seen.insert(.poison) }
-            if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
-            if reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
-        default: break
-        }
+    /// Looks at what is sent out.
+    private mutating func note(_ attempt: AttemptID, at host: Int) {
+        if attempt.number > 1 { seen.insert(.retried) }
+        let scheduler = hosts[host].process?.core.dispatch.scheduler
+        let single = scheduler?.runningByNode(attempt.job).values.reduce(0, +) ?? 0
+        if single > scheduler?.progress(of: attempt.job)?.running ?? 0 { seen.insert(.speculative) }
+    }
+
+    /// Looks at what is to be stored.
+    private mutating func note(_ entry: JournalEntry) {
+        guard case .failed(_, _, let reason, _) = entry else { return }
+        if reason.hasPrefix("poison") { seen.insert(.poison) }
+        if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
+        if reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
     }
 }

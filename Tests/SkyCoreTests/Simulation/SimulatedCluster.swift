@@ -13,7 +13,7 @@ import Transport
 struct SimulatedCluster {
     /// What is to happen, and to which process: one that has died since does not hear of it.
     indirect enum Happening {
-        case woken(host: Int, NodeID)
+        case woken(host: Int, NodeID, at: Duration)
         case called(NodeCalls.Kind, from: Int, NodeID, to: NodeID)
         case arrived(Call, Caller, at: NodeID)
         case answered(Answer, Caller, from: NodeID)
@@ -125,7 +125,8 @@ struct SimulatedCluster {
         if process.book.running != process.running.count {
             violations.append("\(host.name) books \(process.book.running), runs \(process.running.count)")
         }
-        for (id, job) in process.core.jobs {
+        for job in process.core.jobs.all {
+            let id = job.id
             let stored = host.journal.results[id]?.count ?? 0
             if job.published.completed > stored {
                 violations.append("\(id): told \(job.published.completed), stored \(stored)")

@@ -8,15 +8,14 @@ struct SimulatedHost {
     struct Process {
         var book: WorkBook
         var core: CoordinatorCore
-        var calls: NodeCalls
         /// Attempts that run, or were stopped and have not ended yet.
         var running: Set<AttemptID> = []
         var collectors: [CoordinatorID: Int] = [:]
         /// Calls that have not been answered.
         var unanswered: Set<Int> = []
-        var unstored: [JournalEntry] = []
+        /// Whether the coordinator has somebody who writes, and whether that one waits for the disk.
+        var hasWriter = false
         var isWriting = false
-        var wake: Duration?
         var expiryCheck: Duration?
     }
 

@@ -16,7 +16,7 @@ extension CoordinatorCore {
                 tasks: [])
         }
         let limit = CoordinatorCore.tasksExplained
-        guard let waiting = scheduler.waiting(of: job, now: now, limit: limit, drained: drained) else {
+        guard let waiting = dispatch.scheduler.waiting(of: job, now: now, limit: limit, drained: drained) else {
             return JobExplanation(reasons: ["it has ended, which is not stored yet"], requirements: [], tasks: [])
         }
         return JobExplanation(
@@ -28,17 +28,17 @@ extension CoordinatorCore {
         var reasons: [String] = []
         if let pauseReason {
             reasons.append("nothing is sent out, because results cannot be stored: \(pauseReason)")
-        } else if isBehind {
+        } else if writeAhead.isBehind {
             reasons.append("nothing is sent out until the results that have come are stored")
         }
         // While nothing is sent out, that is what they wait for.
-        for (node, reason) in nodes.refusals.sorted(by: { $0.key < $1.key }) {
-            reasons.append("\(name(of: node)) does not work for this node: \(reason)")
+        for (node, reason) in dispatch.nodes.refusals.sorted(by: { $0.key < $1.key }) {
+            reasons.append("\(dispatch.name(of: node)) does not work for this node: \(reason)")
         }
-        for node in nodes.distrusted.sorted() {
-            reasons.append("\(name(of: node)) is not used: its answers make no sense; see the log")
+        for node in dispatch.nodes.distrusted.sorted() {
+            reasons.append("\(dispatch.name(of: node)) is not used: its answers make no sense; see the log")
         }
-        if waiting.ready > 0, pauseReason == nil, !isBehind {
+        if waiting.ready > 0, pauseReason == nil, !writeAhead.isBehind {
             reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
         }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
@@ -77,15 +77,15 @@ extension CoordinatorCore {
         let event: String
         switch open.state {
         case .running(let runner, let since):
-            (node, runningFor) = (name(of: runner), since)
-            event = "sent to \(name(of: runner))"
+            (node, runningFor) = (dispatch.name(of: runner), since)
+            event = "sent to \(dispatch.name(of: runner))"
         case .ready: event = "waits for a slot"
         case .backingOff: event = "waits to be tried again"
         case .isolated: event = "waits for a node on which nothing else runs"
         }
-        let before = open.lastReason.isEmpty ? "" : "; before: \(withNames(open.lastReason))"
+        let before = open.lastReason.isEmpty ? "" : "; before: \(dispatch.withNames(open.lastReason))"
         return JobExplanation.OpenTask(
-            task: label(job, open.task), node: node, runningFor: runningFor, attempts: open.attempts,
+            task: jobs.label(job, open.task), node: node, runningFor: runningFor, attempts: open.attempts,
             lastEvent: event + before)
     }
 

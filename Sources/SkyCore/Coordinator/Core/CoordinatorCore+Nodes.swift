@@ -1,80 +1,88 @@
 import Base
 import Transport
 
-// MARK: - What nodes do
+// MARK: - Events of nodes
 
 extension CoordinatorCore {
-    /// What a node has delivered. Each result counts once, however often it arrives.
-    mutating func collected(_ results: [AttemptResult], from node: NodeID) {
-        for result in results where nodes.deliver(node, { $0.receive(result.sequence) }) {
-            nodes.deliver(node) { $0.unsaid += result.byteCount }
-            ended(result, on: node)
-        }
-        let (decided, stored) = (lastEntry, lastStored)
-        nodes.deliver(node) { delivery in
-            delivery.rests(on: decided)
-            delivery.stored(stored)
-        }
+    /// Begins the calls and tells the scheduler.
+    private mutating func apply(_ consequence: NodeDispatch.Consequence) {
+        begin(consequence.calls)
+        for event in consequence.events { schedule(event) }
     }
 
-    /// A node has heard up to where its results are stored.
-    mutating func heard(_ sequence: UInt64, by node: NodeID) { nodes.deliver(node) { $0.heard(sequence) } }
+    /// A node can be given work.
+    mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
+        apply(dispatch.join(node, name: name, version: version, isDraining: isDraining, now: now))
+    }
 
-    /// Whether a node is a member, as far as is known here.
-    func isPresent(_ node: NodeID) -> Bool { nodes.present.contains(node) }
+    /// A node is to get no new work, or again.
+    mutating func draining(_ node: NodeID, _ isDraining: Bool) { schedule(.nodeDraining(node, isDraining)) }
 
-    /// What runs on a node that nobody here may know of.
+    /// A node is gone, or the link to it.
+    mutating func lost(_ node: NodeID) { apply(dispatch.lose(node, now: now)) }
+
+    /// A node has answered a demand.
+    mutating func reserved(_ lease: Lease, on node: NodeID) { apply(dispatch.reserved(lease, on: node)) }
+
+    /// A node has delivered what it has for this coordinator. Each result counts once, however often it arrives.
+    mutating func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) {
+        let isLeaseLost = dispatch.collect(reply, request, from: node)
+        for result in reply.results where dispatch.receive(result, from: node) { complete(result, on: node) }
+        dispatch.restResults(of: node, on: writeAhead.lastEntry, stored: writeAhead.lastStored)
+        if let attempts = reply.attempts { adopt(attempts, reply.receipts, on: node) }
+        if isLeaseLost { schedule(.leaseLost(node)) }
+        _ = dispatch.refuse(node, nil)
+        if let lease = reply.lease { apply(dispatch.leased(lease, on: node)) }
+    }
+
+    /// Counts on what runs on a node that nobody here may know of.
     ///
     /// - Parameter proofs: their receipts, one for each; of those that have none, only what is known to run there is believed.
-    mutating func found(_ attempts: [AttemptID], _ proofs: [UInt64]?, on node: NodeID) {
+    private mutating func adopt(_ attempts: [AttemptID], _ proofs: [UInt64]?, on node: NodeID) {
         for (index, attempt) in attempts.enumerated() {
             let receipt = proofs.flatMap { $0.indices.contains(index) ? $0[index] : nil }
-            guard isProven(attempt, on: node, receipt) else { continue }
-            handle(.adopted(attempt, on: node))
+            guard dispatch.isProven(attempt, on: node, receipt, since: jobs.resultsSince(attempt.job)) else { continue }
+            schedule(.adopted(attempt, on: node))
         }
     }
 
-    /// Whether an attempt was sent to that node in this life or an earlier one.
-    func isProven(_ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?) -> Bool {
-        guard let receipt, attempt.generation <= incarnation.generation else { return false }
-        if let since = jobs[attempt.job]?.stored.resultsSince, attempt.generation < since { return false }
-        return receipts.receipt(for: attempt, on: node) == receipt
+    /// A demand may not have reached a node.
+    mutating func reservationFailed(on node: NodeID, _ fault: NodeFault?) {
+        dispatch.reservationFailed(on: node)
+        judge(fault, of: node)
     }
 
-    /// Attempts that could not be sent.
-    mutating func undeliverable(_ attempts: [AttemptID], to node: NodeID, _ failure: AttemptFailure) {
-        for attempt in attempts { handle(.failed(attempt, on: node, failure)) }
+    /// Attempts could not be sent to a node.
+    mutating func assignmentFailed(
+        _ attempts: [AttemptID], on node: NodeID, _ failure: AttemptFailure, _ fault: NodeFault?
+    ) {
+        apply(dispatch.assignmentFailed(attempts, on: node, failure))
+        judge(fault, of: node)
     }
 
-    mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
-        if nodes.joined(node, name: name, now: now) {
-            handle(.nodeJoined(node, name: name, measuresAlike: SkyNetVersion.measuresAlike(version)))
+    /// A node could not be asked for what it has.
+    mutating func collectionFailed(from node: NodeID, _ fault: NodeFault?) { judge(fault, of: node) }
+
+    private mutating func judge(_ fault: NodeFault?, of node: NodeID) {
+        switch fault {
+        case .refuses(let reason):
+            if dispatch.refuse(node, reason) { outbox.append(.refused(by: node, reason)) }
+        case .invalidReply(let reason):
+            guard let consequence = dispatch.distrust(node, now: now) else { return }
+            apply(consequence)
+            outbox.append(.distrusted(node, reason))
+        case nil: break
         }
-        handle(.nodeDraining(node, isDraining))
     }
 
-    mutating func draining(_ node: NodeID, _ isDraining: Bool) { handle(.nodeDraining(node, isDraining)) }
+    // MARK: - What nodes are told and asked next
 
-    mutating func lost(_ node: NodeID) {
-        if nodes.lost(node, now: now) { handle(.nodeLost(node)) }
-    }
+    /// What a node is to be told now; `nil` where it knows, which ends the telling.
+    mutating func nextReservation(for node: NodeID) -> ReserveRequest? { dispatch.nextReservation(for: node) }
 
-    /// A node has answered what makes no sense. Nothing that it says is used from now on: its tasks are tried elsewhere.
-    ///
-    /// - Returns: whether that is new.
-    mutating func distrust(_ node: NodeID) -> Bool {
-        guard nodes.distrust(node, now: now) else { return false }
-        handle(.nodeLost(node))
-        return true
-    }
+    /// What is to be sent to a node now; `nil` where nothing is, which ends the sending.
+    mutating func nextAssignment(for node: NodeID) -> Assignment? { dispatch.nextAssignment(for: node) }
 
-    /// A node does not listen to this coordinator, or does again (`nil`).
-    ///
-    /// - Returns: whether that is new.
-    mutating func refuses(_ node: NodeID, _ reason: String?) -> Bool { nodes.refuses(node, reason) }
-
-    /// The feed of members begins (again): those that left unheard are gone.
-    func unheard(_ members: Set<NodeID>, besides own: NodeID) -> Set<NodeID> {
-        nodes.present.union(nodes.distrusted).subtracting(members).subtracting([own])
-    }
+    /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
+    mutating func nextCollection(from node: NodeID) -> CollectRequest? { dispatch.nextCollection(from: node) }
 }

@@ -10,6 +10,14 @@ struct NodeCalls {
         case reserve, assign, collect
     }
 
+    /// A loop of calls of one kind to one node, which goes on until there is nothing more to say.
+    struct Call: Hashable {
+        var kind: Kind
+        var node: NodeID
+
+        init(_ kind: Kind, _ node: NodeID) { (self.kind, self.node) = (kind, node) }
+    }
+
     private(set) var demands = DemandBook()
     private let incarnation: CoordinatorIncarnation
     /// What is to be sent to each node next.
@@ -28,44 +36,51 @@ struct NodeCalls {
         self.incarnation = incarnation
     }
 
-    /// Takes what the core wants of a node, and says which calls are to be begun.
-    mutating func follow(_ output: CoordinatorCore.Output) -> [(Kind, NodeID)] {
-        switch output {
-        case .reserve(let node, let wanted):
-            return (demands.demand(wanted, on: node) ? [(.reserve, node)] : []) + collect(from: node)
-        case .assign(let request, let node):
-            outgoing[node, default: Assignment(incarnation: incarnation)].attempts.append(request)
-            return assign(to: node)
-        case .stop(let attempt, let node):
-            outgoing[node, default: Assignment(incarnation: incarnation)].stop.append(attempt)
-            return assign(to: node)
-        case .acknowledge(let node):
-            if outgoing[node] == nil { outgoing[node] = Assignment(incarnation: incarnation) }
-            return assign(to: node)
-        case .store, .lookUp, .published:
-            return []
-        }
+    // MARK: - What is wanted of nodes
+
+    /// So many slots are demanded of a node.
+    mutating func reserve(_ slots: Int, on node: NodeID) -> [Call] {
+        (demands.demand(slots, on: node) ? [Call(.reserve, node)] : []) + collect(from: node)
+    }
+
+    /// A node is to run an attempt.
+    mutating func assign(_ request: RunRequest, to node: NodeID) -> [Call] {
+        outgoing[node, default: Assignment(incarnation: incarnation)].attempts.append(request)
+        return assign(to: node)
+    }
+
+    /// A node is to stop an attempt.
+    mutating func stop(_ attempt: AttemptID, on node: NodeID) -> [Call] {
+        outgoing[node, default: Assignment(incarnation: incarnation)].stop.append(attempt)
+        return assign(to: node)
+    }
+
+    /// A node should hear soon what it may forget.
+    mutating func acknowledge(_ node: NodeID) -> [Call] {
+        if outgoing[node] == nil { outgoing[node] = Assignment(incarnation: incarnation) }
+        return assign(to: node)
     }
 
     /// A link to a node is there (again): asks what it has of ours.
-    mutating func joined(_ node: NodeID) -> [(Kind, NodeID)] {
+    mutating func join(_ node: NodeID) -> [Call] {
         unasked.insert(node)
         return collect(from: node)
     }
 
-    mutating func lost(_ node: NodeID) {
+    /// A node is gone: what was to be sent to it is not.
+    mutating func lose(_ node: NodeID) {
         demands.nodeLost(node)
         outgoing[node] = nil
         epochs[node] = nil
         unasked.remove(node)
     }
 
-    private mutating func assign(to node: NodeID) -> [(Kind, NodeID)] {
-        (assigning.insert(node).inserted ? [(.assign, node)] : []) + collect(from: node)
+    private mutating func assign(to node: NodeID) -> [Call] {
+        (assigning.insert(node).inserted ? [Call(.assign, node)] : []) + collect(from: node)
     }
 
-    private mutating func collect(from node: NodeID) -> [(Kind, NodeID)] {
-        collecting.insert(node).inserted ? [(.collect, node)] : []
+    private mutating func collect(from node: NodeID) -> [Call] {
+        collecting.insert(node).inserted ? [Call(.collect, node)] : []
     }
 
     // MARK: - Reserving
@@ -81,7 +96,9 @@ struct NodeCalls {
     // MARK: - Assigning
 
     /// What is to be sent to a node now; `nil` where nothing is, which ends the sending.
-    mutating func nextAssignment(for node: NodeID, _ core: CoordinatorCore) -> Assignment? {
+    ///
+    /// - Parameter acknowledged: the sequence number up to which the node may forget results.
+    mutating func nextAssignment(for node: NodeID, acknowledged: UInt64) -> Assignment? {
         guard var next = outgoing.removeValue(forKey: node) else {
             assigning.remove(node)
             return nil
@@ -96,21 +113,25 @@ struct NodeCalls {
             next.stop = []
             outgoing[node] = rest
         }
-        next.acknowledged = core.nodes.deliveries[node]?.acknowledged ?? 0
+        next.acknowledged = acknowledged
         return next
     }
 
     /// A call failed that may have arrived all the same: asks what came of it.
-    mutating func assignmentIsUncertain(for node: NodeID) -> [(Kind, NodeID)] { joined(node) }
+    mutating func assignmentIsUncertain(for node: NodeID) -> [Call] { join(node) }
 
     // MARK: - Collecting
 
     /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
-    mutating func nextCollection(from node: NodeID, _ core: CoordinatorCore) -> CollectRequest? {
-        let delivery = core.nodes.deliveries[node] ?? Delivery()
+    ///
+    /// - Parameters:
+    ///   - running: attempts that occupy a slot there, as far as is known.
+    ///   - delivery: what it has delivered.
+    mutating func nextCollection(
+        from node: NodeID, isPresent: Bool, running: Int, _ delivery: Delivery
+    ) -> CollectRequest? {
         let isFirst = unasked.contains(node)
-        guard core.isPresent(node),
-            isFirst || demands.wanted(on: node) > 0 || core.scheduler.running(on: node) > 0 || !delivery.isSettled
+        guard isPresent, isFirst || demands.wanted(on: node) > 0 || running > 0 || !delivery.isSettled
         else {
             collecting.remove(node)
             return nil

@@ -1,0 +1,328 @@
+import Base
+import NIOCore
+import Transport
+
+/// The jobs of a coordinator, as a value: those that go on and those that have ended, their tokens and deadlines, and what their
+/// plans make of results. Times count from the coordinator's start.
+struct CoordinatedJobs {
+    /// In the order of their submission.
+    private(set) var order: [JobID] = []
+    /// Jobs that go on.
+    private(set) var activeCount = 0
+    /// Jobs whose end has been published.
+    private(set) var ended = EndedJobs()
+    /// Of all jobs of this incarnation.
+    private(set) var counts = TaskCounts()
+    private var records: [JobID: CoordinatedJob] = [:]
+    private var byToken: [String: JobID] = [:]
+    private var deadlines: [(due: Duration, job: JobID)] = []
+    /// How long all earlier incarnations of the coordinator ran together.
+    let ranBefore: Duration
+
+    /// Jobs that may go on at one time. Each takes some kilobytes of memory, and a place in the journal.
+    static let activeLimit = 100_000
+    /// Longest age of a job that is shown: a clock that was wrong when it was submitted would make it older than its program.
+    private static let longestAge = Duration.seconds(3650 * 86_400)
+    /// Bytes of a result that means nothing to its plan.
+    private static let meaninglessLimit = 64
+
+    init(ranBefore: Duration) { self.ranBefore = ranBefore }
+
+    subscript(job: JobID) -> CoordinatedJob? { records[job] }
+
+    var count: Int { records.count }
+
+    /// All of them, in no order.
+    var all: some Collection<CoordinatedJob> { records.values }
+
+    /// The earliest deadline, maybe of a job that has ended.
+    var nextDeadline: Duration? { deadlines.first?.due }
+
+    /// The first generation of the coordinator whose attempts at a job's tasks count; `nil` for any.
+    func resultsSince(_ job: JobID) -> UInt64? { records[job]?.stored.resultsSince }
+
+    // MARK: - Beginning
+
+    /// What became of a submission.
+    enum Admission {
+        case new(StoredJob)
+        /// Its token is that of a job that was submitted before.
+        case known(JobID)
+    }
+
+    /// Takes a job; one with a token that is known is not taken again.
+    ///
+    /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, and where the request cannot
+    ///   be written down.
+    mutating func submit(
+        _ request: JobRequest, token: String?, as id: JobID, now: Duration, wall: UInt64
+    ) throws(SkyError) -> Admission {
+        let encoded = try JournalText.encode(request)
+        if let token, let known = byToken[token] {
+            // Written down once more: the text of one that was read is not kept, and may be an earlier version's.
+            guard let job = records[known], try JournalText.encode(job.stored.request) == encoded else {
+                throw SkyError(.badInput, "the token belongs to job \(known), which was asked for something else")
+            }
+            return .known(known)
+        }
+        guard activeCount < CoordinatedJobs.activeLimit else {
+            throw SkyError(.failed, "\(activeCount) jobs go on already; submit it when some of them have ended")
+        }
+        var stored = StoredJob(id: id, token: token, request: request, submitted: wall)
+        stored.encodedRequest = encoded
+        stored.submittedRun = ranBefore + now
+        insert(CoordinatedJob(stored: stored, submittedAt: now, plan: request.kind.request.plan()), now: now)
+        return .new(stored)
+    }
+
+    /// Takes a job over from an earlier incarnation, with what was stored of it.
+    ///
+    /// - Parameter replay: the job's plan after all results that are stored.
+    mutating func restore(_ stored: StoredJob, _ replay: JobReplay, now: Duration, wall: UInt64) {
+        // For people only: by the machine's clock, which may have been set since.
+        let age = min(
+            Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0)),
+            CoordinatedJobs.longestAge)
+        var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
+        (job.published, job.decided) = (replay.published, replay.published)
+        job.issued = replay.tasks
+        job.isRisky = replay.isRisky
+        for event in replay.events { job.log.append(event, time: age) }
+        if let report = stored.report {
+            job.report = report
+            job.published.report = report
+            // Earlier versions did not note it: those jobs are kept as if they had ended now.
+            ended.insert(stored.id, endedAt: stored.endedRun.map { $0 - ranBefore } ?? now)
+            job.log.append(.ended(report), time: report.duration)
+        }
+        insert(job, now: now)
+    }
+
+    private mutating func insert(_ job: CoordinatedJob, now: Duration) {
+        records[job.id] = job
+        order.append(job.id)
+        if let token = job.stored.token { byToken[token] = job.id }
+        guard job.isActive else { return }
+        activeCount += 1
+        guard let deadline = job.request.deadline else { return }
+        // Time in which nobody worked on it does not count: a clock that was set while the node was down must not end jobs.
+        let due = (job.stored.submittedRun.map { $0 - ranBefore } ?? now) + deadline
+        deadlines.insert((due, job.id), at: deadlines.firstIndex { $0.due > due } ?? deadlines.endIndex)
+    }
+
+    /// Asks a new job's plan for its first tasks.
+    mutating func beginPlan(of job: JobID) -> PlanStep? { records[job]?.plan.begin() }
+
+    // MARK: - Ending
+
+    /// A job whose deadline has passed and that goes on, with its deadline; each is named once.
+    mutating func nextOverdue(now: Duration) -> (job: JobID, deadline: Duration)? {
+        while let first = deadlines.first, first.due <= now {
+            deadlines.removeFirst()
+            guard let job = records[first.job], job.isActive, let deadline = job.request.deadline else { continue }
+            return (first.job, deadline)
+        }
+        return nil
+    }
+
+    /// Notes why a job is about to be given up.
+    mutating func abort(_ job: JobID, _ reason: SkyError) { records[job]?.abort = reason }
+
+    /// Makes the report of a job that the scheduler has ended; it is published when it is stored.
+    ///
+    /// - Returns: `nil` for one that is not known or has ended before.
+    mutating func end(_ job: JobID, _ outcome: JobOutcome, now: Duration, wall: UInt64) -> JobReport? {
+        guard let record = records[job], record.isActive else { return nil }
+        let state: JobReport.State =
+            switch record.abort?.kind {
+            case .badInput, .unavailable: .badInput
+            case .failed: .failed
+            case nil: outcome.cancelled > 0 ? .cancelled : .done
+            }
+        let report = JobReport(
+            state: state, reason: record.abort?.message,
+            scheduled: outcome.completed + outcome.failed + outcome.cancelled,
+            completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
+            duration: now - record.submittedAt, nodes: record.decided.shares(), cached: record.decided.cached)
+        records[job]?.report = report
+        activeCount -= 1
+        records[job]?.stored.ended = wall
+        records[job]?.plan.release()
+        records[job]?.uncommitted = [:]
+        return report
+    }
+
+    /// Forgets a job, which must not go on.
+    ///
+    /// - Returns: whether it was known.
+    mutating func remove(_ job: JobID) -> Bool {
+        guard let record = records.removeValue(forKey: job) else { return false }
+        if let place = order.firstIndex(of: job) { order.remove(at: place) }
+        ended.remove(job)
+        if let token = record.stored.token { byToken[token] = nil }
+        return true
+    }
+
+    /// Somebody fetches results of a job.
+    mutating func use(_ job: JobID, now: Duration) { ended.use(job, now: now) }
+
+    // MARK: - Tasks of a plan
+
+    /// Numbers the tasks of a plan's next step.
+    mutating func issue(_ step: PlanStep, of job: JobID) -> Range<Int> {
+        let first = records[job]?.issued ?? 0
+        records[job]?.issued = first + step.newTasks
+        return first..<first + step.newTasks
+    }
+
+    /// The tasks of a step are looked for among earlier results. A plan issues its next tasks when these are done: one search at
+    /// a time.
+    mutating func beginSearch(for tasks: Range<Int>, of job: JobID, isLast: Bool) {
+        records[job]?.search = CoordinatedJob.Search(next: tasks.lowerBound, end: tasks.upperBound, isLast: isLast)
+    }
+
+    /// Takes what was found among earlier results for the next tasks of a search.
+    ///
+    /// - Returns: the tasks that are answered, and whether no more tasks of the job will come; `nil` where nobody looks for these.
+    mutating func takeFound(
+        _ found: [TaskID: ByteBuffer], for tasks: Range<Int>, of job: JobID, generation: UInt64
+    ) -> (answered: [TaskID], isLast: Bool)? {
+        guard let record = records[job], record.isActive, let search = record.search, search.contains(tasks) else {
+            return nil
+        }
+        let isDone = tasks.upperBound >= search.end
+        records[job]?.search?.next = tasks.upperBound
+        if isDone { records[job]?.search = nil }
+        var answered: [TaskID] = []
+        for (task, payload) in found.sorted(by: { $0.key < $1.key }) {
+            // What is no answer is as good as nothing found.
+            guard let result = try? WireCoder.decode(TaskResult.self, from: payload),
+                record.plan.accepts(task.index, result)
+            else { continue }
+            let attempt = AttemptID(job: job, task: task, number: 0, generation: generation)
+            records[job]?.uncommitted[attempt] = CoordinatedJob.Uncommitted(
+                payload: payload, duration: .zero, value: result)
+            answered.append(task)
+        }
+        return (answered, isDone && search.isLast)
+    }
+
+    /// Earlier tasks whose nodes have at hand what these need.
+    func affinity(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
+        guard let plan = records[job]?.plan, plan.needsResults else { return [:] }
+        return tasks.reduce(into: [:]) { affinity, task in
+            affinity[TaskID(task)] = plan.affinity(task).map { TaskID($0) }
+        }
+    }
+
+    /// What people see of a task.
+    func label(_ job: JobID, _ task: TaskID) -> String {
+        records[job]?.plan.label(task.index) ?? "task \(task.index + 1)"
+    }
+
+    // MARK: - Results
+
+    /// What the result of an attempt is worth to its job.
+    enum Verdict {
+        /// It is kept until the scheduler says whether it counts.
+        case kept
+        /// It cannot be read here, or may not stand beside the others.
+        case unusable
+        /// It answers another question than that of the task.
+        case wrong
+    }
+
+    /// Takes what an attempt brought.
+    ///
+    /// - Parameter isComparable: whether the node's results may stand beside those of this one.
+    mutating func take(
+        _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, isComparable: Bool
+    ) -> Verdict {
+        var result = CoordinatedJob.Uncommitted(payload: payload, duration: duration)
+        if records[attempt.job]?.plan.needsResults == true {
+            result.value = isComparable ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
+            guard let value = result.value else { return .unusable }
+            // Of a task that is done already it does not matter what another attempt says.
+            guard records[attempt.job]?.plan.accepts(attempt.task.index, value) != false else { return .wrong }
+        } else if payload.readableBytes > CoordinatedJobs.meaninglessLimit {
+            // It is stored all the same.
+            result.payload = ByteBuffer()
+        }
+        records[attempt.job]?.uncommitted[attempt] = result
+        return .kept
+    }
+
+    /// Drops what an attempt brought, if it has not been committed.
+    mutating func drop(_ attempt: AttemptID) { records[attempt.job]?.uncommitted[attempt] = nil }
+
+    /// A result counts: how it is to be stored, and what it is to its plan.
+    ///
+    /// - Parameter name: of the node that brought it; not used for an earlier result.
+    /// - Returns: `nil` where no such result came.
+    mutating func commit(_ attempt: AttemptID, by name: String) -> (stored: StoredResult, value: TaskResult?)? {
+        let (job, task) = (attempt.job, attempt.task)
+        guard let result = records[job]?.uncommitted.removeValue(forKey: attempt) else { return nil }
+        let isCached = attempt.number == 0
+        let name = isCached ? "" : name
+        var stored = StoredResult(
+            job: job, task: task, node: name, duration: result.duration, payload: result.payload)
+        records[job]?.decided.complete(by: name)
+        if isCached { counts.cached += 1 } else { counts.completed += 1 }
+        if !isCached, result.value != nil { stored.cacheKey = records[job]?.plan.cacheKey(task.index) }
+        return (stored, result.value)
+    }
+
+    /// Tells a job's plan of a result that counts.
+    mutating func advancePlan(of job: JobID, _ task: TaskID, _ value: TaskResult) -> PlanStep? {
+        records[job]?.plan.completed(task.index, value)
+    }
+
+    /// Notes that a task failed because of its input.
+    mutating func markBadInput(_ attempt: AttemptID) { records[attempt.job]?.badInput.insert(attempt.task.index) }
+
+    /// A task has failed for good.
+    ///
+    /// - Returns: how that is to be stored, and what follows from it; `nil` where the job is not known.
+    mutating func fail(
+        _ job: JobID, _ task: TaskID, _ reason: String
+    ) -> (stored: StoredFailure, step: PlanStep)? {
+        let isBadInput = records[job]?.badInput.contains(task.index) ?? false
+        let reason = (records[job]?.plan.loss(task.index).map { "\(reason); \($0)" } ?? reason)
+        guard let step = records[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return nil }
+        records[job]?.decided.failed += 1
+        counts.failed += 1
+        return (StoredFailure(task: task, reason: reason, isBadInput: isBadInput), step)
+    }
+
+    /// The number of failed tasks that a job allows, where more have failed.
+    func exceededFailures(_ job: JobID) -> Int? {
+        guard let job = records[job], let allowed = job.request.allowedFailures, job.decided.failed > allowed else {
+            return nil
+        }
+        return allowed
+    }
+
+    /// Counts another attempt after one that failed.
+    mutating func countRetry() { counts.retries += 1 }
+
+    // MARK: - Publishing
+
+    /// Adds what is stored to what may be known of a job.
+    ///
+    /// - Returns: whether it is known here.
+    mutating func publish(_ event: JobEvent.Kind, of job: JobID, at time: Duration) -> Bool {
+        guard let submitted = records[job]?.submittedAt else { return false }
+        switch event {
+        case .completed(_, let node):
+            records[job]?.published.complete(by: node)
+        case .failed: records[job]?.published.failed += 1
+        case .retrying: records[job]?.published.retries += 1
+        case .ended(let report):
+            records[job]?.published.report = report
+            ended.insert(job, endedAt: time)
+        case .special: break
+        }
+        records[job]?.log.append(event, time: time - submitted)
+        return true
+    }
+}

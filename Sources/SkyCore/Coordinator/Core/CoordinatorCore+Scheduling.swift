@@ -1,0 +1,145 @@
+import Base
+import NIOCore
+import Transport
+
+// MARK: - What the scheduler is told, and what it says
+
+extension CoordinatorCore {
+    /// Tells the scheduler of an event and carries out what it says. Events that come up meanwhile wait their turn, so that
+    /// every action is done in the order in which it was decided.
+    mutating func schedule(_ event: JobScheduler.Event) {
+        guard dispatch.enqueue(event) else { return }
+        while let actions = dispatch.nextActions(now: now) {
+            for action in actions { carryOut(action) }
+        }
+    }
+
+    private mutating func carryOut(_ action: JobScheduler.Action) {
+        switch action {
+        case .reserve(let node, let slots): begin(dispatch.reserve(slots, on: node))
+        case .run(let attempt, let node): send(attempt, to: node)
+        case .stop(let attempt, let node):
+            if writeAhead.withdraw(attempt) {
+                schedule(.failed(attempt, on: node, .refused("stopped")))
+            } else {
+                begin(dispatch.stop(attempt, on: node))
+            }
+        case .completed(let attempt, let node): commit(attempt, on: node)
+        case .discarded: break
+        case .retrying(let job, let task, let node, let reason, let delay, attempt: _):
+            jobs.countRetry()
+            publishWhenStored(
+                .retrying(
+                    task: jobs.label(job, task), node: dispatch.name(of: node), reason: dispatch.withNames(reason),
+                    delay: delay),
+                of: job)
+        case .taskFailed(let job, let task, let reason): fail(task, of: job, dispatch.withNames(reason))
+        case .jobFinished(let job, let outcome): end(job, outcome)
+        }
+    }
+
+    /// Begins calls of nodes.
+    mutating func begin(_ calls: [NodeCalls.Call]) {
+        for call in calls { outbox.append(.effect(.call(call))) }
+    }
+
+    private mutating func send(_ attempt: AttemptID, to node: NodeID) {
+        guard let record = jobs[attempt.job], record.isActive, let task = record.plan.task(attempt.task.index) else {
+            // The scheduler holds a slot for it until it hears.
+            return schedule(.failed(attempt, on: node, .refused("the job has ended")))
+        }
+        let request = dispatch.request(attempt, task, timeLimit: record.request.taskTimeLimit, on: node)
+        guard record.isRisky, node == dispatch.own else { return begin(dispatch.assign(request, to: node)) }
+        let isAlone = dispatch.scheduler.isAlone(attempt)
+        store(.risked(attempt.job, TaskRisk(task: attempt.task, node: node, isAlone: isAlone)))
+        writeAhead.hold(request)
+    }
+}
+
+// MARK: - What results come to
+
+extension CoordinatorCore {
+    /// An attempt has ended on a node.
+    mutating func complete(_ result: AttemptResult, on node: NodeID) {
+        let attempt = result.attempt
+        let since = jobs.resultsSince(attempt.job)
+        guard dispatch.isBelievable(attempt, on: node, result.receipt, since: since) else { return }
+        let failure: AttemptFailure
+        switch result.outcome {
+        case .done(let payload):
+            let isComparable = dispatch.scheduler.measuresAlike(node)
+            switch jobs.take(payload, of: attempt, took: result.duration, isComparable: isComparable) {
+            case .kept:
+                schedule(.succeeded(attempt, on: node, took: result.duration))
+                // Not committed now means never.
+                return jobs.drop(attempt)
+            case .unusable: failure = .unavailable("\(node) runs a version whose results cannot be used here")
+            case .wrong: failure = .unavailable("\(node) answered another question than it was asked")
+            }
+        case .fault(let reason): failure = .fault(FailureReason(reason))
+        case .crash(let reason): failure = .crash(FailureReason(reason))
+        case .badInput(let reason):
+            jobs.markBadInput(attempt)
+            failure = .permanent(FailureReason(reason))
+        case .unavailable(let reason):
+            jobs.markBadInput(attempt)
+            failure = .unavailable(FailureReason(reason))
+        case .refused(let reason): failure = .refused(FailureReason(reason))
+        }
+        schedule(.failed(attempt, on: node, failure))
+    }
+
+    private mutating func commit(_ attempt: AttemptID, on node: NodeID) {
+        let (job, task) = (attempt.job, attempt.task)
+        guard let (result, value) = jobs.commit(attempt, by: dispatch.name(of: node)) else { return }
+        store(.result(result))
+        publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job)
+        guard let value, let step = jobs.advancePlan(of: job, task, value) else { return }
+        apply(step, to: job)
+    }
+
+    private mutating func fail(_ task: TaskID, of job: JobID, _ reason: String) {
+        guard let (failure, step) = jobs.fail(job, task, reason) else { return }
+        store(.failed(job, task, reason: failure.reason, isBadInput: failure.isBadInput))
+        // Where the job ends by it, its end says why; once is enough.
+        guard step.abort == nil else { return apply(step, to: job) }
+        publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job)
+        apply(step, to: job)
+        guard let allowed = jobs.exceededFailures(job) else { return }
+        giveUp(job, SkyError(.failed, "more than \(allowed) tasks failed, the last because \(failure.reason)"))
+    }
+
+    private mutating func end(_ job: JobID, _ outcome: JobOutcome) {
+        guard let report = jobs.end(job, outcome, now: now, wall: wall) else { return }
+        store(.ended(job, report, at: wall, ran: ran))
+        publishWhenStored(.ended(report), of: job)
+    }
+
+    /// Does what a job's plan says. Its next tasks wait until the results before them are stored.
+    mutating func apply(_ step: PlanStep, to job: JobID) {
+        for event in step.events { publishWhenStored(event, of: job) }
+        if let abort = step.abort { return giveUp(job, abort) }
+        let tasks = jobs.issue(step, of: job)
+        guard tasks.lowerBound > 0, !tasks.isEmpty, !writeAhead.isSettled else {
+            return issue(tasks, of: job, isLast: step.isLast)
+        }
+        writeAhead.wait(.step(tasks, isLast: step.isLast), of: job)
+    }
+
+    /// Hands the tasks of a step to the scheduler, or has them looked for among earlier results first.
+    mutating func issue(_ tasks: Range<Int>, of job: JobID, isLast: Bool) {
+        guard let record = jobs[job], record.isActive else { return }
+        if !tasks.isEmpty, let holder = record.plan.holder {
+            schedule(.inputFound(job, on: dispatch.isPresent(holder) ? holder : dispatch.own))
+        }
+        if !tasks.isEmpty, record.plan.usesCache {
+            jobs.beginSearch(for: tasks, of: job, isLast: isLast)
+            outbox.append(.effect(.lookUp(job, tasks, record.plan)))
+            return
+        }
+        if !tasks.isEmpty {
+            schedule(.tasksAdded(job, count: tasks.count, affinity: jobs.affinity(of: tasks, in: job)))
+        }
+        if isLast { schedule(.noMoreTasks(job)) }
+    }
+}

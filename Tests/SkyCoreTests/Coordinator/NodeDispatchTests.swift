@@ -1,0 +1,157 @@
+import NIOCore
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// Which node does what, and whom a coordinator believes.
+@Suite struct NodeDispatchTests {
+    private let own = NodeID(rawValue: 1)
+    private let other = NodeID(rawValue: 2)
+    private let job = JobID(rawValue: 7)
+
+    private func dispatch(generation: UInt64 = 3) -> NodeDispatch {
+        NodeDispatch(
+            incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: generation), secret: [1, 2, 3],
+            own: own, name: "own")
+    }
+
+    private func join(_ node: NodeID, _ dispatch: inout NodeDispatch) -> NodeDispatch.Consequence {
+        dispatch.join(node, name: "other", version: "99.0.0", isDraining: false, now: .zero)
+    }
+
+    private func attempt(_ number: Int = 1, generation: UInt64 = 3) -> AttemptID {
+        AttemptID(job: job, task: 0, number: number, generation: generation)
+    }
+
+    private func result(_ sequence: UInt64) -> AttemptResult {
+        AttemptResult(sequence: sequence, attempt: attempt(), outcome: .done(ByteBuffer()), duration: .zero)
+    }
+
+    private func lease(_ epoch: UInt64) -> Lease {
+        Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: 2)
+    }
+
+    @Test func `an event that comes up while another is dealt with waits its turn`() {
+        var dispatch = dispatch()
+        let isFirst = [.nodeJoined(own), .submitted(job, tasks: 1)].map { dispatch.enqueue($0) }
+        #expect(isFirst == [true, false])
+        #expect(dispatch.nextActions(now: .zero) == [])
+        let meanwhile = dispatch.enqueue(.leased(own, slots: 1, epoch: 1))
+        #expect(!meanwhile)
+        #expect(dispatch.nextActions(now: .zero) == [.reserve(own, wanted: 1)], "the job came before the lease")
+        #expect(dispatch.nextActions(now: .zero) == [.run(attempt(), on: own)])
+        #expect(dispatch.nextActions(now: .zero) == nil)
+        let isNext = dispatch.enqueue(.tick)
+        #expect(isNext, "and then it is somebody's turn again")
+    }
+
+    /// Found by the simulation, whose histories changed: a node that has just started asked itself what it had.
+    @Test func `another node is asked what it has, the own one is not`() {
+        var dispatch = dispatch()
+        let mine = join(own, &dispatch)
+        #expect(
+            mine.calls.isEmpty
+                && mine.events == [.nodeJoined(own, name: "other", measuresAlike: false), .nodeDraining(own, false)])
+        #expect(join(other, &dispatch).calls == [NodeCalls.Call(.collect, other)])
+        #expect(dispatch.nextCollection(from: other)?.isFirst == true)
+        #expect(dispatch.nextCollection(from: own) == nil)
+        #expect(join(other, &dispatch).events == [.nodeDraining(other, false)], "it is known")
+    }
+
+    @Test func `a node that is distrusted is lost once, and not met again before it left`() throws {
+        var dispatch = dispatch()
+        _ = join(other, &dispatch)
+        #expect(dispatch.distrust(other, now: .zero)?.events == [.nodeLost(other)])
+        #expect(dispatch.distrust(other, now: .zero) == nil)
+        #expect(join(other, &dispatch).events == [.nodeDraining(other, false)] && !dispatch.isPresent(other))
+        #expect(dispatch.nextCollection(from: other) == nil)
+        #expect(dispatch.unheard([]) == [other] && dispatch.unheard([other]).isEmpty)
+        #expect(dispatch.lose(other, now: .zero).events.isEmpty, "its loss is known")
+        #expect(join(other, &dispatch).events.count == 2 && dispatch.isPresent(other))
+    }
+
+    @Test func `an attempt is proven by the receipt for that node, and none of a later or a discarded incarnation`() {
+        let dispatch = dispatch()
+        let receipt = dispatch.receipts.receipt(for: attempt(generation: 2), on: other)
+        func isProven(_ generation: UInt64, on node: NodeID, _ receipt: UInt64?, since: UInt64? = nil) -> Bool {
+            dispatch.isProven(attempt(generation: generation), on: node, receipt, since: since)
+        }
+        #expect(isProven(2, on: other, receipt) && isProven(2, on: other, receipt, since: 2))
+        #expect(!isProven(2, on: other, nil) && !isProven(2, on: other, receipt &+ 1))
+        #expect(!isProven(2, on: own, receipt) && !isProven(1, on: other, receipt))
+        #expect(!isProven(2, on: other, receipt, since: 3), "the job began anew after it")
+        let future = dispatch.receipts.receipt(for: attempt(generation: 4), on: other)
+        #expect(!isProven(4, on: other, future))
+    }
+
+    @Test func `what is known to run on a node needs no proof`() throws {
+        var dispatch = dispatch()
+        for event in [
+            .nodeJoined(other), .leased(other, slots: 1, epoch: 1), .submitted(job, tasks: 1),
+        ] as [JobScheduler.Event] {
+            _ = dispatch.enqueue(event)
+        }
+        while dispatch.nextActions(now: .zero) != nil {}
+        #expect(dispatch.isBelievable(attempt(), on: other, nil, since: nil))
+        #expect(!dispatch.isBelievable(attempt(2), on: other, nil, since: nil))
+        #expect(!dispatch.isBelievable(attempt(), on: own, nil, since: nil))
+    }
+
+    @Test func `a result counts once, and may be forgotten when what it rests on is stored`() throws {
+        var dispatch = dispatch()
+        _ = join(other, &dispatch)
+        let isNew = [1, 1, 2, 1].map { dispatch.receive(result($0), from: other) }
+        #expect(isNew == [true, false, true, false])
+        dispatch.restResults(of: other, on: 10, stored: 4)
+        func acknowledged() -> UInt64? {
+            _ = dispatch.stop(attempt(), on: other)
+            return dispatch.nextAssignment(for: other)?.acknowledged
+        }
+        #expect(acknowledged() == 0)
+        _ = dispatch.store(upTo: 9)
+        #expect(acknowledged() == 0)
+        _ = dispatch.store(upTo: 10)
+        #expect(acknowledged() == 2)
+    }
+
+    @Test func `a node that keeps much is told at once what it may forget`() {
+        var dispatch = dispatch()
+        _ = join(other, &dispatch)
+        var large = result(1)
+        large.outcome = .done(ByteBuffer(repeating: 0, count: 9 << 20))
+        _ = dispatch.receive(large, from: other)
+        dispatch.restResults(of: other, on: 1, stored: 0)
+        #expect(dispatch.store(upTo: 1) == [NodeCalls.Call(.assign, other)])
+        #expect(dispatch.nextAssignment(for: other)?.acknowledged == 1)
+        #expect(dispatch.store(upTo: 2).isEmpty, "it knows")
+    }
+
+    @Test func `attempts that may have arrived are asked for, others are not`() {
+        var dispatch = dispatch()
+        #expect(dispatch.assignmentFailed([attempt()], on: other, .refused("no link")).calls.isEmpty)
+        let lost = dispatch.assignmentFailed([attempt(1), attempt(2)], on: other, .nodeLost("the call was lost"))
+        #expect(lost.calls == [NodeCalls.Call(.collect, other)])
+        #expect(lost.events.count == 2)
+    }
+
+    @Test func `a lease says something once, and its loss is noticed`() throws {
+        var dispatch = dispatch()
+        _ = join(other, &dispatch)
+        #expect(dispatch.leased(lease(4), on: other).events == [.leased(other, slots: 2, epoch: 4)])
+        #expect(dispatch.leased(lease(4), on: other).events.isEmpty)
+        let collection = dispatch.nextCollection(from: other)
+        let request = try #require(collection)
+        #expect(request.epoch == 4)
+        let isLost = [lease(4), nil, nil].map { lease in
+            dispatch.collect(CollectReply(results: [], lease: lease), request, from: other)
+        }
+        #expect(isLost == [false, true, false])
+    }
+
+    @Test func `the scheduler hears of a pause once, and of its end`() {
+        var dispatch = dispatch()
+        let isNew = [false, true, true, false].map { dispatch.suspend($0) }
+        #expect(isNew == [false, true, false, true])
+    }
+}
