@@ -9,7 +9,7 @@ struct LayerLines {
     /// Those about parts of the file that are damaged: the scan fails by them.
     let damage: [String]
 
-    init(item: ScanPlan.Item, info: ImageInfo) {
+    init(item: ScanItem, info: ImageInfo) {
         var lines: [String] = []
         var damage: [String] = []
         // Once for all colours and planes of a file.

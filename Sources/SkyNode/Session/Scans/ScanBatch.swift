@@ -7,6 +7,7 @@ import Transport
 /// Runs the jobs of `skynode scan`, a few images at a time, and writes what comes of each as soon as it is done.
 struct ScanBatch: Sendable {
     let plan: ScanPlan
+    let output: PreparedOutput
     let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
@@ -41,20 +42,22 @@ struct ScanBatch: Sendable {
         /// What has changed since the reference.
         var compared: (place: Int, EpochComparer.Compared)?
         /// Further images that were found in its file.
-        var others: [ScanPlan.Item] = []
+        var others: [ScanItem] = []
     }
 
     /// An image, and its place among all: that of its file, then its HDU and its plane.
     private struct Turn {
-        var item: ScanPlan.Item
+        var item: ScanItem
         var place: Int
     }
 
     init(
-        plan: ScanPlan, coordinator: CoordinatorReach, interrupts: Interrupts, display: ProgressDisplay,
+        plan: ScanPlan, output: PreparedOutput, coordinator: CoordinatorReach, interrupts: Interrupts,
+        display: ProgressDisplay,
         format: OutputFormat, detail: ScanDetail, keepsPartial: Bool, draws: Bool
     ) {
         self.plan = plan
+        self.output = output
         self.coordinator = coordinator
         self.interrupts = interrupts
         self.display = display
@@ -68,9 +71,9 @@ struct ScanBatch: Sendable {
 
     /// The worst status of all images.
     func run() async throws -> ExitStatus {
-        let (plan, tally, isBatch) = (plan, tally, isBatch)
+        let (plan, output, tally, isBatch) = (plan, output, tally, isBatch)
         interrupts.beforeLeaving {
-            plan.removeOutputFolderIfUnused()
+            output.removeFolderIfUnused()
             return isBatch ? tally.words(plan, keepsPartial: false) : nil
         }
         var reference: EpochComparer.Scanned?
@@ -212,7 +215,7 @@ struct ScanBatch: Sendable {
     private static let namesShown = 8
 
     private func scan(
-        _ item: ScanPlan.Item, place: Int, _ reference: EpochComparer.Scanned?
+        _ item: ScanItem, place: Int, _ reference: EpochComparer.Scanned?
     ) async throws -> Outcome {
         var item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         let isOneOfMany = plan.items.count > 1 || item.hdu != nil || item.plane != nil
@@ -344,7 +347,7 @@ struct ScanBatch: Sendable {
     }
 
     /// The further images of a file.
-    private func others(of item: ScanPlan.Item, _ info: ImageInfo) -> [ScanPlan.Item] {
+    private func others(of item: ScanItem, _ info: ImageInfo) -> [ScanItem] {
         // No file has more HDUs; those of the file that are weights and masks are no pictures of the sky.
         let own = item.companions.map { [$0.noise, $0.mask].compactMap(\.self) } ?? []
         let hdus = own.filter { $0.path == item.path }.compactMap(\.hdu)
@@ -372,7 +375,7 @@ struct ScanBatch: Sendable {
 
     /// - Throws: `SkyError` where a comparison or a test with stars is asked for and cannot be had, with the reason.
     private func further(
-        _ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue, _ report: JobReport,
+        _ item: ScanItem, _ job: JobID, _ catalogue: Catalogue, _ report: JobReport,
         _ reference: EpochComparer.Scanned?
     ) async throws -> Further {
         var further = Further()
@@ -391,7 +394,7 @@ struct ScanBatch: Sendable {
     }
 
     /// What a person might not expect of an image.
-    private func tellOf(_ info: ImageInfo, _ item: ScanPlan.Item) {
+    private func tellOf(_ info: ImageInfo, _ item: ScanItem) {
         guard format == .text else { return }
         let lines = LayerLines(item: item, info: info)
         for line in detail > .errors ? lines.lines : lines.damage {
@@ -401,7 +404,7 @@ struct ScanBatch: Sendable {
 
     /// What the scan makes of artificial stars, where that is wanted.
     private func test(
-        _ item: ScanPlan.Item, _ injections: [Injection], _ catalogue: Catalogue
+        _ item: ScanItem, _ injections: [Injection], _ catalogue: Catalogue
     ) async throws -> ExitStatus {
         guard !injections.isEmpty else { return .done }
         return try await InjectionTest(
