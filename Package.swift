@@ -161,7 +161,7 @@ let package = Package(
         .testTarget(
             name: "SkyNodeTests",
             dependencies: [
-                "Base", "Sky", "SkyNode", "SkyCore", "Transport",
+                "Base", "Sky", "SkyNode", "SkyCore", "Transport", "Fixtures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird"),

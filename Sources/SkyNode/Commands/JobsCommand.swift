@@ -300,8 +300,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let name = request.image.path
             let catalogue = try await results.catalogue(withDigestOf: name)
             let preview = try await results.preview()
-            let stem = place.folder + "/" + ScanPlan.stem(of: request.image)
-            try place.prepare(stems: [stem])
+            let stem = place.folder + "/" + ImagePath.stem(of: request.image)
+            _ = try PreparedOutput(place, stems: [stem])
             let output = ScanFiles(
                 name: name + (request.image.layer?.words ?? ""), stem: stem, formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,

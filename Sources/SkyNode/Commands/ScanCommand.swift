@@ -26,23 +26,7 @@ struct ScanCommand: AsyncParsableCommand {
               skynode scan night/ --detach
             """)
 
-    @Argument(
-        help: ArgumentHelp(
-            "FITS images: plain, gzipped or tile-compressed; folders of them; patterns in quotes.", valueName: "image"),
-        completion: .file(extensions: ["fits", "fit", "fts", "gz", "fz"]))
-    var images: [String] = []
-
-    @OptionGroup(title: HelpSection.input) var layers: LayerOptions
-    @OptionGroup(title: HelpSection.input) var companions: CompanionOptions
-    @OptionGroup(title: HelpSection.output) var output: OutputOptions
-    @OptionGroup(title: HelpSection.output) var files: ScanFileOptions
-    @OptionGroup var detection: DetectionOptions
-    @OptionGroup(title: HelpSection.comparison) var comparison: ComparisonOptions
-    @OptionGroup(title: HelpSection.twoImages) var dual: DualImageOptions
-    @OptionGroup(title: HelpSection.stars) var injection: InjectionOptions
-    @OptionGroup(title: HelpSection.job) var job: ScanJobOptions
-    @OptionGroup(title: HelpSection.job) var flags: JobFlags
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var options: ScanOptions
 
     @Flag(
         name: .shortAndLong,
@@ -54,19 +38,24 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !quiet || !verbose else { throw CommandFailure(.usage, "--quiet and --verbose contradict each other") }
-        let plan = try ScanPlan(self) { if cluster.format == .text, !quiet { Console.error("skynode: \($0)") } }
-        for refusal in plan.refusals { Console.failure(PrintableText.of(refusal)) }
-        if job.detach {
-            plan.removeOutputFolderIfUnused()
+        let cluster = options.cluster
+        let prepared = try PreparedScan(options) {
+            if cluster.format == .text, !quiet { Console.error("skynode: \($0)") }
+        }
+        let (plan, output) = (prepared.plan, prepared.output)
+        for refusal in plan.refusals { Console.failure(PrintableText.of(refusal.message)) }
+        if options.job.detach {
+            output.removeFolderIfUnused()
             let submissions = plan.items.map { Submission($0.request) }
-            try await JobHandover.detach(submissions, cluster, output: output.output)
+            try await JobHandover.detach(submissions, cluster, output: options.output.output)
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
-        let (format, isQuiet, keepPartial, draws) = (cluster.format, quiet, files.keepPartial, !files.noPicture)
+        let (format, isQuiet) = (cluster.format, quiet)
+        let (keepsPartial, draws) = (options.files.keepPartial, !options.files.noPicture)
         let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
         do {
-            let time = keepPartial ? ScanCommand.timeForResults : .zero
+            let time = keepsPartial ? ScanCommand.timeForResults : .zero
             let status = try await Interrupts.during(timeForResults: time) { interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
                     let display = ProgressDisplay(
@@ -75,29 +64,18 @@ struct ScanCommand: AsyncParsableCommand {
                     interrupts.speak(through: display)
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
-                        plan: plan, coordinator: coordinator, interrupts: interrupts, display: display,
-                        format: format, detail: detail, keepsPartial: keepPartial, draws: draws)
+                        plan: plan, output: output, coordinator: coordinator, interrupts: interrupts, display: display,
+                        format: format, detail: detail, keepsPartial: keepsPartial, draws: draws)
                     return try await batch.run()
                 }
             }
             if status != .done { throw CommandFailure(status) }
         } catch {
-            plan.removeOutputFolderIfUnused()
+            output.removeFolderIfUnused()
             throw error
         }
     }
 
     /// The time to fetch and write what is done of a scan that is cancelled.
     private static let timeForResults = Duration.seconds(60)
-
-    /// - Throws: `CommandFailure` where something else than one catalogue would go to standard output.
-    func checkStandardOutput(_ place: OutputPlace) throws {
-        if cluster.format == .json {
-            throw CommandFailure(
-                .usage, "--output - and --format json contradict each other: both are for standard output")
-        }
-        if [.fits, .ldac].contains(place.formats.first), Console.outputIsTerminal {
-            throw CommandFailure(.usage, "a FITS table is nothing for a terminal; let standard output go to a file")
-        }
-    }
 }

@@ -29,7 +29,8 @@ final class Interrupts: Sendable {
     /// Writing to a local disk takes longer than this only where the disk fails.
     private static let patienceForWrites = Duration.seconds(10)
 
-    private init(timeForResults: Duration) { self.timeForResults = timeForResults }
+    /// - Parameter timeForResults: how long it may take, once cancelled jobs have ended, to fetch what is done of them.
+    init(timeForResults: Duration = .zero) { self.timeForResults = timeForResults }
 
     var wasInterrupted: Bool { interrupted.isOpen }
 
@@ -51,12 +52,15 @@ final class Interrupts: Sendable {
             // ours is needed for it. Workers see their socket close and end by themselves.
             signal(SIGINT) { _ in _exit(130) }
             signal(SIGTERM) { _ in _exit(130) }
-            interrupted.open()
+            interrupt()
             say("skynode: stopping; Ctrl-C again leaves at once")
             await leaveInTime()
             return
         }
     }
+
+    /// Asks the command to stop in order.
+    func interrupt() { interrupted.open() }
 
     /// `true` once interrupted, `false` when the caller is cancelled before.
     func first() async -> Bool {

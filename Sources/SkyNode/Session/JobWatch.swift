@@ -1,9 +1,9 @@
 import Base
+import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
-/// Follows one job to its end, and cancels it when the command is interrupted. Where the way to the coordinator is lost, the
-/// job goes on.
+/// Watches one job to its end, and cancels it when the command is interrupted: does what a `WatchedJob` says.
 struct JobWatch {
     let coordinator: CoordinatorReach
 
@@ -15,19 +15,16 @@ struct JobWatch {
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
         let started = try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
-        await observe(started.batch)
         let job = started.job
-        if let report = started.batch.report { return (job, report) }
-        // One of a node inside this command ends with it.
-        guard coordinator.isElsewhere else {
-            return (job, try await report(of: job, from: started.batch.next, interrupts, observe))
+        // The job of a node inside this command ends with the command.
+        var watched = WatchedJob(job, outlivesCommand: coordinator.isElsewhere)
+        let actions = watched.handle(.submitted(started.batch, restarts: await coordinator.restarts))
+        guard coordinator.isElsewhere, watched.state != .ended else {
+            return (job, try await report(watched, actions, interrupts, observe))
         }
+        let state = watched
         return try await interrupts.whileRunning(job) {
-            do {
-                return (job, try await report(of: job, from: started.batch.next, interrupts, observe))
-            } catch  where interrupts.wasInterrupted && !(error is CancellationError) {
-                throw CommandFailure(.cancelled, interrupts.remains.joined(separator: "\n"))
-            }
+            (job, try await report(state, actions, interrupts, observe))
         }
     }
 
@@ -37,27 +34,23 @@ struct JobWatch {
     func attach(
         _ job: JobID, interrupts: Interrupts?, observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
-        try await report(of: job, from: 0, interrupts, observe)
+        var watched = WatchedJob(job, outlivesCommand: false)
+        let actions = watched.handle(.attached(restarts: await coordinator.restarts))
+        return try await report(watched, actions, interrupts, observe)
     }
 
     private func report(
-        of job: JobID, from first: Int, _ interrupts: Interrupts?,
+        _ watched: WatchedJob, _ actions: [WatchedJob.Action], _ interrupts: Interrupts?,
         _ observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
-        try await withThrowingTaskGroup(of: JobReport?.self) { group in
-            group.addTask { try await follow(job, from: first, observe) }
+        // An interrupt comes while a question is under way, which is answered when something happens.
+        let state = NIOLockedValueBox(watched)
+        return try await withThrowingTaskGroup(of: JobReport?.self) { group in
+            group.addTask { try await perform(actions, state, interrupts, observe) }
             group.addTask {
-                if let interrupts, await interrupts.first() {
-                    coordinator.giveUp()
-                    do {
-                        try await coordinator.call { try await $0.cancel(job) }
-                    } catch let error as RemoteError {
-                        interrupts.couldNotCancel(error.message)
-                    } catch {
-                        // Lost with the node; whoever follows the job hears of that.
-                    }
-                }
-                return nil
+                guard let interrupts, await interrupts.first() else { return nil }
+                let actions = state.withLockedValue { $0.handle(.interrupted) }
+                return try await perform(actions, state, interrupts, observe)
             }
             // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
             while let result = try await group.next() {
@@ -70,51 +63,53 @@ struct JobWatch {
         }
     }
 
-    private func follow(
-        _ job: JobID, from first: Int, _ observe: @Sendable (EventBatch) async -> Void
-    ) async throws -> JobReport {
-        var next = first
-        var restarts = await coordinator.restarts
-        // A history begins anew with every life of the coordinator, with what was planned before.
-        var isPlanned = first > 0
-        while true {
-            var batch: EventBatch
-            do {
-                let request = EventsRequest(job: job, from: next)
-                let known = restarts
-                (batch, restarts) = try await coordinator.call { [coordinator] node in
-                    let number = await coordinator.restarts
-                    let request = number == known ? request : EventsRequest(job: job, from: 0)
-                    return (try await node.events(request), number)
-                }
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                throw CommandFailure(
-                    .noCluster,
-                    "the node that coordinates the job was lost (\(PrintableText.of("\(error)"))); where it runs or is "
-                        + "started again, the job goes on: skynode jobs watch \(job)")
+    /// Carries out actions, and those that follow from them; returns once there are none, with the report of a job that ended.
+    private func perform(
+        _ first: [WatchedJob.Action], _ state: NIOLockedValueBox<WatchedJob>, _ interrupts: Interrupts?,
+        _ observe: @Sendable (EventBatch) async -> Void
+    ) async throws -> JobReport? {
+        var actions = first[...]
+        while let action = actions.popFirst() {
+            switch action {
+            case .observe(let batch): await observe(batch)
+            case .ask:
+                let event = try await ask(state, interrupts)
+                actions += state.withLockedValue { $0.handle(event) }
+            case .stopReconnecting: coordinator.giveUp()
+            case .cancel: await cancel(state.withLockedValue { $0.job }, interrupts)
+            case .finish(let report): return report
+            case .fail(let failure): throw failure
+            case .leave: throw CommandFailure(.cancelled, interrupts?.remains.joined(separator: "\n"))
             }
-            next = batch.next
-            let end = batch.report
-            if isPlanned { batch.events.removeAll(where: \.isPlan) }
-            isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
-            await observe(batch)
-            if let end { return end }
+        }
+        return nil
+    }
+
+    /// - Throws: `CancellationError`.
+    private func ask(
+        _ state: NIOLockedValueBox<WatchedJob>, _ interrupts: Interrupts?
+    ) async throws -> WatchedJob.Event {
+        do {
+            let (batch, restarts) = try await coordinator.call { [coordinator] node in
+                let restarts = await coordinator.restarts
+                let request = state.withLockedValue { $0.request(restarts: restarts) }
+                return (try await node.events(request), restarts)
+            }
+            return .answered(batch, restarts: restarts)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return .connectionLost(reason: "\(error)", isInterrupted: interrupts?.wasInterrupted ?? false)
         }
     }
-}
 
-extension JobEvent {
-    fileprivate var isPlan: Bool {
-        if case .special(let event as ScanEvent) = kind, case .planned = event { true } else { false }
-    }
-}
-
-extension EventBatch {
-    /// How the job ended, where that is among the events.
-    fileprivate var report: JobReport? {
-        for event in events { if case .ended(let report) = event.kind { return report } }
-        return nil
+    private func cancel(_ job: JobID, _ interrupts: Interrupts?) async {
+        do {
+            try await coordinator.call { try await $0.cancel(job) }
+        } catch let error as RemoteError {
+            interrupts?.couldNotCancel(error.message)
+        } catch {
+            // Lost with the node; whoever follows the job hears of that.
+        }
     }
 }

@@ -61,7 +61,7 @@ struct JobBodyTests {
 
     @Test func `planes and colours of one file have results of their own`() {
         func stem(_ layer: ImageLayer?) -> String {
-            ScanPlan.stem(of: ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer))
+            ImagePath.stem(of: ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer))
         }
         #expect(stem(nil) == "photo" && stem(ImageLayer(plane: 2)) == "photo-plane2")
         #expect(stem(ImageLayer(plane: 2, bayer: BayerGrid(.rggb, .blue))) == "photo-plane2-B")

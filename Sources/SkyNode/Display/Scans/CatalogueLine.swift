@@ -42,7 +42,7 @@ struct CatalogueLine: Encodable {
     var others: [OtherFile]?
     var files: [String]
 
-    init(item: ScanPlan.Item, catalogue: Catalogue, configuration: ScanConfiguration, files: [String]) {
+    init(item: ScanItem, catalogue: Catalogue, configuration: ScanConfiguration, files: [String]) {
         let info = catalogue.info
         (subject, hdu, sources, self.files) = (item.name, info.hdu, catalogue.sources.count, files)
         seeing = catalogue.seeing(configuration).map { seeing in

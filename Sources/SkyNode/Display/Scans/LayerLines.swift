@@ -8,8 +8,9 @@ struct LayerLines {
     let lines: [String]
     /// The lines about damaged parts of the file. The scan fails because of them.
     let damage: [String]
+    private let path: String
 
-    init(item: ScanPlan.Item, info: ImageInfo) {
+    init(item: ScanItem, info: ImageInfo) {
         var lines: [String] = []
         var damage: [String] = []
         // These lines come once for all colours and planes of a file.
@@ -50,6 +51,11 @@ struct LayerLines {
         } else if item.companions?.takesOwn == true {
             lines.append("--mask auto: the file has neither a mask nor weights for it")
         }
-        (self.lines, self.damage) = (lines, damage)
+        (self.lines, self.damage, path) = (lines, damage, item.path)
+    }
+
+    /// Those that are said where so much is told, each with the file.
+    func told(_ detail: ScanDetail) -> [String] {
+        (detail > .errors ? lines : damage).map { "\(PrintableText.of(path)): \($0)" }
     }
 }

@@ -10,7 +10,7 @@ struct ScanSummary {
     let line: String
 
     init(
-        item: ScanPlan.Item, plan: ScanPlan, report: JobReport, shares: [(node: String, sectors: Int)],
+        item: ScanItem, plan: ScanPlan, report: JobReport, shares: [(node: String, sectors: Int)],
         catalogue: Catalogue, files: [String]
     ) {
         let sectors = (try? SectorGrid(info: catalogue.info, configuration: plan.configuration).sectors.count) ?? 0

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Base
-import Glibc
 import Sky
 import SkyCore
 import Transport
@@ -61,9 +60,7 @@ struct CompanionOptions: ParsableArguments {
     func files(of image: String) -> [String] {
         [weight, rms, variance, mask].compactMap { text in
             guard let text, !text.hasPrefix("hdu:"), !["auto", "none"].contains(text) else { return nil }
-            guard let whole = realpath(text.replacing("%", with: CompanionOptions.stem(image)), nil) else { return nil }
-            defer { free(whole) }
-            return String(cString: whole)
+            return ImagePath.resolved(text.replacing("%", with: CompanionOptions.stem(image)))
         }
     }
 
@@ -75,16 +72,11 @@ struct CompanionOptions: ParsableArguments {
             }
             (path, hdu) = (image, number)
         }
-        try FITSSniff.check(path: path, showsStart: true)
-        guard let whole = realpath(path, nil) else {
-            throw SkyError(.badInput, "\(PrintableText.of(path)): \(String(cString: strerror(errno)))")
-        }
-        defer { free(whole) }
-        return Companions.Image(path: String(cString: whole), hdu: hdu)
+        return Companions.Image(path: try ImagePath.checked(path), hdu: hdu)
     }
 
     static func stem(_ image: String) -> String {
         let folder = image.lastIndex(of: "/").map { String(image[...$0]) } ?? ""
-        return folder + ScanPlan.stem(image)
+        return folder + ImagePath.stem(image)
     }
 }

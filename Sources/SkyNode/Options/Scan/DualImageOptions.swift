@@ -1,6 +1,4 @@
 import ArgumentParser
-import Base
-import Glibc
 import Sky
 import SkyCore
 import Transport
@@ -40,11 +38,7 @@ struct DualImageOptions: ParsableArguments {
             }
             return nil
         }
-        try FITSSniff.check(path: detect, showsStart: true)
-        guard let path = ImageList.whole(detect) else {
-            throw SkyError(.badInput, "\(PrintableText.of(detect)): \(String(cString: strerror(errno)))")
-        }
-        var image = Companions.Image(path: path, hdu: detectHDU)
+        var image = Companions.Image(path: try ImagePath.checked(detect), hdu: detectHDU)
         if let detectPlane {
             let layer = ImageLayer(plane: detectPlane)
             try layer.validate()

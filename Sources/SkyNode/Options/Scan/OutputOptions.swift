@@ -34,15 +34,16 @@ struct OutputOptions: ParsableArguments {
     private static let endings =
         ".fits, .fit, .fts, .ldac, .cat (as .ldac), .csv, .ecsv, .vot, .votable, .xml, .ndjson, .jsonl, .reg"
 
+    /// - Parameter isFolder: whether a folder is there.
     /// - Throws: `CommandFailure` where the two do not go together, or the name is neither a catalogue's nor a folder's.
-    func place() throws -> OutputPlace {
+    func place(isFolder: (String) -> Bool = isFolder) throws -> OutputPlace {
         if output == "-" { return .standardOutput(try single() ?? .csv) }
         let name = output.reversed().drop { $0 == "/" }.reversed()
         let folder = OutputPlace.folder(
             name.isEmpty ? output : String(name), formats?.formats ?? [.csv, .fits, .regions])
         guard !output.hasSuffix("/"), let ending = OutputOptions.ending(output) else { return folder }
         guard let format = CatalogueFormat(path: output) ?? (ending.lowercased() == "cat" ? .ldac : nil) else {
-            if OutputOptions.isFolder(output) { return folder }
+            if isFolder(output) { return folder }
             throw CommandFailure(
                 .usage,
                 "--output \(PrintableText.of(output)): no catalogue ends with .\(PrintableText.of(ending)); they end with "
@@ -67,7 +68,7 @@ struct OutputOptions: ParsableArguments {
         return String(name[name.index(after: dot)...])
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

@@ -2,6 +2,27 @@ import ArgumentParser
 import Sky
 import SkyCore
 
+/// All that `skynode scan` is asked for but how much it says.
+struct ScanOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "FITS images: plain, gzipped or tile-compressed; folders of them; patterns in quotes.", valueName: "image"),
+        completion: .file(extensions: ["fits", "fit", "fts", "gz", "fz"]))
+    var images: [String] = []
+
+    @OptionGroup(title: HelpSection.input) var layers: LayerOptions
+    @OptionGroup(title: HelpSection.input) var companions: CompanionOptions
+    @OptionGroup(title: HelpSection.output) var output: OutputOptions
+    @OptionGroup(title: HelpSection.output) var files: ScanFileOptions
+    @OptionGroup var detection: DetectionOptions
+    @OptionGroup(title: HelpSection.comparison) var comparison: ComparisonOptions
+    @OptionGroup(title: HelpSection.twoImages) var dual: DualImageOptions
+    @OptionGroup(title: HelpSection.stars) var injection: InjectionOptions
+    @OptionGroup(title: HelpSection.job) var job: ScanJobOptions
+    @OptionGroup(title: HelpSection.job) var flags: JobFlags
+    @OptionGroup var cluster: ClusterOptions
+}
+
 /// Which files a scan writes beside the catalogues.
 struct ScanFileOptions: ParsableArguments {
     @Flag(help: "Of several images, write no catalogue of all together.")

@@ -1,22 +1,17 @@
 import Base
-import NIOConcurrencyHelpers
-import SkyCore
-import Transport
 
 /// How many images of a batch have been scanned, for whoever stops it before its end.
-final class BatchTally: Sendable {
-    private let counts = NIOLockedValueBox<(whole: Int, partial: Int)>((0, 0))
+struct BatchTally: Sendable {
+    private var whole = 0
+    private var partial = 0
 
     /// Results of one more image are there.
-    func count(wholly: Bool) {
-        counts.withLockedValue { counts in
-            if wholly { counts.whole += 1 } else { counts.partial += 1 }
-        }
+    mutating func count(wholly: Bool) {
+        if wholly { whole += 1 } else { partial += 1 }
     }
 
     /// What has been written of a batch that was stopped, and what has not.
     func words(_ plan: ScanPlan, keepsPartial: Bool) -> String {
-        let (whole, partial) = counts.withLockedValue { $0 }
         let done = "cancelled: \(whole) of \(plan.items.count) images were scanned"
         let merged =
             plan.output.merged(besides: plan.stems, isPartial: true).first

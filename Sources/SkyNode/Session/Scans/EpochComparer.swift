@@ -17,7 +17,7 @@ struct EpochComparer: Sendable {
 
     /// What came of one image.
     struct Compared: Sendable {
-        var item: ScanPlan.Item
+        var item: ScanItem
         var reference: Scanned
         var new: CompareRequest.Image
         var comparison: EpochComparison
@@ -42,7 +42,7 @@ struct EpochComparer: Sendable {
     /// Scans the reference, whose results are not written.
     ///
     /// - Returns: `nil` where that failed, which has been said then.
-    func scanned(_ item: ScanPlan.Item) async throws -> Scanned? {
+    func scanned(_ item: ScanItem) async throws -> Scanned? {
         let (job, report) = try await run(item.request, subject: item.name)
         guard report.state == .done else {
             if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
@@ -53,7 +53,7 @@ struct EpochComparer: Sendable {
     }
 
     /// What a comparison needs of an image that a job has scanned.
-    func scanned(_ item: ScanPlan.Item, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
+    func scanned(_ item: ScanItem, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
         guard let request = item.request.kind.scan,
             let background = try await coordinator.fetch({ try await $0.background(job) })
         else { return nil }
@@ -94,7 +94,7 @@ struct EpochComparer: Sendable {
     ///
     /// - Throws: `SkyError` where the two cannot be compared, with the reason.
     func compare(
-        _ item: ScanPlan.Item, _ new: Scanned, with old: Scanned, _ pair: EpochPair
+        _ item: ScanItem, _ new: Scanned, with old: Scanned, _ pair: EpochPair
     ) async throws -> Compared? {
         let configuration = plan.configuration
         // In parts of one size, however the images were scanned: stars of a part tell how its seeing differs.
@@ -165,7 +165,7 @@ struct EpochComparer: Sendable {
     ///
     /// - Parameter pixels: Takes the pixels of the difference, which the parts come without then.
     private func parts(
-        _ request: CompareRequest, of item: ScanPlan.Item, pixels file: inout DifferenceFile?
+        _ request: CompareRequest, of item: ScanItem, pixels file: inout DifferenceFile?
     ) async throws -> (parts: [ComparedPart], status: ExitStatus)? {
         var job = item.request
         job.kind = .compare(request)

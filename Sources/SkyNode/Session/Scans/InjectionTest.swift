@@ -17,7 +17,7 @@ struct InjectionTest: Sendable {
     ///   - item: the image, with the request that `plain` came of.
     ///   - injections: the stars of each round, as the wish has them for this catalogue.
     ///   - plain: its catalogue without the stars.
-    func run(_ item: ScanPlan.Item, _ injections: [Injection], plain: Catalogue) async throws -> ExitStatus {
+    func run(_ item: ScanItem, _ injections: [Injection], plain: Catalogue) async throws -> ExitStatus {
         guard let request = item.request.kind.scan else { return .done }
         var rounds: [(injection: Injection, catalogue: Catalogue)] = []
         var status = ExitStatus.done
@@ -48,7 +48,7 @@ struct InjectionTest: Sendable {
 
     /// One scan with stars; `nil` where it does not come to its end.
     private func scan(
-        _ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue, name: String
+        _ item: ScanItem, _ injection: Injection, like plain: Catalogue, name: String
     ) async throws -> (catalogue: Catalogue?, status: ExitStatus) {
         let printer = EventPrinter(
             format: format, isVerbose: detail == .everything, display: display, subject: "\(item.name) with \(name)",
@@ -65,7 +65,7 @@ struct InjectionTest: Sendable {
     }
 
     /// The same scan with stars. The filter is the one that was used without them, not one fitted to them.
-    private static func job(_ item: ScanPlan.Item, _ injection: Injection, like plain: Catalogue) -> JobRequest {
+    private static func job(_ item: ScanItem, _ injection: Injection, like plain: Catalogue) -> JobRequest {
         var job = item.request
         guard var request = job.kind.scan else { return job }
         request.image.injection = injection
@@ -76,7 +76,7 @@ struct InjectionTest: Sendable {
         return job
     }
 
-    private func write(_ report: InjectionReport, _ item: ScanPlan.Item) throws(SkyError) -> [String] {
+    private func write(_ report: InjectionReport, _ item: ScanItem) throws(SkyError) -> [String] {
         var files = [item.stem + ".injection.csv"]
         try AtomicFile.write(report.csv(), to: files[0])
         guard draws else { return files }
@@ -85,7 +85,7 @@ struct InjectionTest: Sendable {
         return files
     }
 
-    private func say(_ error: SkyError, _ item: ScanPlan.Item) -> ExitStatus {
+    private func say(_ error: SkyError, _ item: ScanItem) -> ExitStatus {
         display.fail("\(PrintableText.of(item.name)): \(PrintableText.of(error.message))")
         return .usage
     }

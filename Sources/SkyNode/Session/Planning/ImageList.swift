@@ -65,19 +65,13 @@ struct ImageList {
         var status = stat()
         // A link leads elsewhere, by whatever way.
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return ImageList.whole(path) ?? path
+            return ImagePath.resolved(path) ?? path
         }
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        if folders[folder] == nil { folders[folder] = ImageList.whole(folder) }
-        guard let whole = folders[folder] else { return ImageList.whole(path) ?? path }
+        if folders[folder] == nil { folders[folder] = ImagePath.resolved(folder) }
+        guard let whole = folders[folder] else { return ImagePath.resolved(path) ?? path }
         return (whole == "/" ? "" : whole) + "/" + path[(slash.map { path.index(after: $0) } ?? path.startIndex)...]
-    }
-
-    static func whole(_ path: String) -> String? {
-        guard let whole = realpath(path, nil) else { return nil }
-        defer { free(whole) }
-        return String(cString: whole)
     }
 
     /// Files with a FITS file's ending, without the catalogues that this program writes.
@@ -91,7 +85,7 @@ struct ImageList {
             guard !name.text.hasPrefix("."), ImageList.endings.contains(where: lower.hasSuffix) else { continue }
             if !name.isText {
                 refuse(prefix + name.escaped)
-            } else if OutputPlace.isCatalogue(prefix + name.text) {
+            } else if CatalogueSniff.isCatalogue(prefix + name.text) {
                 continue
             } else {
                 append(prefix + name.text)
@@ -111,7 +105,7 @@ struct ImageList {
             let name = FolderNames.Name(pointer)
             if !name.isText {
                 refuse(name.escaped)
-            } else if OutputPlace.isCatalogue(name.text) {
+            } else if CatalogueSniff.isCatalogue(name.text) {
                 continue
             } else {
                 append(name.text)

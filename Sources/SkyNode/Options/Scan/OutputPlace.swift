@@ -1,0 +1,63 @@
+import Sky
+
+/// Where results go: a folder with several files an image, or one catalogue of all images.
+enum OutputPlace: Sendable {
+    case folder(String, [CatalogueFormat])
+    case file(String, CatalogueFormat)
+    case standardOutput(CatalogueFormat)
+
+    var folder: String {
+        switch self {
+        case .folder(let folder, _): folder
+        case .file(let path, _):
+            path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        case .standardOutput: "."
+        }
+    }
+
+    var formats: [CatalogueFormat] {
+        switch self {
+        case .folder(_, let formats): formats
+        case .file(_, let format), .standardOutput(let format): [format]
+        }
+    }
+
+    /// Whether only the one catalogue is wanted.
+    var isFile: Bool { if case .folder = self { false } else { true } }
+
+    var isStandardOutput: Bool { if case .standardOutput = self { true } else { false } }
+
+    /// Where the catalogue of all images goes: a name that no image's own has.
+    ///
+    /// - Parameters:
+    ///   - stems: folder and name of each image's results.
+    ///   - isPartial: whether it lacks images, which its name says then.
+    func merged(besides stems: Set<String>, isPartial: Bool = false) -> [(path: String, format: CatalogueFormat)] {
+        switch self {
+        case .standardOutput: return []
+        case .file(let path, let format):
+            guard isPartial else { return [(path, format)] }
+            let ending = path.lastIndex(of: ".") ?? path.endIndex
+            return [(path[..<ending] + ".partial" + path[ending...], format)]
+        case .folder(let folder, let formats):
+            var stem = folder + "/merged"
+            while stems.contains(stem) { stem += "-all" }
+            return formats.map { (stem + (isPartial ? ".partial" : "") + $0.ending, $0) }
+        }
+    }
+
+    /// Those of the catalogues to be written that are there already.
+    ///
+    /// - Parameters:
+    ///   - stems: folder and name of each image's results.
+    ///   - names: what is in the folder: of twenty thousand catalogues only those that are there are looked at.
+    func catalogues(of stems: Set<String>, among names: Set<String>) -> [String] {
+        guard !isStandardOutput else { return [] }
+        let own = isFile ? [] : stems.sorted().flatMap { stem in formats.map { stem + $0.ending } }
+        return (own + merged(besides: stems).map(\.path)).filter { names.contains(OutputPlace.name($0)) }
+    }
+
+    private static func name(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+}

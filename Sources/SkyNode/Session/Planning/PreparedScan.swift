@@ -1,0 +1,60 @@
+import Base
+import Sky
+import SkyCore
+
+/// A plan with what it needs done: reads the files that the options of `skynode scan` name, and makes the folder for results.
+struct PreparedScan: Sendable {
+    let plan: ScanPlan
+    let output: PreparedOutput
+
+    /// Files from which on a person would wonder what is going on before the first is scanned.
+    private static let many = 1000
+
+    /// - Parameter say: hears what is being looked at, where that takes long.
+    /// - Throws: `SkyError` or `CommandFailure`, one line each; nothing has been written then.
+    init(_ options: ScanOptions, say: (String) -> Void = { _ in }) throws {
+        guard !options.images.isEmpty else {
+            throw CommandFailure(.usage, "name at least one FITS image; see skynode scan --help")
+        }
+        try options.cluster.check()
+        var settings = ScanPlan.Settings(
+            configuration: try options.detection.configuration(readsFiles: true), output: try options.output.place())
+        let conflicts = ScanConflicts(options: options, output: settings.output)
+        try conflicts.checkStandardOutput(isTerminal: Console.outputIsTerminal)
+        let list = try ImageList(options.images)
+        if list.images.count >= PreparedScan.many { say("looking at \(list.images.count) files") }
+        try conflicts.checkNumbers(images: list.images.count)
+        settings.truth = try options.files.truth.map { try TruthCatalogue.read($0) }
+        settings.injection = try options.injection.demand(zeroPoint: settings.configuration.zeroPoint)
+        let injects = settings.injection != nil
+        try conflicts.checkWaiting(injects: injects)
+        settings.layers = try options.layers.layers()
+        try conflicts.checkLayers(settings.layers.count, injects: injects)
+        let hdu = settings.configuration.hdu
+        let reference = try options.comparison.reference.map { file in
+            var image = ImageReference(path: try ImagePath.checked(file), hdu: hdu, layer: settings.layers[0])
+            image.companions = try options.companions.companions(of: file)
+            return ScanPlan.Source(name: file, image: image)
+        }
+        var plan = try ScanPlan(options, settings, reference: reference, refusals: list.refusals)
+        let detection = try options.dual.detection()
+        // A folder holds the weights of its images too.
+        let companions = Set(list.images.flatMap { options.companions.files(of: $0.name) })
+        for file in list.images {
+            var image = ImageReference(path: file.path, hdu: hdu, layer: nil)
+            do {
+                try FITSSniff.check(path: file.name)
+                if list.images.count > 1, companions.contains(file.path) { continue }
+                image.companions = try options.companions.companions(of: file.name)
+            } catch let error as SkyError {
+                plan.refuse(error)
+                continue
+            }
+            image.detection = detection
+            try plan.add(ScanPlan.Source(name: file.name, image: image))
+        }
+        try plan.checkIsNotEmpty()
+        self.plan = plan
+        output = try PreparedOutput(settings.output, stems: plan.stems)
+    }
+}

@@ -1,0 +1,85 @@
+import Sky
+import SkyCore
+
+/// One image of `skynode scan`, and where its results go.
+struct ScanItem: Sendable {
+    /// As the user wrote it, for messages.
+    var name: String
+    /// Resolved.
+    var path: String
+    var request: JobRequest
+    /// Folder and name without an ending.
+    var stem: String
+    /// Of a file with several images, which this is.
+    var hdu: Int?
+    /// Of a colour image, which plane this is.
+    var plane: Int?
+    /// Its place among the images of its file.
+    var order: Int { (hdu ?? 0) * (ImageCube.colours + 1) + (plane ?? 0) }
+
+    /// What of its HDU it is.
+    var layer: ImageLayer? {
+        if let request = request.kind.scan { request.image.layer } else { nil }
+    }
+
+    /// The image on which its sources are found; `nil` for itself.
+    var detection: DetectionImage? {
+        if let request = request.kind.scan { request.image.detection } else { nil }
+    }
+
+    /// Its weights and mask.
+    var companions: Companions? {
+        if let request = request.kind.scan { request.image.companions } else { nil }
+    }
+
+    /// As one that is compared with a reference that has been scanned.
+    func compared(with place: SkyCircle?) -> ScanItem {
+        changed { $0.purpose?.reference = place }
+    }
+
+    /// Another image of the same file.
+    func of(hdu: Int, besides stems: Set<String>) -> ScanItem {
+        named(hdu: hdu, besides: stems).changed { request in
+            request.image.hdu = hdu
+            request.configuration.hdu = hdu
+        }
+    }
+
+    /// Another plane of the same image.
+    func of(plane: Int, besides stems: Set<String>) -> ScanItem {
+        named(plane: plane, besides: stems).changed { request in
+            var layer = request.image.layer ?? ImageLayer()
+            layer.plane = plane
+            request.image.layer = layer
+        }
+    }
+
+    /// As one of several planes.
+    func named(plane: Int, besides stems: Set<String>) -> ScanItem {
+        var item = self
+        item.plane = plane
+        item.name += "[plane \(plane)]"
+        repeat { item.stem += "-plane\(plane)" } while stems.contains(item.stem)
+        return item
+    }
+
+    /// As one of several images.
+    ///
+    /// - Parameter stems: those of all files, which this must not overwrite.
+    func named(hdu: Int, besides stems: Set<String>) -> ScanItem {
+        var item = self
+        item.hdu = hdu
+        item.name += "[\(hdu)]"
+        repeat { item.stem += "-hdu\(hdu)" } while stems.contains(item.stem)
+        return item
+    }
+
+    /// With another request for its scan.
+    private func changed(_ change: (inout SkyRequest) -> Void) -> ScanItem {
+        guard var request = request.kind.scan else { return self }
+        var item = self
+        change(&request)
+        item.request.kind = .sky(request)
+        return item
+    }
+}

@@ -1,0 +1,145 @@
+import Base
+import Sky
+import SkyCore
+
+/// The images that `skynode scan` scans, the job of each, and where its results go.
+///
+/// A value made of options and of what was read of the files that they name: it looks at no file itself (`PreparedScan` does).
+struct ScanPlan: Sendable {
+    /// What was read of options and of the files that they name.
+    struct Settings: Sendable {
+        var configuration: ScanConfiguration
+        var output: OutputPlace
+        /// What is scanned of each image: itself, or its colours one after the other.
+        var layers = [ImageLayer()]
+        var truth: [TruthSource]?
+        /// Artificial stars for every image; `nil` for none.
+        var injection: InjectionDemand?
+    }
+
+    /// A file that is a FITS image, with what belongs to it.
+    struct Source: Sendable {
+        /// As the user wrote it.
+        var name: String
+        var image: ImageReference
+    }
+
+    private(set) var items: [ScanItem] = []
+    /// Folder and name of each image's results.
+    private(set) var stems: Set<String> = []
+    /// Why others of the images cannot be scanned.
+    private(set) var refusals: [SkyError]
+    /// The image that these are compared with; `nil` for no comparison.
+    let reference: ScanItem?
+    /// How far coordinates may be off in a comparison, in arcseconds; `nil` for what is usual.
+    let coordinateError: Double?
+    /// Stars that a comparison puts into each image's copy.
+    let injectedChanges: Int
+    /// Whether the difference of each image to the reference is written.
+    let writesDifference: Bool
+    let configuration: ScanConfiguration
+    let truth: [TruthSource]?
+    /// Artificial stars for every image; `nil` for none.
+    let injection: InjectionDemand?
+    let output: OutputPlace
+    /// Whether a catalogue is wanted of a file that turns out to hold several images.
+    let mergesImagesOfOne: Bool
+    private let layers: [ImageLayer]
+    private let options: ScanOptions
+
+    /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
+    static let pictureSide = 1600
+
+    /// A plan of no images yet.
+    ///
+    /// - Parameters:
+    ///   - reference: what the images are compared with; `nil` for nothing.
+    ///   - refusals: why some files are not even looked at.
+    /// - Throws: `SkyError` where the reference's job cannot be.
+    init(
+        _ options: ScanOptions, _ settings: Settings, reference: Source? = nil, refusals: [SkyError] = []
+    ) throws(SkyError) {
+        self.options = options
+        self.refusals = refusals
+        (configuration, output, layers) = (settings.configuration, settings.output, settings.layers)
+        (truth, injection) = (settings.truth, settings.injection)
+        coordinateError = options.comparison.coordinateError
+        injectedChanges = options.comparison.injectChanges ?? InjectedChange.usualCount
+        writesDifference = options.comparison.difference
+        mergesImagesOfOne = !options.files.noMerge
+        if let reference {
+            var purpose = ScanPurpose()
+            (purpose.isReference, purpose.isCompared) = (true, true)
+            var request = SkyRequest(image: reference.image, configuration: settings.configuration)
+            request.purpose = purpose
+            self.reference = ScanItem(
+                name: reference.name, path: reference.image.path, request: try ScanPlan.job(request, options),
+                stem: settings.output.folder + "/" + ImagePath.stem(reference.name))
+        } else {
+            self.reference = nil
+        }
+    }
+
+    /// Whether a catalogue of all images is wanted.
+    var merges: Bool { output.isFile || (items.count > 1 && mergesImagesOfOne) }
+
+    /// Adds an image, or its colours.
+    ///
+    /// - Throws: `SkyError` where its job cannot be.
+    mutating func add(_ source: Source) throws(SkyError) {
+        for layer in layers {
+            var image = source.image
+            image.layer = layer.isPlain ? nil : layer
+            let job = try ScanPlan.job(request(image), options)
+            let colour = layer.bayer?.colour.rawValue
+            let name = uniqueName(ImagePath.stem(source.name) + (colour.map { "-" + $0 } ?? ""))
+            items.append(
+                ScanItem(
+                    name: source.name + (colour.map { "[\($0)]" } ?? ""), path: image.path, request: job,
+                    stem: output.folder + "/" + name))
+        }
+    }
+
+    /// Notes a file that cannot be scanned, and goes on: one bad file of a night is no reason to leave the others.
+    mutating func refuse(_ error: SkyError) { refusals.append(error) }
+
+    /// - Throws: `SkyError` or `CommandFailure` where there is nothing to be scanned.
+    func checkIsNotEmpty() throws {
+        guard items.isEmpty else { return }
+        if let error = refusals.first { throw error }
+        throw CommandFailure(.usage, "every image is another one's weights or mask")
+    }
+
+    /// Two images of one name in different folders must not overwrite each other's catalogue.
+    private mutating func uniqueName(_ name: String) -> String {
+        var unique = name
+        var number = 2
+        while !stems.insert(output.folder + "/" + unique).inserted {
+            unique = "\(name)-\(number)"
+            number += 1
+        }
+        return unique
+    }
+
+    private func request(_ image: ImageReference) -> SkyRequest {
+        var purpose = ScanPurpose()
+        (purpose.isCompared, purpose.coordinateError) = (reference != nil, coordinateError)
+        purpose.injection = injection
+        var request = SkyRequest(image: image, configuration: configuration)
+        request.purpose = purpose == ScanPurpose() ? nil : purpose
+        request.pictureSide = options.files.noPicture || output.isFile ? nil : ScanPlan.pictureSide
+        request.checkImages = options.output.checkImages?.images
+        return request
+    }
+
+    /// The job of a scan, as the options say.
+    private static func job(_ scan: SkyRequest, _ options: ScanOptions) throws(SkyError) -> JobRequest {
+        var request = scan
+        request.usesCache = !options.job.noCache
+        request.failSector = options.job.failSector.map { $0 - 1 }
+        var job = JobRequest(.sky(request))
+        options.flags.apply(to: &job)
+        try job.validate()
+        return job
+    }
+}

@@ -1,0 +1,218 @@
+import Base
+import DequeModule
+import Sky
+import SkyCore
+
+/// What is done next with the images of `skynode scan`: which are scanned, a few at a time, and what closes the command.
+struct BatchProgress: Sendable {
+    enum State: Equatable, Sendable {
+        case scanningReference
+        /// It is asked how many slots there are.
+        case countingSlots
+        case scanning
+        /// The catalogue of all is written.
+        case merging
+        /// What has changed since the reference is written.
+        case comparing
+        case ended
+    }
+
+    enum Event: Sendable {
+        case begun
+        /// What is known of the reference; `nil` where its scan failed.
+        case referenceScanned(ImageInfo?)
+        /// Slots that take new work.
+        case slotsCounted(Int)
+        case imageEnded(ImageOutcome)
+        /// The job of an image cannot be watched: the node is lost, or refused it.
+        case failed(any Error)
+        case merged(ExitStatus, files: [String])
+        case changesWritten(ExitStatus)
+    }
+
+    enum Action: Sendable {
+        case scanReference(ScanItem)
+        case countSlots
+        case scan(ScanItem, place: Int)
+        case say(String)
+        case fail(String)
+        /// Write the catalogue of all, of the sources of these places in this order.
+        case merge([Int], isPartial: Bool)
+        /// Say what was written before the batch was stopped.
+        case tellTally
+        /// Write what has changed in the images of these places.
+        case writeChanges([Int])
+        /// Say what it all came to.
+        case close(ScanTotals, Duration, merged: [String])
+        case finish(ExitStatus)
+        /// End at once: all images have the same coordinator, so none of them is watched any more.
+        case abandon(any Error)
+    }
+
+    /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
+    /// catalogues in memory; on many slots three for two, so that an image can stay on one node.
+    static let widths = 4...64
+
+    /// Room for the number of an HDU and a plane in an image's place among all.
+    static let orderBits = 20
+
+    /// Images that a line names.
+    private static let namesShown = 8
+
+    private(set) var state = State.scanning
+    private let rules: ImageProgress.Rules
+    private var plan: ScanPlan { rules.plan }
+    private var start: ContinuousClock.Instant?
+    private var width = BatchProgress.widths.lowerBound
+    /// Images that wait, each with its place: that of its file, then its HDU and its plane.
+    private var waiting: Deque<(item: ScanItem, place: Int)> = []
+    private var running = 0
+    private var totals = ScanTotals()
+    private var worst: ExitStatus
+    /// Whether images are missing, because the command was asked to stop.
+    private var isCut = false
+    private var sections: [Int] = []
+    private var compared: [Int] = []
+    private var merged: [String] = []
+    /// Of each file, by its place, the images that there is a catalogue of and those that there is none of.
+    private var images: [Int: (written: [String], failed: [String])] = [:]
+
+    init(_ rules: ImageProgress.Rules) {
+        self.rules = rules
+        totals.refused = rules.plan.refusals.count
+        worst = rules.plan.refusals.isEmpty ? .done : .usage
+    }
+
+    /// - Parameter isInterrupted: whether the command has been asked to stop: then no further image is begun.
+    mutating func handle(_ event: Event, isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
+        switch event {
+        case .begun:
+            guard let reference = plan.reference else { return begin(at: now) }
+            state = .scanningReference
+            return [.scanReference(reference)]
+        case .referenceScanned(let info):
+            guard let info, let reference = plan.reference else { return finish(isInterrupted ? .cancelled : .usage) }
+            let lines =
+                rules.format == .text ? LayerLines(item: reference, info: info).told(rules.detail) : []
+            return lines.map(Action.say) + begin(at: now)
+        case .slotsCounted(let slots):
+            let widths = BatchProgress.widths
+            width = min(max(slots * 3 / 2, widths.lowerBound), widths.upperBound)
+            return scanNext(isInterrupted: false, at: now)
+        case .imageEnded(let outcome):
+            note(outcome)
+            return scanNext(isInterrupted: isInterrupted, at: now)
+        case .failed(let error):
+            state = .ended
+            return [.abandon(error)]
+        case .merged(let status, let files):
+            worst = max(worst, status)
+            merged = files
+            return tellWhatIsCut() + compare(isInterrupted, at: now)
+        case .changesWritten(let status):
+            worst = max(worst, status)
+            return close(isInterrupted, at: now)
+        }
+    }
+
+    // MARK: - Images
+
+    private mutating func begin(at now: ContinuousClock.Instant) -> [Action] {
+        start = now
+        // A file's images keep together in the catalogue of all.
+        waiting = Deque(plan.items.enumerated().map { ($1, $0 << BatchProgress.orderBits) })
+        guard plan.items.count > BatchProgress.widths.lowerBound else { return scanNext(isInterrupted: false, at: now) }
+        state = .countingSlots
+        return [.countSlots]
+    }
+
+    private mutating func scanNext(isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
+        state = .scanning
+        var actions: [Action] = []
+        while running < width, !isInterrupted, let next = waiting.popFirst() {
+            running += 1
+            actions.append(.scan(next.item, place: next.place))
+        }
+        return running > 0 ? actions : tellOfGaps() + merge(isInterrupted, at: now)
+    }
+
+    private mutating func note(_ outcome: ImageOutcome) {
+        running -= 1
+        worst = max(worst, outcome.status)
+        count(outcome)
+        if outcome.status == .cancelled { isCut = true }
+        if outcome.hasSection { sections.append(outcome.place) }
+        if outcome.isCompared { compared.append(outcome.place) }
+        let file = outcome.place >> BatchProgress.orderBits
+        if outcome.isWritten {
+            images[file, default: ([], [])].written.append(outcome.name)
+        } else if outcome.status == .usage {
+            images[file, default: ([], [])].failed.append(outcome.name)
+        }
+        for item in outcome.others.reversed() {
+            waiting.prepend((item, file << BatchProgress.orderBits + item.order))
+        }
+    }
+
+    private mutating func count(_ outcome: ImageOutcome) {
+        if outcome.isLeftOut {
+            totals.leaveOut()
+        } else if outcome.isWritten {
+            totals.add(sources: outcome.sources)
+        } else if outcome.status != .cancelled {
+            totals.fail(outcome.name)
+        }
+    }
+
+    // MARK: - The end
+
+    /// Of files that are damaged in the middle, what there is a catalogue of.
+    private func tellOfGaps() -> [Action] {
+        images.sorted { $0.key < $1.key }.compactMap { file, images in
+            guard !images.written.isEmpty, !images.failed.isEmpty else { return nil }
+            let words = [images.written, images.failed].map { names in
+                let rest = names.count > Self.namesShown ? " and \(names.count - Self.namesShown) more" : ""
+                return names.prefix(Self.namesShown).map { PrintableText.of($0) }.joined(separator: ", ") + rest
+            }
+            return .fail(
+                "\(PrintableText.of(plan.items[file].path)): there are catalogues of \(words[0]), none of \(words[1]); "
+                    + "a catalogue of all together lacks these")
+        }
+    }
+
+    private mutating func merge(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
+        isCut = isCut || !waiting.isEmpty
+        // Where nothing else was there to be scanned, nothing was done.
+        if totals.leftOut == plan.items.count { worst = max(worst, .usage) }
+        let merges = plan.merges || (sections.count > 1 && plan.mergesImagesOfOne)
+        // A catalogue of all images that holds some of them would be taken for whole.
+        guard merges, !sections.isEmpty, !isCut || rules.keepsPartial else {
+            return tellWhatIsCut() + compare(isInterrupted, at: now)
+        }
+        state = .merging
+        return [.merge(sections.sorted(), isPartial: isCut)]
+    }
+
+    private func tellWhatIsCut() -> [Action] { isCut && rules.isBatch ? [.tellTally] : [] }
+
+    private mutating func compare(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
+        guard !isInterrupted, !compared.isEmpty else { return close(isInterrupted, at: now) }
+        state = .comparing
+        return [.writeChanges(compared.sorted())]
+    }
+
+    private mutating func close(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
+        var actions: [Action] = []
+        if !isCut, !isInterrupted, totals.isMany, rules.detail > .errors {
+            let duration = start.map { $0.duration(to: now) } ?? .zero
+            // Where an image has more than a line, each file that is written has one.
+            actions.append(.close(totals, duration, merged: rules.detail > .line ? [] : merged))
+        }
+        return actions + finish(isInterrupted ? .cancelled : worst)
+    }
+
+    private mutating func finish(_ status: ExitStatus) -> [Action] {
+        state = .ended
+        return [.finish(status)]
+    }
+}

@@ -1,0 +1,261 @@
+import Base
+import Sky
+import SkyCore
+
+/// What is done next with one image of `skynode scan`: from its scan to what is written, said and compared.
+struct ImageProgress: Sendable {
+    /// What of the command decides about each of its images.
+    struct Rules: Sendable {
+        let plan: ScanPlan
+        let format: OutputFormat
+        let detail: ScanDetail
+        /// Whether to write what is done of a scan that was cancelled or given up.
+        let keepsPartial: Bool
+
+        var isBatch: Bool { plan.items.count > 1 }
+    }
+
+    enum State: Equatable, Sendable {
+        case scanning
+        /// The scan failed, and its file may hold further images.
+        case lookingForOthers
+        case fetching
+        /// It is found out whether what is to follow the scan can be done.
+        case preparing
+        /// Its picture is fetched.
+        case drawing
+        case writing
+        case comparing
+        case testing
+        case ended
+    }
+
+    enum Event: Sendable {
+        /// - Parameter hasSectors: whether any sector is done.
+        case scanned(JobReport, hasSectors: Bool)
+        /// What a scan that failed has found out about its file.
+        case looked(ImageInfo?)
+        case fetched(ImageInfo, sources: Int)
+        /// - Parameters:
+        ///   - isComparable: whether it fits the reference.
+        ///   - hasStars: whether there are stars to be put into it.
+        case prepared(isComparable: Bool, hasStars: Bool)
+        case cannotBePrepared(String)
+        case drawn
+        case written
+        case notWritten(String)
+        /// - Parameter isKnown: `false` where the comparison failed, which has been said.
+        case compared(isKnown: Bool)
+        case cannotBeCompared(String)
+        case tested(ExitStatus)
+    }
+
+    enum Action: Sendable {
+        case say(String)
+        case fail(String)
+        case lookForOthers
+        case fetch
+        case prepare(compares: Bool, injects: Bool)
+        /// Fetch its picture, and who scanned which sector.
+        case fetchPicture
+        /// - Parameter further: what is written after the image's page, unless it fails, so that the page leads there.
+        case write(further: [(name: String, ending: String)])
+        /// Count what was written, for whoever stops the batch before its end.
+        case count(wholly: Bool)
+        /// Tell what the scan came to.
+        case tell(ScanDetail, JobReport)
+        case compare
+        case test
+        case finish(ImageOutcome)
+    }
+
+    private(set) var state = State.scanning
+    /// The image, under the name that it turns out to have among those of its file.
+    private(set) var item: ScanItem
+    /// How much is told of it.
+    let detail: ScanDetail
+    /// What its events are about, where there are several images.
+    let subject: String?
+
+    private let rules: Rules
+    private let reference: String?
+    private var outcome: ImageOutcome
+    private var report: JobReport?
+    private var sources = 0
+    private var hasStars = false
+    private var isComparable = false
+
+    /// - Parameter reference: the name of the image that it is compared with; `nil` for none.
+    init(_ item: ScanItem, place: Int, reference: String?, _ rules: Rules) {
+        self.item = item
+        self.rules = rules
+        self.reference = reference
+        let isOneOfMany = rules.isBatch || item.hdu != nil || item.plane != nil
+        detail = isOneOfMany ? rules.detail.ofOneInFile : rules.detail
+        subject = isOneOfMany ? item.name : nil
+        outcome = ImageOutcome(status: .done, place: place)
+    }
+
+    /// - Parameter isInterrupted: whether the command has been asked to stop: then nothing more is begun.
+    mutating func handle(_ event: Event, isInterrupted: Bool) -> [Action] {
+        switch (state, event) {
+        case (.scanning, .scanned(let report, let hasSectors)):
+            return scanned(report, hasSectors)
+        case (.lookingForOthers, .looked(let info)):
+            var actions: [Action] = []
+            if let info { actions = addOthers(info) }
+            return actions + finish()
+        case (.fetching, .fetched(let info, let sources)):
+            return fetched(info, sources, isInterrupted)
+        case (.preparing, .prepared(let isComparable, let hasStars)):
+            (self.isComparable, self.hasStars) = (isComparable, hasStars)
+            return draw(isInterrupted)
+        case (.preparing, .cannotBePrepared(let reason)):
+            outcome.status = .usage
+            return [.fail("\(name): \(PrintableText.of(reason)); nothing of it was written")] + finish()
+        case (.drawing, .drawn):
+            return write(isInterrupted)
+        case (.writing, .written):
+            (outcome.isWritten, outcome.sources) = (true, sources)
+            guard let report else { return finish() }
+            let actions: [Action] = [
+                .count(wholly: report.state == .done),
+                .tell(outcome.others.isEmpty ? detail : detail.ofOneInFile, report),
+            ]
+            guard isComparable, !isInterrupted else { return actions + test(isInterrupted) }
+            state = .comparing
+            return actions + [.compare]
+        case (.writing, .notWritten(let reason)):
+            // One image's results that cannot be written are no reason to give up the others.
+            outcome.status = .usage
+            return [.fail(PrintableText.of(reason))] + finish()
+        case (.comparing, .compared(let isKnown)):
+            outcome.isCompared = isKnown
+            if !isKnown { outcome.status = max(outcome.status, .partlyFailed) }
+            return test(isInterrupted)
+        case (.comparing, .cannotBeCompared(let reason)):
+            outcome.status = max(outcome.status, .usage)
+            let words =
+                "\(name) cannot be compared with \(PrintableText.of(reference ?? "")): \(PrintableText.of(reason))"
+            return [.fail(words)] + test(isInterrupted)
+        case (.testing, .tested(let status)):
+            outcome.status = max(outcome.status, status)
+            return finish()
+        default:
+            return []
+        }
+    }
+
+    private var name: String { PrintableText.of(item.name) }
+
+    private mutating func finish() -> [Action] {
+        state = .ended
+        return [.finish(outcome)]
+    }
+
+    // MARK: - After the scan
+
+    private mutating func scanned(_ report: JobReport, _ hasSectors: Bool) -> [Action] {
+        self.report = report
+        outcome.status = JobSummary.status(report)
+        guard report.state != .done else { return fetch() }
+        let keeps = rules.keepsPartial && hasSectors
+        var actions: [Action] = []
+        if let reason = report.reason, report.state != .cancelled, ImageRole.saysNoSky(reason) {
+            // Of one image it is the whole answer, however little is to be said.
+            if detail > .errors || !rules.isBatch { actions.append(.say("skynode: \(PrintableText.of(reason))")) }
+            (outcome.status, outcome.isLeftOut) = (.done, true)
+            return actions + finish()
+        }
+        if let reason = report.reason {
+            actions.append(.fail(PrintableText.of(reason)))
+        } else if report.state == .cancelled, !rules.isBatch {
+            let rest = keeps ? "what is done is kept" : "nothing was written"
+            actions.append(.say("skynode: \(name): cancelled; \(rest)"))
+        }
+        guard !keeps else { return actions + fetch() }
+        outcome.name = item.name
+        guard report.state != .cancelled else { return actions + finish() }
+        state = .lookingForOthers
+        return actions + [.lookForOthers]
+    }
+
+    private mutating func fetch() -> [Action] {
+        state = .fetching
+        return [.fetch]
+    }
+
+    private mutating func fetched(_ info: ImageInfo, _ sources: Int, _ isInterrupted: Bool) -> [Action] {
+        var actions = addOthers(info)
+        if outcome.others.contains(where: { $0.hdu != nil && $0.hdu != item.hdu }) {
+            item = item.named(hdu: info.hdu, besides: rules.plan.stems)
+        }
+        if outcome.others.contains(where: { $0.plane != nil }) {
+            item = item.named(plane: 1, besides: rules.plan.stems)
+        }
+        (outcome.name, self.sources) = (item.name, sources)
+        // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
+        if info.auxiliaries?.contains(where: FITSImage.saysDamaged) == true {
+            outcome.status = max(outcome.status, .usage)
+        }
+        if rules.format == .text { actions += LayerLines(item: item, info: info).told(rules.detail).map(Action.say) }
+        let (compares, injects) = (reference != nil, rules.plan.injection != nil)
+        guard isWhole, !isInterrupted, compares || injects else { return actions + draw(isInterrupted) }
+        state = .preparing
+        return actions + [.prepare(compares: compares, injects: injects)]
+    }
+
+    private var isWhole: Bool { report?.state == .done }
+
+    /// Notes the further images of its file.
+    ///
+    /// - Returns: what is said where they are not scanned.
+    private mutating func addOthers(_ info: ImageInfo) -> [Action] {
+        // No file has more HDUs; those of the file that are weights and masks are no pictures of the sky.
+        let own = item.companions.map { [$0.noise, $0.mask].compactMap(\.self) } ?? []
+        let hdus = own.filter { $0.path == item.path }.compactMap(\.hdu)
+        let images = (info.images ?? []).filter { (0..<10_000).contains($0) && !hdus.contains($0) }
+        if images.count > 1, !hdus.isEmpty {
+            let words = "its other images are not scanned, as hdu:N belongs to one; --hdu names another"
+            return [.say("\(PrintableText.of(item.path)): \(words)")]
+        }
+        let stems = rules.plan.stems
+        let further = images.count > 1 ? images.dropFirst().map { item.of(hdu: $0, besides: stems) } : []
+        outcome.others = further
+        guard let cube = info.cube, cube.isColourImage, item.layer?.plane == nil else { return [] }
+        let named = further.isEmpty ? item : item.of(hdu: info.hdu, besides: stems)
+        outcome.others = (2...ImageCube.colours).map { named.of(plane: $0, besides: stems) } + further
+        return []
+    }
+
+    // MARK: - What is written, and what follows
+
+    private mutating func draw(_ isInterrupted: Bool) -> [Action] {
+        guard !rules.plan.output.isFile else { return write(isInterrupted) }
+        state = .drawing
+        return [.fetchPicture]
+    }
+
+    private mutating func write(_ isInterrupted: Bool) -> [Action] {
+        state = .writing
+        let isOne = item.hdu == nil && item.plane == nil
+        outcome.hasSection = rules.plan.merges || !isOne
+        var further: [(name: String, ending: String)] = []
+        if isWhole, !isInterrupted {
+            if let reference = rules.plan.reference {
+                further.append(("What has changed since \(reference.name)", ".changes.html"))
+            }
+            if rules.plan.injection != nil {
+                further.append(("How faint the scan sees: artificial stars, as a plot", ".injection.svg"))
+                further.append(("The same, star by star", ".injection.csv"))
+            }
+        }
+        return [.write(further: further)]
+    }
+
+    private mutating func test(_ isInterrupted: Bool) -> [Action] {
+        guard isWhole, !isInterrupted, hasStars else { return finish() }
+        state = .testing
+        return [.test]
+    }
+}

@@ -1,0 +1,206 @@
+import Base
+import NIOConcurrencyHelpers
+import Sky
+import SkyCore
+import Transport
+
+/// Scans one image of `skynode scan`, and writes what comes of it: does what an `ImageProgress` says.
+struct ImageScanner: Sendable {
+    /// What came of an image, with what is kept of it for the catalogue of all and for the changes.
+    struct Result: Sendable {
+        var outcome: ImageOutcome
+        var section: CatalogueTable.Section?
+        var compared: EpochComparer.Compared?
+    }
+
+    let rules: ImageProgress.Rules
+    let coordinator: CoordinatorReach
+    let interrupts: Interrupts
+    let display: ProgressDisplay
+    /// Whether pictures are wanted.
+    let draws: Bool
+    let tally: NIOLockedValueBox<BatchTally>
+    let comparer: EpochComparer
+    /// What the image is compared with; `nil` for nothing.
+    let reference: EpochComparer.Scanned?
+
+    private var plan: ScanPlan { rules.plan }
+
+    /// What is known of an image while it goes from one step to the next.
+    private struct Findings {
+        var job: JobID
+        var report: JobReport
+        var shares: [(node: String, sectors: Int)]
+        var catalogue: Catalogue?
+        /// Stars to be put into it; none where it is not tested with any.
+        var injections: [Injection] = []
+        /// How it fits to the reference; `nil` where it is not compared.
+        var epochs: (new: EpochComparer.Scanned, pair: EpochPair)?
+        /// The image drawn small; `nil` for no pictures and no report.
+        var preview: ImagePreview?
+        var runs: [SectorRun] = []
+        var section: CatalogueTable.Section?
+        var files: [String] = []
+        var compared: EpochComparer.Compared?
+    }
+
+    func scan(_ item: ScanItem, place: Int) async throws -> Result {
+        let item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
+        var progress = ImageProgress(item, place: place, reference: reference?.name, rules)
+        let (job, report, shares) = try await run(progress)
+        var findings = Findings(job: job, report: report, shares: shares)
+        var actions = progress.handle(
+            .scanned(report, hasSectors: !shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[...]
+        while let action = actions.popFirst() {
+            if case .finish(let outcome) = action {
+                return Result(
+                    outcome: outcome, section: outcome.hasSection ? findings.section : nil,
+                    compared: findings.compared)
+            }
+            guard let event = try await perform(action, progress.item, &findings) else { continue }
+            actions += progress.handle(event, isInterrupted: interrupts.wasInterrupted)
+        }
+        throw CommandFailure(.partlyFailed, "\(PrintableText.of(item.name)): the scan was left unfinished")
+    }
+
+    /// Submits the image's job and follows it to its end.
+    private func run(
+        _ progress: ImageProgress
+    ) async throws -> (job: JobID, report: JobReport, shares: [(node: String, sectors: Int)]) {
+        let printer = EventPrinter(
+            format: rules.format, isVerbose: progress.detail == .everything, display: display,
+            subject: progress.subject, tellsFailuresOnly: progress.detail < .summary)
+        let shares = SectorShares()
+        let (job, report) = try await JobWatch(coordinator: coordinator)
+            .run(Submission(progress.item.request), interrupts: interrupts) { batch in
+                shares.count(batch)
+                printer.tell(batch)
+            }
+        return (job, report, shares.list)
+    }
+
+    /// - Returns: what came of it; `nil` where nothing follows from it.
+    private func perform(
+        _ action: ImageProgress.Action, _ item: ScanItem, _ findings: inout Findings
+    ) async throws -> ImageProgress.Event? {
+        let results = ScanResults(coordinator: coordinator, job: findings.job)
+        switch action {
+        case .say(let line): display.say(line)
+        case .fail(let message): display.fail(message)
+        case .lookForOthers: return .looked(try? await results.catalogue().info)
+        case .fetch:
+            let catalogue = try await results.catalogue(withDigestOf: item.path)
+            findings.catalogue = catalogue
+            return .fetched(catalogue.info, sources: catalogue.sources.count)
+        case .prepare(let compares, let injects):
+            guard let catalogue = findings.catalogue else { break }
+            do {
+                if injects { findings.injections = try injections(item, catalogue) }
+                if compares { findings.epochs = try await epochs(item, findings.job, catalogue) }
+            } catch let error as SkyError {
+                return .cannotBePrepared(error.message)
+            }
+            return .prepared(isComparable: findings.epochs != nil, hasStars: !findings.injections.isEmpty)
+        case .fetchPicture:
+            findings.preview = try await results.preview()
+            if findings.preview != nil { findings.runs = try await results.runs() }
+            return .drawn
+        case .write(let further):
+            do {
+                try await write(item, further, results, &findings)
+                return .written
+            } catch let error as SkyError {
+                return .notWritten(error.message)
+            }
+        case .count(let wholly): tally.withLockedValue { $0.count(wholly: wholly) }
+        case .tell(let detail, let report): tell(item, detail, report, findings)
+        case .compare:
+            guard let reference, let (new, pair) = findings.epochs else { break }
+            do {
+                findings.compared = try await comparer.compare(item, new, with: reference, pair)
+                return .compared(isKnown: findings.compared != nil)
+            } catch let error as SkyError {
+                return .cannotBeCompared(error.message)
+            }
+        case .test:
+            guard let catalogue = findings.catalogue else { break }
+            let test = InjectionTest(
+                coordinator: coordinator, interrupts: interrupts, display: display, format: rules.format,
+                detail: rules.detail, draws: draws)
+            return .tested(try await test.run(item, findings.injections, plain: catalogue))
+        case .finish: break
+        }
+        return nil
+    }
+
+    // MARK: - What follows the scan
+
+    /// - Throws: `SkyError` where the image cannot be tested with stars, with the reason.
+    private func injections(_ item: ScanItem, _ catalogue: Catalogue) throws -> [Injection] {
+        guard let demand = plan.injection, let request = item.request.kind.scan else { return [] }
+        return try demand.rounds(for: catalogue, configuration: request.configuration)
+    }
+
+    /// - Throws: `SkyError` where the image cannot be compared, with the reason.
+    private func epochs(
+        _ item: ScanItem, _ job: JobID, _ catalogue: Catalogue
+    ) async throws -> (new: EpochComparer.Scanned, pair: EpochPair)? {
+        guard let reference, let new = try await comparer.scanned(item, job, catalogue) else { return nil }
+        if plan.writesDifference { try DifferenceFile.check(new.catalogue.info) }
+        do {
+            return (new, try await comparer.pair(new, with: reference))
+        } catch let error as SkyError {
+            throw SkyError(error.kind, "it cannot be compared with \(reference.name): \(error.message)")
+        }
+    }
+
+    // MARK: - Files and lines
+
+    /// - Throws: `SkyError` naming the file that cannot be written and the reason.
+    private func write(
+        _ item: ScanItem, _ further: [(name: String, ending: String)], _ results: ScanResults,
+        _ findings: inout Findings
+    ) async throws {
+        guard let catalogue = findings.catalogue else { return }
+        let output = ScanFiles(
+            name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
+            configuration: plan.configuration, catalogue: catalogue, companions: item.companions,
+            detection: item.detection)
+        findings.section = output.section
+        let (preview, runs, facts) = (findings.preview, findings.runs, JobSummary.facts(findings.report))
+        findings.files = try interrupts.whileWriting { () throws(SkyError) in
+            try output.write(preview: preview, runs: runs, facts: facts, others: further)
+        }
+        if let request = item.request.kind.scan, let images = request.checkImages {
+            findings.files += try await results.writeCheckImages(
+                images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
+                interrupts: interrupts)
+        }
+    }
+
+    private func tell(_ item: ScanItem, _ detail: ScanDetail, _ report: JobReport, _ findings: Findings) {
+        guard let catalogue = findings.catalogue else { return }
+        if rules.format == .text {
+            let summary = ScanSummary(
+                item: item, plan: plan, report: report, shares: findings.shares, catalogue: catalogue,
+                files: findings.files)
+            switch detail {
+            case .errors: break
+            case .line: display.tell([summary.line], plan.output)
+            case .summary, .everything: display.tell(summary.lines, plan.output)
+            }
+        } else if let line = try? JSONLine.encode(
+            CatalogueLine(
+                item: item, catalogue: catalogue, configuration: plan.configuration, files: findings.files))
+        {
+            display.output([line])
+        }
+    }
+}
+
+extension ProgressDisplay {
+    /// Lines of a summary. Where the catalogue goes to standard output, nothing else does.
+    func tell(_ lines: [String], _ place: OutputPlace) {
+        if place.isStandardOutput { lines.forEach(say) } else { output(lines) }
+    }
+}

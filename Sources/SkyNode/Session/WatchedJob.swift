@@ -1,0 +1,118 @@
+import Base
+import SkyCore
+import Transport
+
+/// What a command does next with a job that it watches: what it asks the coordinator, what it passes on, and what an
+/// interrupt or a lost connection leads to.
+struct WatchedJob: Sendable {
+    enum State: Equatable, Sendable {
+        case following
+        /// Interrupted: the job has to be cancelled, and its end is still to come.
+        case cancelling
+        case ended
+        /// Nothing more can be heard of it.
+        case lost
+    }
+
+    enum Event: Sendable {
+        /// The coordinator has stored the job, and says what has happened to it already.
+        case submitted(EventBatch, restarts: Int)
+        /// The job was submitted before, by whomever.
+        case attached(restarts: Int)
+        /// An answer to `request`.
+        case answered(EventBatch, restarts: Int)
+        /// The command was asked to stop.
+        case interrupted
+        /// The connection to the coordinator was lost, and could not be made again.
+        case connectionLost(reason: String, isInterrupted: Bool)
+    }
+
+    enum Action: Sendable {
+        /// Show these events.
+        case observe(EventBatch)
+        /// Send `request`, which is answered when there are further events.
+        case ask
+        /// Wait no longer for a node that is lost.
+        case stopReconnecting
+        case cancel
+        case finish(JobReport)
+        case fail(CommandFailure)
+        /// End without knowing how the job ended, and say what may go on.
+        case leave
+    }
+
+    let job: JobID
+    private(set) var state = State.following
+    /// Whether the job was submitted by this command and goes on without it, in another process.
+    private let outlivesCommand: Bool
+    /// Number of the first event that has not been seen, in the history that the coordinator began after so many restarts.
+    private var next = 0
+    private var restarts = 0
+    /// Whether it has been shown what the job consists of.
+    private var isPlanned = false
+
+    init(_ job: JobID, outlivesCommand: Bool) {
+        self.job = job
+        self.outlivesCommand = outlivesCommand
+    }
+
+    /// What to ask a coordinator that has been started again so many times.
+    func request(restarts: Int) -> EventsRequest {
+        // A coordinator begins its history anew when it is started again.
+        EventsRequest(job: job, from: restarts == self.restarts ? next : 0)
+    }
+
+    mutating func handle(_ event: Event) -> [Action] {
+        guard state == .following || state == .cancelling else { return [] }
+        switch event {
+        case .submitted(let batch, let restarts):
+            (next, self.restarts) = (batch.next, restarts)
+            isPlanned = next > 0
+            return [.observe(batch)] + follow(batch.report)
+        case .attached(let restarts):
+            self.restarts = restarts
+            return [.ask]
+        case .answered(var batch, let restarts):
+            (next, self.restarts) = (batch.next, restarts)
+            let report = batch.report
+            // The history of a coordinator that was started again has the plan once more.
+            if isPlanned { batch.events.removeAll(where: \.isPlan) }
+            isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
+            return [.observe(batch)] + follow(report)
+        case .interrupted:
+            guard state == .following else { return [] }
+            state = .cancelling
+            return [.stopReconnecting, .cancel]
+        case .connectionLost(let reason, let isInterrupted):
+            state = .lost
+            guard !outlivesCommand || !isInterrupted else { return [.leave] }
+            return [
+                .fail(
+                    CommandFailure(
+                        .noCluster,
+                        "the node that coordinates the job was lost (\(PrintableText.of(reason))); where it runs or is "
+                            + "started again, the job goes on: skynode jobs watch \(job)"))
+            ]
+        }
+    }
+
+    private mutating func follow(_ report: JobReport?) -> [Action] {
+        guard let report else { return [.ask] }
+        state = .ended
+        return [.finish(report)]
+    }
+}
+
+extension JobEvent {
+    fileprivate var isPlan: Bool {
+        if case .special(let event as ScanEvent) = kind, case .planned = event { true } else { false }
+    }
+}
+
+extension EventBatch {
+    /// How the job ended, where that is among the events.
+    fileprivate var report: JobReport? {
+        for event in events { if case .ended(let report) = event.kind { return report } }
+        return nil
+    }
+}

@@ -1,0 +1,200 @@
+import ArgumentParser
+import Logging
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// Which node a command uses, which cluster it belongs to, and which of these options contradict each other.
+struct ClusterOptionsTests {
+    private func complaint(_ check: () throws -> Void) -> String? {
+        do {
+            try check()
+            return nil
+        } catch let failure as CommandFailure where failure.status == .usage {
+            return failure.message
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
+    // MARK: - Which node
+
+    @Test(
+        arguments: [
+            ("", nil), ("--node 127.0.0.1:7420", nil), ("--alone", nil), ("--alone --slots 2", nil),
+            ("--slots 0", "--slots 0: a node has 1 to 1024 slots"),
+            (
+                "--node 127.0.0.1:7420 --slots 2",
+                "--node and --slots contradict each other: one uses a node that runs"
+            ),
+            (
+                "--alone --node 127.0.0.1:7420",
+                "--alone and --node contradict each other: one names another node"
+            ),
+            (
+                "--alone --join 127.0.0.1:7420",
+                "--alone and --join contradict each other: one names another node"
+            ),
+            ("--node 127.0.0.1:0", "--node 127.0.0.1:0: port 0 cannot be connected to"),
+            ("--multicast 239.0.0.1:5 --no-multicast", "--multicast and --no-multicast contradict each other"),
+        ] as [(String, String?)])
+    func `options that name two nodes contradict each other`(line: String, expected: String?) throws {
+        let options = try ClusterOptions.parse(words(line))
+        #expect(complaint { try options.check() } == expected)
+    }
+
+    @Test func `a node that is lost is waited for, two minutes where nothing is said`() throws {
+        #expect(try ClusterOptions.parse([]).patience.duration == CoordinatorReach.usualPatience)
+        let options = try ClusterOptions.parse(words("--reconnect-for 5s --format json"))
+        #expect(options.patience.duration == .seconds(5) && options.format == .json && options.slots == nil)
+        #expect(throws: (any Error).self) { try ClusterOptions.parse(words("--reconnect-for 5")) }
+        let asked = try NodeOptions.parse(words("--node dome:7420"))
+        #expect(asked.node == "dome:7420" && asked.format == .text)
+    }
+
+    @Test func `a job that is handed over outlives no node inside its command`() throws {
+        let cluster = try ClusterOptions.parse(words("--slots 2"))
+        let flags = try SubmissionFlags.parse(["--detach"])
+        #expect(
+            complaint { try flags.check(cluster) }
+                == "--detach and --slots contradict each other: the node inside this command ends with it")
+        #expect(try complaint { try flags.check(ClusterOptions.parse([])) } == nil)
+        #expect(try complaint { try SubmissionFlags.parse([]).check(cluster) } == nil)
+    }
+
+    @Test func `the flags of a job say how it is treated`() throws {
+        var job = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero)))
+        let usual = job.taskTimeLimit
+        try JobFlags.parse([]).apply(to: &job)
+        #expect(job.options == JobOptions() && job.deadline == nil && job.taskTimeLimit == usual)
+        #expect(job.allowedFailures == nil)
+        try JobFlags.parse(
+            words("--priority 5 --retries 0 --allow-failures 2 --time-limit 90s --deadline 2h")
+                + words("--use-node anna --use-node bo --avoid-node cleo")
+        ).apply(to: &job)
+        #expect(job.options.priority == 5 && job.options.retries == 0 && job.allowedFailures == 2)
+        #expect(job.taskTimeLimit == .seconds(90) && job.deadline == .seconds(7200))
+        #expect(job.options.use == ["anna", "bo"] && job.options.avoid == ["cleo"])
+    }
+
+    // MARK: - The network
+
+    @Test func `others are looked for by multicast unless that is off`() throws {
+        let usual = try #require(try NetworkOptions.parse([]).multicastSettings())
+        #expect(usual.group == MulticastSettings().group && usual.interfaces.isEmpty)
+        let own = try NetworkOptions.parse(words("--multicast 239.1.2.3:4567 --interface lo --interface eth9"))
+        let settings = try #require(try own.multicastSettings())
+        #expect(settings.port == 4567 && settings.interfaces == ["lo", "eth9"])
+        #expect(try NetworkOptions.parse(["--no-multicast"]).multicastSettings() == nil)
+        for group in ["10.0.0.1:5", "239.1.2.3", "239.1.2.3:0", "everybody"] {
+            let options = try NetworkOptions.parse(["--multicast", group])
+            #expect(
+                complaint { _ = try options.multicastSettings() }?.hasPrefix(
+                    "--multicast \(group): not an IPv4 multicast group with a port, such as ") == true)
+        }
+    }
+
+    @Test func `an interface is one of this machine's, or an address`() throws {
+        try NetworkOptions.parse(words("--interface lo --interface 10.0.0.1")).checkInterfaces()
+        let options = try NetworkOptions.parse(words("--interface nosuch0"))
+        #expect(complaint { try options.checkInterfaces() } == "--interface nosuch0: there is no such interface here")
+    }
+
+    @Test func `seeds are addresses that can be connected to`() throws {
+        let options = try NetworkOptions.parse(words("--join 127.0.0.1:7420 --join [::1]:7421 --insecure"))
+        #expect(
+            try options.seeds() == [.hostPort(host: "127.0.0.1", port: 7420), .hostPort(host: "::1", port: 7421)])
+        for seed in ["dome", "dome:0", "7420"] {
+            let options = try NetworkOptions.parse(["--insecure", "--join", seed])
+            #expect(complaint { _ = try options.seeds() }?.hasPrefix("--join \(seed): ") == true, "\(seed)")
+        }
+    }
+
+    @Test func `a command logs what its user asks for`() throws {
+        let levels = try ["", "--log-level debug"].map {
+            try LogOptions.parse(words($0)).logger("test", default: .warning).logLevel
+        }
+        #expect(levels == [.warning, .debug])
+    }
+
+    // MARK: - Who may take part
+
+    @Test(arguments: [
+        (
+            "--tls-certificate a --tls-private-key b",
+            "--tls-certificate, --tls-private-key and --tls-trust-roots belong together; give all three"
+        ),
+        (
+            "--cluster-key k --tls-certificate a --tls-private-key b --tls-trust-roots c",
+            "--cluster-key and --tls-certificate contradict each other; give one of them"
+        ),
+        (
+            "--tls-certificate a --tls-private-key b --tls-trust-roots c --accept-key k",
+            "--accept-key goes with --cluster-key: a node has one key of its own"
+        ),
+        ("--insecure --cluster-key k", "--insecure and --cluster-key contradict each other; leave one out"),
+        (
+            "--insecure --tls-certificate a --tls-private-key b --tls-trust-roots c",
+            "--insecure and --tls-certificate contradict each other; leave one out"
+        ),
+    ])
+    func `two ways to say who may take part contradict each other`(line: String, expected: String) throws {
+        let options = try SecurityOptions.parse(words(line))
+        #expect(complaint { _ = try options.transportSecurity() } == expected)
+    }
+
+    @Test func `with a key or without protection other machines are reached`() throws {
+        let other = NodeAddress.hostPort(host: "10.0.0.1", port: 7420)
+        for line in ["--cluster-key k", "--insecure", "--tls-certificate a"] {
+            let options = try SecurityOptions.parse(words(line))
+            #expect(!options.isLoopbackOnly)
+            #expect(complaint { try options.checkReach(other, option: "--node") } == nil, "\(line)")
+        }
+        #expect(try SecurityOptions.parse(["--insecure"]).notice?.hasPrefix("links are neither encrypted nor") == true)
+        #expect(try SecurityOptions.parse(words("--cluster-key k")).notice == nil)
+    }
+
+    /// Whether no key lies in its usual place, which is taken where nothing is said.
+    private static let isKeyless = (try? SecurityOptions.parse([]).key) == nil
+
+    @Test(.enabled(if: isKeyless, "a key lies in its usual place"))
+    func `without a key links stay within this machine`() throws {
+        let options = try SecurityOptions.parse([])
+        #expect(options.isLoopbackOnly && options.protection == .none)
+        #expect(complaint { try options.checkReach(.hostPort(host: "127.0.0.1", port: 1), option: "--node") } == nil)
+        let words = complaint { try options.checkReach(.hostPort(host: "10.0.0.1", port: 1), option: "--node") }
+        #expect(
+            words?.hasPrefix("--node 10.0.0.1:1: without a key, links stay within this machine; make a key") == true)
+        #expect(options.notice?.hasPrefix("no key: this node accepts its own machine only") == true)
+        let accepting = try SecurityOptions.parse(self.words("--accept-key k"))
+        #expect(
+            complaint { _ = try accepting.transportSecurity() }
+                == "--accept-key goes with --cluster-key: a node has one key of its own")
+    }
+
+    @Test func `the files that options name are told with their options`() throws {
+        let options = try SecurityOptions.parse(words("--cluster-key k --accept-key a --accept-key b"))
+        #expect(options.files.map(\.option) == ["--cluster-key", "--accept-key", "--accept-key"])
+        #expect(options.files.map(\.path) == ["k", "a", "b"])
+        #expect(options.protection == .key(file: "k") && options.key?.source == .option)
+        #expect(try SecurityOptions.parse(words("--tls-certificate a")).protection == .certificates)
+    }
+
+    // MARK: - What a node keeps and answers
+
+    @Test func `a node keeps what it is told to, and the usual where it is told nothing`() throws {
+        let usual = try StorageOptions.parse([])
+        #expect(usual.data == nil && usual.dataLimit == nil && usual.keepJobs == JobRetention().count)
+        #expect(usual.keepDays == 30)
+        let storage = try StorageOptions.parse(words("--data d --data-limit 20G --cache-size 0 --keep-days 1"))
+        #expect(storage.dataLimit?.bytes == 20 << 30 && storage.cacheSize?.bytes == 0 && storage.keepDays == 1)
+        #expect(throws: (any Error).self) { try StorageOptions.parse(words("--pixel-cache plenty")) }
+        let http = try HTTPOptions.parse(words("--http 127.0.0.1:0 --http-host a --http-host b"))
+        #expect(http.http == "127.0.0.1:0" && http.httpHosts == ["a", "b"] && http.httpToken == nil)
+        #expect(try LogFormatOptions.parse([]).logFormat == .text && DisplayOptions.parse([]).format == .text)
+    }
+}

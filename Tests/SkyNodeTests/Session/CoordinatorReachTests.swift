@@ -1,0 +1,105 @@
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// The connection from a command to its coordinator, when it is lost and when it comes back.
+struct CoordinatorReachTests {
+    private func node(_ name: String) throws -> Node {
+        Node(
+            NodeSettings(cluster: ClusterSettings(name: name), slots: 1, executable: "/nonexistent/skynode"),
+            journal: try Journal.inMemory())
+    }
+
+    /// A connection whose words are kept.
+    private func reach(
+        _ coordinator: Coordinator, patience: Duration, _ log: NIOLockedValueBox<[String]>,
+        redial: CoordinatorReach.Redial?
+    ) -> CoordinatorReach {
+        let reach = CoordinatorReach(coordinator, patience: patience, redial: redial)
+        var terminal = ProgressDisplay.Terminal(isLive: false)
+        terminal.say = { line in log.withLockedValue { $0.append(line) } }
+        reach.speak(through: ProgressDisplay(.problems, terminal: terminal))
+        return reach
+    }
+
+    @Test(
+        arguments: [
+            TransportError.connectionLost(mayHaveRun: true), RemoteError(.leaving, "it stops"),
+            RemoteError(.noSuchActor, "it starts"),
+        ] as [any Error])
+    func `a call goes on with the node that was started again, and the person is told`(loss: any Error) async throws {
+        let (old, new) = (try node("old"), try node("new"))
+        let log = NIOLockedValueBox<[String]>([])
+        let reach = reach(old.coordinator, patience: .seconds(60), log) { [new] _ in new.coordinator }
+        let found = try await reach.call { coordinator in
+            if coordinator.id == old.coordinator.id { throw loss }
+            return coordinator.id
+        }
+        #expect(found == new.coordinator.id)
+        #expect(await reach.restarts == 1, "its jobs have a new history")
+        let lines = log.withLockedValue { $0 }
+        #expect(lines.count == 2 && lines.last == "skynode: the node is back", "\(lines)")
+        #expect(lines.first?.hasPrefix("skynode: the link to the node was lost (") == true)
+        #expect(lines.first?.hasSuffix("trying again for 60 s. Ctrl-C ends this, not the job") == true)
+    }
+
+    @Test func `a link that comes back to the same node is no restart`() async throws {
+        let node = try node("one")
+        let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { $0 }
+        let answer = try await reach.call { coordinator in
+            let isFirst = tries.withLockedValue { tries in
+                tries += 1
+                return tries == 1
+            }
+            if isFirst { throw TransportError.notConnected(coordinator.id.node) }
+            return 7
+        }
+        #expect(answer == 7 && tries.withLockedValue { $0 } == 2)
+        #expect(await reach.restarts == 0)
+    }
+
+    @Test func `what is no loss of the connection is told at once`() async throws {
+        let node = try node("one")
+        let log = NIOLockedValueBox<[String]>([])
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { _ in
+            Issue.record("nothing was lost")
+            return node.coordinator
+        }
+        await #expect(throws: RemoteError(.failed, "no such job")) {
+            try await reach.call { _ in throw RemoteError(.failed, "no such job") }
+        }
+        #expect(log.withLockedValue { $0 }.isEmpty)
+    }
+
+    @Test func `without patience, or in this process, what is lost stays lost`() async throws {
+        let node = try node("one")
+        let log = NIOLockedValueBox<[String]>([])
+        let embedded = CoordinatorReach(node.coordinator, patience: .seconds(60))
+        let impatient = reach(node.coordinator, patience: .zero, log) { $0 }
+        #expect(!embedded.isElsewhere && impatient.isElsewhere)
+        for reach in [embedded, impatient] {
+            await #expect(throws: TransportError.connectionLost(mayHaveRun: false)) {
+                try await reach.call { _ in throw TransportError.connectionLost(mayHaveRun: false) }
+            }
+        }
+        #expect(log.withLockedValue { $0 }.isEmpty)
+    }
+
+    @Test func `a command that is interrupted waits for no node`() async throws {
+        let node = try node("one")
+        let (log, dials) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .seconds(3600), log) { _ in
+            dials.withLockedValue { $0 += 1 }
+            throw TransportError.notRunning
+        }
+        reach.giveUp()
+        await #expect(throws: TransportError.connectionLost(mayHaveRun: true)) {
+            try await reach.call { _ in throw TransportError.connectionLost(mayHaveRun: true) }
+        }
+        #expect(dials.withLockedValue { $0 } == 1)
+    }
+}

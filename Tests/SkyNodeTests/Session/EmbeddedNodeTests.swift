@@ -1,0 +1,112 @@
+import ArgumentParser
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// Jobs of a command that has a node inside itself: in this process, without sockets.
+@Suite(.timeLimit(.minutes(2))) struct EmbeddedNodeTests {
+    /// Runs `body` with the coordinator of such a node.
+    private func with<Result: Sendable>(
+        _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
+    ) async throws -> Result {
+        try await ClusterSession.with(try ClusterOptions.parse(["--alone"]), body)
+    }
+
+    private func submission(tasks: Int = 2, seconds: Double = 0, token: String? = nil) -> Submission {
+        Submission(JobRequest(.simulate(SimulateRequest(tasks: tasks, duration: .seconds(seconds)))), token: token)
+    }
+
+    @Test func `a job is watched from its first event to its last`() async throws {
+        let submission = submission(tasks: 3)
+        let numbers = NIOLockedValueBox<[Int]>([])
+        let report = try await with { reach in
+            try await JobWatch(coordinator: reach).run(submission, interrupts: Interrupts()) { batch in
+                numbers.withLockedValue { $0 += batch.events.map(\.number) }
+            }.report
+        }
+        #expect(report.state == .done && report.completed == 3)
+        #expect(numbers.withLockedValue { $0 } == [0, 1, 2, 3], "each once, in order")
+    }
+
+    @Test func `an interrupt cancels the job, and its end is waited for`() async throws {
+        let submission = submission(tasks: 2, seconds: 3600)
+        let interrupts = Interrupts()
+        let report = try await with { reach in
+            try await JobWatch(coordinator: reach).run(submission, interrupts: interrupts) { _ in
+                interrupts.interrupt()
+            }.report
+        }
+        #expect(report.state == .cancelled)
+        #expect(interrupts.wasInterrupted && interrupts.remains.isEmpty, "nothing goes on")
+    }
+
+    @Test func `a job of somebody else is watched without being cancelled`() async throws {
+        let submission = submission(tasks: 2)
+        let (report, isThere) = try await with { reach in
+            let job = try await JobHandover.submit(submission, to: reach)
+            let report = try await JobWatch(coordinator: reach).attach(job, interrupts: nil) { _ in }
+            return (report, try await reach.call { try await $0.list() }.contains { $0.id == job })
+        }
+        #expect(report.state == .done && isThere)
+    }
+
+    @Test func `a job that is handed over twice under one name is one job`() async throws {
+        let once = submission(token: "once")
+        let other = submission()
+        let jobs = try await with { reach in
+            var jobs: [JobID] = []
+            for submission in [once, once, other, other] {
+                jobs.append(try await JobHandover.submit(submission, to: reach))
+            }
+            return jobs
+        }
+        #expect(jobs[0] == jobs[1] && Set(jobs).count == 3, "without a name each is another one")
+    }
+
+    @Test func `a job that is refused ends the command with its reason`() async throws {
+        let submission = submission(tasks: 0)
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await with { try await JobHandover.submit(submission, to: $0) }
+        }
+        #expect(failure?.status == .usage && failure?.message?.isEmpty == false, "\(String(describing: failure))")
+    }
+
+    @Test func `jobs in a row are deleted, each before the next`() async throws {
+        let submission = submission(tasks: 1)
+        let (times, left) = try await with { reach in
+            let times = try await RepeatedJobs(coordinator: reach).run(submission, 3, Interrupts())
+            return (times.line.jobs, try await reach.call { try await $0.list() }.count)
+        }
+        #expect(times == 3 && left == 0)
+    }
+
+    @Test func `a job in a row that is not done ends the command`() async throws {
+        var request = SimulateRequest(tasks: 1, duration: .zero)
+        request.failEvery = 1
+        var job = JobRequest(.simulate(request))
+        job.options.retries = 0
+        let submission = Submission(job)
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await with { try await RepeatedJobs(coordinator: $0).run(submission, 2, Interrupts()) }
+        }
+        #expect(failure?.status == .partlyFailed)
+    }
+
+    @Test func `a cluster of one node is asked as a whole`() async throws {
+        let answers = try await with { reach in
+            let whole = WholeCluster(coordinator: await reach.coordinator)
+            let counts = try await whole.ask { try await $0.list().count }
+            let failures = try await whole.ask { _ -> Int in throw TransportError.deadlineExceeded }
+            return (
+                counts.map { try? $0.result.get() },
+                failures.map { answer in
+                    if case .failure(let silence) = answer.result { silence.reason } else { "an answer" }
+                }
+            )
+        }
+        #expect(answers.0 == [0] && answers.1 == ["no answer in time"])
+    }
+}

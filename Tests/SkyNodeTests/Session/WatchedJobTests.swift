@@ -1,0 +1,113 @@
+import Sky
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+
+/// What a command does with a job that it watches, whatever happens to the job, to the node and to the command.
+struct WatchedJobTests {
+    private let job = JobID(rawValue: 7)
+
+    private func batch(_ kinds: [JobEvent.Kind] = [], from first: Int = 0) -> EventBatch {
+        let events = kinds.enumerated().map { JobEvent(number: first + $0, time: .zero, kind: $1) }
+        let status = JobStatus(
+            scheduled: 2, running: 0, completed: 0, failed: 0, retries: 0, nodes: [], elapsed: .zero)
+        return EventBatch(events: events, next: first + events.count, status: status)
+    }
+
+    private let planned = JobEvent.Kind.special(
+        ScanEvent.planned(ImageInfo(width: 1, height: 1, bitpix: 8, hdu: 0, hasWCS: false), sectors: 1))
+    private let completed = JobEvent.Kind.completed(task: "sector 1", node: "anna")
+    private let ended = JobEvent.Kind.ended(ScanFixture.report())
+
+    private func words(_ actions: [WatchedJob.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .observe(let batch): "observe \(batch.events.map(\.number))"
+            case .ask: "ask"
+            case .stopReconnecting: "stop reconnecting"
+            case .cancel: "cancel"
+            case .finish(let report): "finish \(report.state)"
+            case .fail(let failure): "fail \(failure.status): \(failure.message ?? "")"
+            case .leave: "leave"
+            }
+        }
+    }
+
+    private func watched(outlivesCommand: Bool = true) -> WatchedJob {
+        var watched = WatchedJob(job, outlivesCommand: outlivesCommand)
+        _ = watched.handle(.submitted(batch(), restarts: 0))
+        return watched
+    }
+
+    @Test func `a job is followed from what its submission told to its end`() {
+        var watched = WatchedJob(job, outlivesCommand: true)
+        #expect(words(watched.handle(.submitted(batch([completed]), restarts: 0))) == ["observe [0]", "ask"])
+        #expect(watched.request(restarts: 0).from == 1 && watched.request(restarts: 0).job == job)
+        #expect(words(watched.handle(.answered(batch([completed], from: 1), restarts: 0))) == ["observe [1]", "ask"])
+        #expect(
+            words(watched.handle(.answered(batch([completed, ended], from: 2), restarts: 0)))
+                == ["observe [2, 3]", "finish done"])
+        #expect(watched.state == .ended)
+    }
+
+    @Test func `a job that has ended with its submission is asked no more`() {
+        var watched = WatchedJob(job, outlivesCommand: true)
+        #expect(
+            words(watched.handle(.submitted(batch([completed, ended]), restarts: 0)))
+                == ["observe [0, 1]", "finish done"])
+        #expect(watched.handle(.interrupted).isEmpty, "nothing is left to be cancelled")
+    }
+
+    @Test func `a job of somebody else is followed from its first event`() {
+        var watched = WatchedJob(job, outlivesCommand: false)
+        #expect(words(watched.handle(.attached(restarts: 3))) == ["ask"])
+        #expect(watched.request(restarts: 3).from == 0)
+        #expect(words(watched.handle(.answered(batch([planned]), restarts: 3))) == ["observe [0]", "ask"])
+    }
+
+    @Test func `a coordinator that was started again is asked from its first event, and its plan is not shown twice`() {
+        var watched = watched()
+        _ = watched.handle(.answered(batch([planned, completed]), restarts: 0))
+        #expect(watched.request(restarts: 0).from == 2)
+        #expect(watched.request(restarts: 1).from == 0, "its history begins anew")
+        #expect(
+            words(watched.handle(.answered(batch([planned, completed, completed]), restarts: 1)))
+                == ["observe [1, 2]", "ask"])
+        #expect(watched.request(restarts: 1).from == 3)
+    }
+
+    @Test func `an interrupt cancels the job once, waits for no lost node, and the job's end still comes`() {
+        var watched = watched()
+        #expect(words(watched.handle(.interrupted)) == ["stop reconnecting", "cancel"])
+        #expect(watched.state == .cancelling)
+        #expect(watched.handle(.interrupted).isEmpty)
+        let end = JobEvent.Kind.ended(ScanFixture.report(.cancelled))
+        #expect(
+            words(watched.handle(.answered(batch([end]), restarts: 0))) == ["observe [0]", "finish cancelled"])
+    }
+
+    @Test func `a lost connection ends the command, and says how to go on`() {
+        var watched = watched()
+        let words = words(watched.handle(.connectionLost(reason: "no\u{1}answer", isInterrupted: false)))
+        #expect(
+            words == [
+                "fail noCluster: the node that coordinates the job was lost (no?answer); where it runs or is started "
+                    + "again, the job goes on: skynode jobs watch \(job)"
+            ])
+        #expect(watched.state == .lost && watched.handle(.interrupted).isEmpty)
+    }
+
+    @Test func `where the command was interrupted it leaves, unless its job ends with it`() {
+        for outlivesCommand in [true, false] {
+            for isTold in [true, false] {
+                var watched = watched(outlivesCommand: outlivesCommand)
+                // The loss may be known before anybody has been told of the interrupt.
+                if isTold { _ = watched.handle(.interrupted) }
+                let words = words(watched.handle(.connectionLost(reason: "lost", isInterrupted: true)))
+                #expect(words.count == 1)
+                #expect(words.first == "leave" || !outlivesCommand && words.first?.hasPrefix("fail noCluster") == true)
+            }
+        }
+    }
+}
