@@ -40,7 +40,7 @@ package struct PairFrame {
             oldRect, saturation: order.oldSaturation, seeing: isClean ? order.oldSeeing : nil, gain: order.gain)
         self.rect = rect
         self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
-        self.old = PixelPlane(width: rect.width, height: rect.height)
+        self.old = PixelPlane(width: rect.width, height: rect.height, values: [])
         self.sharp = Dictionary(sharp.map { ($0.index, $0.value) }) { one, _ in one }
         (self.oldRect, alignment) = (oldRect, order.alignment)
         if !oldSharp.isEmpty {
@@ -49,7 +49,7 @@ package struct PairFrame {
         }
         mask = newMask
         self.newMask = newMask
-        self.oldMask = [PixelMask](repeating: [], count: rect.area)
+        self.oldMask = []
         resample(olds, Self.spread(oldMask, width: oldRect.width), rect: oldRect, order.alignment, lanczos)
         for index in mask.indices { mask[index].formUnion(self.oldMask[index]) }
         for index in mask.indices where mask[index].contains(.missing) {
@@ -113,37 +113,46 @@ package struct PairFrame {
                 return (place.x - Double(source.x), place.y - Double(source.y))
             }
         }
+        // Filled outside of the frame: each pixel would ask whether anybody else holds its planes.
+        var values = [Float](repeating: 0, count: rect.area)
+        var masks = [PixelMask](repeating: [], count: rect.area)
         olds.withUnsafeBufferPointer { olds in
-            guard let pixels = olds.baseAddress else { return }
-            var above = line(0)
-            var below = line(step)
-            for y in 0..<height {
-                let part = y % step
-                if part == 0, y > 0 {
-                    above = below
-                    below = line(y + step)
-                }
-                let share = Double(part) / Double(step)
-                for node in 0..<(nodes - 1) {
-                    let left = Self.mix(above[node], below[node], share)
-                    let right = Self.mix(above[node + 1], below[node + 1], share)
-                    let (dx, dy) = ((right.x - left.x) / Double(step), (right.y - left.y) / Double(step))
-                    for column in 0..<max(min(step, width - node * step), 0) {
-                        let (px, py) = (left.x + dx * Double(column), left.y + dy * Double(column))
-                        let index = y * width + node * step + column
-                        guard
-                            let value = lanczos.value(
-                                of: pixels, width: source.width, height: source.height, x: px, y: py)
-                        else {
-                            oldMask[index].insert(.missing)
-                            continue
+            values.withUnsafeMutableBufferPointer { values in
+                masks.withUnsafeMutableBufferPointer { masks in
+                    guard let pixels = olds.baseAddress else { return }
+                    var above = line(0)
+                    var below = line(step)
+                    for y in 0..<height {
+                        let part = y % step
+                        if part == 0, y > 0 {
+                            above = below
+                            below = line(y + step)
                         }
-                        old.values[index] = value
-                        if !bad.isEmpty { oldMask[index].formUnion(bad[Int(py) * source.width + Int(px)]) }
+                        let share = Double(part) / Double(step)
+                        for node in 0..<(nodes - 1) {
+                            let left = Self.mix(above[node], below[node], share)
+                            let right = Self.mix(above[node + 1], below[node + 1], share)
+                            let (dx, dy) = ((right.x - left.x) / Double(step), (right.y - left.y) / Double(step))
+                            for column in 0..<max(min(step, width - node * step), 0) {
+                                let (px, py) = (left.x + dx * Double(column), left.y + dy * Double(column))
+                                let index = y * width + node * step + column
+                                guard
+                                    let value = lanczos.value(
+                                        of: pixels, width: source.width, height: source.height, x: px, y: py)
+                                else {
+                                    masks[index] = .missing
+                                    continue
+                                }
+                                values[index] = value
+                                if !bad.isEmpty { masks[index] = bad[Int(py) * source.width + Int(px)] }
+                            }
+                        }
                     }
                 }
             }
         }
+        old.values = values
+        oldMask = masks
     }
 
     private static func mix(

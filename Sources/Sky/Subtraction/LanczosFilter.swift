@@ -33,7 +33,7 @@ struct LanczosFilter {
     }
 
     /// The index in `table` at which the weights of a fraction of a pixel begin.
-    static func row(_ fraction: Double) -> Int { Int((fraction * Double(steps)).rounded()) * taps }
+    private static func row(_ fraction: Double) -> Int { Int(fraction * Double(steps) + 0.5) * taps }
 
     /// The value of a grid of `width` columns at a place; `nil` if its neighbours are not all inside.
     func value(

@@ -12,25 +12,31 @@ struct MatchingKernel {
 
     /// The contribution of a star: its pixels after each of the basis' shapes.
     private struct Design {
-        var rows: [[Double]]
-        var targets: [Double]
-        var weights: [Double]
+        /// What each pixel has of all shapes, pixel after pixel.
+        let rows: [Double]
+        let targets: [Double]
+        let weight: Double
+        /// The same as equations: each round takes the sum of those that are left.
+        let equations: NormalEquations
 
-        func equations(_ count: Int) -> NormalEquations {
+        init(rows: [Double], targets: [Double], weight: Double, count: Int) {
+            (self.rows, self.targets, self.weight) = (rows, targets, weight)
             var equations = NormalEquations(count: count)
-            for index in rows.indices { equations.add(rows[index], value: targets[index], weight: weights[index]) }
-            return equations
+            for index in targets.indices {
+                equations.add(rows[index * count..<(index + 1) * count], value: targets[index], weight: weight)
+            }
+            self.equations = equations
         }
 
         /// The mean square of the residuals, in units of the errors.
         func misfit(_ amounts: [Double]) -> Double {
             var sum = 0.0
-            for index in rows.indices {
+            for index in targets.indices {
                 var model = 0.0
-                for term in amounts.indices { model += amounts[term] * rows[index][term] }
-                sum += weights[index] * (targets[index] - model) * (targets[index] - model)
+                for term in amounts.indices { model += amounts[term] * rows[index * amounts.count + term] }
+                sum += weight * (targets[index] - model) * (targets[index] - model)
             }
-            return sum / Double(max(rows.count, 1))
+            return sum / Double(max(targets.count, 1))
         }
     }
 
@@ -58,7 +64,7 @@ struct MatchingKernel {
         // Variable stars, and stars with a new source beside them, do not fit. Each round leaves out the worst.
         for _ in 0..<3 {
             var equations = NormalEquations(count: count)
-            for design in designs { equations.add(design.equations(count)) }
+            for design in designs { equations.add(design.equations) }
             guard let solution = equations.solved(ridge: 1e-7) else { return nil }
             amounts = solution
             let misfits = designs.map { $0.misfit(solution) }
@@ -79,40 +85,57 @@ struct MatchingKernel {
         let half = stamp.radius
         guard half >= reach + basis.radius, stamp.isClean(within: reach + basis.radius / 2) else { return nil }
         let wide = 2 * half + 1
-        var design = Design(rows: [], targets: [], weights: [])
-        var images: [[Float]] = []
-        for term in basis.terms {
+        let count = basis.terms.count
+        let places = (0..<side * side).filter { place in
+            let (x, y) = (place % side - reach, place / side - reach)
             // The first pass goes along x in all rows that the second pass needs, and the second along y.
-            var first = [Float](repeating: 0, count: wide * side)
-            for y in 0..<wide {
-                for x in 0..<side {
-                    var sum: Float = 0
-                    let start = y * wide + half - reach + x
-                    for tap in -basis.radius...basis.radius {
-                        sum += term.x[tap + basis.radius] * stamp.old[start - tap]
-                    }
-                    first[y * side + x] = sum
-                }
+            return x * x + y * y <= reach * reach
+        }
+        var rows = [Double](repeating: 0, count: places.count * count)
+        var first: [Float] = []
+        var weights: [Float] = []
+        for (number, term) in basis.terms.enumerated() {
+            if term.x != weights {
+                weights = term.x
+                first = Self.filtered(
+                    stamp.old, weights, (width: side, height: wide), stride: wide, start: half - reach, step: 1)
             }
-            var second = [Float](repeating: 0, count: side * side)
-            for y in 0..<side {
-                for tap in -basis.radius...basis.radius {
-                    let weight = term.y[tap + basis.radius]
-                    let start = (half - reach + y - tap) * side
-                    for x in 0..<side { second[y * side + x] += weight * first[start + x] }
-                }
-            }
-            images.append(second)
+            let second = Self.filtered(
+                first, term.y, (width: side, height: side), stride: side, start: (half - reach) * side, step: side)
+            for (row, place) in places.enumerated() { rows[row * count + number] = Double(second[place]) }
         }
         let peak = Double(stamp.smoothed[half * wide + half])
         let variance = noise * noise + 9e-6 * peak * peak
-        for y in 0..<side {
-            for x in 0..<side where (x - reach) * (x - reach) + (y - reach) * (y - reach) <= reach * reach {
-                design.rows.append(images.map { Double($0[y * side + x]) })
-                design.targets.append(Double(stamp.smoothed[(half - reach + y) * wide + half - reach + x]))
-                design.weights.append(1 / variance)
+        let targets = places.map { place in
+            Double(stamp.smoothed[(half - reach + place / side) * wide + half - reach + place % side])
+        }
+        return Design(rows: rows, targets: targets, weight: 1 / variance, count: count)
+    }
+
+    /// One direction of a filter: `size` values, made of those of `pixels` that lie up to the filter's radius before and behind, `step`
+    /// apart.
+    ///
+    /// - Parameters:
+    ///   - stride: from one row of `pixels` to the next.
+    ///   - start: where in `pixels` the first value lies.
+    private static func filtered(
+        _ pixels: [Float], _ weights: [Float], _ size: (width: Int, height: Int), stride: Int, start: Int, step: Int
+    ) -> [Float] {
+        let radius = weights.count / 2
+        var result = [Float](repeating: 0, count: size.width * size.height)
+        result.withUnsafeMutableBufferPointer { result in
+            pixels.withUnsafeBufferPointer { pixels in
+                guard let result = result.baseAddress, let pixels = pixels.baseAddress else { return }
+                for y in 0..<size.height {
+                    let target = result + y * size.width
+                    for tap in -radius...radius {
+                        let source = pixels + (y * stride + start - tap * step)
+                        let weight = weights[tap + radius]
+                        for x in 0..<size.width { target[x] += weight * source[x] }
+                    }
+                }
             }
         }
-        return design
+        return result
     }
 }

@@ -19,13 +19,9 @@ package struct NoiseGrid {
         var measured = [(middle: Float, sigma: Float)?](repeating: nil, count: columns * rows)
         for row in 0..<rows {
             for column in 0..<columns {
-                var values: [Float] = []
-                for y in stride(from: row * cell, to: min((row + 1) * cell, plane.height), by: Self.step) {
-                    for x in stride(from: column * cell, to: min((column + 1) * cell, plane.width), by: Self.step) {
-                        let index = y * plane.width + x
-                        if mask[index].isEmpty { values.append(plane.values[index]) }
-                    }
-                }
+                let values = Self.values(
+                    of: plane, mask: mask, columns: column * cell..<min((column + 1) * cell, plane.width),
+                    rows: row * cell..<min((row + 1) * cell, plane.height))
                 guard values.count >= Self.leastValues else { continue }
                 measured[row * columns + column] = RobustStatistics.spread(values)
             }
@@ -52,7 +48,28 @@ package struct NoiseGrid {
         }
     }
 
-    /// The level at a pixel.
+    /// The pixels of a cell that are measured.
+    private static func values(
+        of plane: PixelPlane, mask: [PixelMask], columns: Range<Int>, rows: Range<Int>
+    ) -> [Float] {
+        let most = ((columns.count - 1) / step + 1) * ((rows.count - 1) / step + 1)
+        return [Float](unsafeUninitializedCapacity: most) { values, count in
+            plane.values.withUnsafeBufferPointer { pixels in
+                mask.withUnsafeBufferPointer { mask in
+                    for y in stride(from: rows.lowerBound, to: rows.upperBound, by: step) {
+                        for x in stride(from: columns.lowerBound, to: columns.upperBound, by: step) {
+                            let index = y * plane.width + x
+                            guard mask[index].isEmpty else { continue }
+                            values[count] = pixels[index]
+                            count += 1
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The level at a pixel of the plane.
     package func level(x: Int, y: Int) -> Float { levels[y / cell * columns + x / cell] }
 
     /// The noise at a pixel, 1 sigma.

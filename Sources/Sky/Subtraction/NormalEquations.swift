@@ -13,7 +13,7 @@ struct NormalEquations {
     }
 
     /// Adds the measurement `value` = sum of `row[i]` times unknown i, with a weight of one over its variance.
-    mutating func add(_ row: [Double], value: Double, weight: Double) {
+    mutating func add(_ row: ArraySlice<Double>, value: Double, weight: Double) {
         let count = min(row.count, count)
         let size = self.count
         matrix.withUnsafeMutableBufferPointer { matrix in

@@ -41,7 +41,7 @@ struct PlanePolynomial: Hashable, Codable, Sendable {
         var equations = NormalEquations(count: Self.terms(degree))
         for index in points.indices {
             let row = powers(points[index].x, points[index].y)
-            equations.add(row, value: values[index], weight: weights.isEmpty ? 1 : weights[index])
+            equations.add(row[...], value: values[index], weight: weights.isEmpty ? 1 : weights[index])
         }
         guard let solution = equations.solved() else { return nil }
         coefficients = solution

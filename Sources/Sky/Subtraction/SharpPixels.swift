@@ -54,10 +54,12 @@ struct SharpPixels {
         let photons = gain > 0 ? Float(1 / gain) : 0.3 * noise
         var found: [Int] = []
         // Most pixels are no brighter than the noise.
-        var candidates = values.indices.filter { values[$0] > Self.significance * error && mask[$0].isEmpty }
+        let least = Self.significance * error
+        var candidates: [Int] = []
+        for index in values.indices where values[index] > least && mask[index].isEmpty { candidates.append(index) }
         for _ in 0..<Self.rounds {
             let sharp = candidates.filter { index in
-                guard let beside = Self.mean(of: Self.beside(index, width, height), values, mask) else { return false }
+                guard let beside = Self.mean(beside: index, width, height, values, mask) else { return false }
                 let most = max(beside, 0) / share
                 let scatter = (error * error + most * photons * (1 + 1 / (4 * share))).squareRoot()
                 return values[index] - most > Self.significance * scatter && values[index] > Self.excess * most
@@ -85,15 +87,22 @@ struct SharpPixels {
         return count > 0 ? sum / count : nil
     }
 
-    /// The pixels that share an edge with one.
-    private static func beside(_ index: Int, _ width: Int, _ height: Int) -> [Int] {
-        let (x, y) = (index % width, index / width)
-        var places: [Int] = []
-        if x > 0 { places.append(index - 1) }
-        if x < width - 1 { places.append(index + 1) }
-        if y > 0 { places.append(index - width) }
-        if y < height - 1 { places.append(index + width) }
-        return places
+    /// The same of the pixels that share an edge with one, without a list of them: this is asked of every bright pixel.
+    private static func mean(
+        beside index: Int, _ width: Int, _ height: Int, _ values: [Float], _ mask: [PixelMask]
+    ) -> Float? {
+        let (y, x) = index.quotientAndRemainder(dividingBy: width)
+        var (sum, count): (Float, Float) = (0, 0)
+        func add(_ place: Int) {
+            guard mask[place].isEmpty else { return }
+            sum += values[place]
+            count += 1
+        }
+        if x > 0 { add(index - 1) }
+        if x < width - 1 { add(index + 1) }
+        if y > 0 { add(index - width) }
+        if y < height - 1 { add(index + width) }
+        return count > 0 ? sum / count : nil
     }
 
     /// The pixels that share an edge or a corner with one.
