@@ -33,7 +33,8 @@ package actor PixelStore {
     private static let patience = Duration.seconds(60)
 
     /// Bytes that are kept unless said otherwise: a 64-megapixel image of a camera, or a sixteenth of a small machine.
-    package static var usualLimit: Int { min(128 << 20, Int(clamping: MachineMemory.total / 16)) }
+    package static var usualLimit: Int { min(largestUsualLimit, Int(clamping: MachineMemory.total / 16)) }
+    package static let largestUsualLimit = 128 << 20
 
     package init(limit: Int, system: ClusterSystem) {
         self.system = system
