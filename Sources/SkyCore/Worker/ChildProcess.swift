@@ -1,4 +1,5 @@
 import Base
+import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 import Transport
@@ -68,7 +69,8 @@ final class ChildProcess: Sendable {
         // A worker must never write into the catalogue or progress that its parent prints.
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        closeInherited(&actions)
+        // Nothing else that is open here is a worker's business.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -97,14 +99,6 @@ final class ChildProcess: Sendable {
             return .failure(SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))"))
         }
         return .success(pid)
-    }
-
-    /// Nothing else that is open here is a worker's business. glibc 2.34 has a call for it, which Swift's module map of
-    /// glibc does not show; without it only what is not marked close-on-exec stays open, which is nothing of ours.
-    private static func closeInherited(_ actions: inout posix_spawn_file_actions_t) {
-        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
     private static func environment(adding added: String...) -> [String] {
