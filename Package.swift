@@ -225,8 +225,7 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
                 sources: [
                     "Codec", "Handshake", "Wire", "Discovery/Beacons/Beacon.swift",
                     "Discovery/Beacons/BeaconFault.swift", "Discovery/Beacons/BeaconFilter.swift",
-                    "Discovery/IPAddress.swift", "Discovery/MulticastSettings.swift",
-                    "System/NodeAddress.swift", "System/NodeID.swift", "Calls/CallDecoder.swift",
+                    "Discovery/MulticastSettings.swift", "Identities", "Calls/CallDecoder.swift",
                     "Calls/CallEncoder.swift", "Calls/Errors/CallFailure.swift", "Calls/CallRequest.swift",
                     "Calls/CallTarget.swift", "Calls/Errors/DeclaredError.swift", "Calls/Errors/RemoteError.swift",
                     "Calls/TargetIndex.swift", "Calls/Errors/TransportError.swift", "Calls/ValidatedMessage.swift",

@@ -58,6 +58,17 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Dotted-decimal IPv4 addresses.
+package enum IPv4 {
+    /// The four bytes, or `nil` where the text is no such address. Each in its one form: with zeros before it the
+    /// resolver would read octal, so that `0127.0.0.1` is not this machine but 87.0.0.1.
+    package static func bytes(of text: String) -> [UInt8]? {
+        let parts = text.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { part in UInt8(part).flatMap { String($0) == part ? $0 : nil } }
+        return parts.count == 4 && bytes.count == 4 ? bytes : nil
+    }
+}
+
 extension SocketAddress {
     /// The interface of an IPv6 address that means nothing without it, behind the address in <netinet/in.h>; otherwise 0.
     var scope: UInt32 {
