@@ -3,6 +3,9 @@ package enum HexText {
     /// Two lower-case digits.
     package static func of(_ byte: UInt8) -> String { padded(byte, digits: 2) }
 
+    /// Four lower-case digits.
+    package static func of(_ number: UInt16) -> String { padded(number, digits: 4) }
+
     /// Sixteen lower-case digits.
     package static func of(_ number: UInt64) -> String { padded(number, digits: 16) }
 

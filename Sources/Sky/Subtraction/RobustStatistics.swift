@@ -4,7 +4,7 @@ enum RobustStatistics {
     static let sigmasPerDeviation = 1.4826
 
     /// The median, the upper one of an even number; `nil` of nothing. Values must be numbers.
-    static func median(_ values: [Double]) -> Double? {
+    static func median<Value: Comparable>(_ values: [Value]) -> Value? {
         values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 
@@ -16,9 +16,7 @@ enum RobustStatistics {
 
     /// The same in single precision, of pixels.
     static func spread(_ values: [Float]) -> (middle: Float, sigma: Float)? {
-        guard !values.isEmpty else { return nil }
-        let middle = values.sorted()[values.count / 2]
-        let deviation = values.map { abs($0 - middle) }.sorted()[values.count / 2]
+        guard let middle = median(values), let deviation = median(values.map { abs($0 - middle) }) else { return nil }
         return (middle, deviation * Float(sigmasPerDeviation))
     }
 }
