@@ -57,20 +57,21 @@ let package = Package(
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows an image's
         // coordinates and ERFA the sky's reference systems, libpng draws, zlib packs pixels. Module maps only; there is
-        // no C code of ours.
+        // no C code of ours. CLinux is what of the C library and the kernel Swift's own module does not show.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
+        .systemLibrary(name: "CLinux"),
 
         // What both houses stand on.
         .target(name: "Base", swiftSettings: strict),
         .target(
             name: "Transport",
             dependencies: nio + security + [
-                "Base",
+                "Base", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -91,7 +92,7 @@ let package = Package(
         .target(
             name: "SkyCore",
             dependencies: [
-                "Base", "Transport", "Sky",
+                "Base", "Transport", "Sky", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -150,7 +151,7 @@ let package = Package(
         .testTarget(
             name: "SkyCoreTests",
             dependencies: [
-                "Base", "Sky", "SkyCore", "Transport", "Fixtures",
+                "Base", "Sky", "SkyCore", "Transport", "Fixtures", "CLinux",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -224,8 +225,7 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
                 sources: [
                     "Codec", "Handshake", "Wire", "Discovery/Beacons/Beacon.swift",
                     "Discovery/Beacons/BeaconFault.swift", "Discovery/Beacons/BeaconFilter.swift",
-                    "Discovery/MulticastSettings.swift", "Identity/IPAddress.swift",
-                    "Identity/NodeAddress.swift", "Identity/NodeID.swift", "Calls/CallDecoder.swift",
+                    "Discovery/MulticastSettings.swift", "Identities", "Calls/CallDecoder.swift",
                     "Calls/CallEncoder.swift", "Calls/Errors/CallFailure.swift", "Calls/CallRequest.swift",
                     "Calls/CallTarget.swift", "Calls/Errors/DeclaredError.swift", "Calls/Errors/RemoteError.swift",
                     "Calls/TargetIndex.swift", "Calls/Errors/TransportError.swift", "Calls/ValidatedMessage.swift",

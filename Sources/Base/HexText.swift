@@ -3,7 +3,10 @@ package enum HexText {
     /// Two lower-case digits for a byte.
     package static func of(_ byte: UInt8) -> String { padded(byte, digits: 2) }
 
-    /// Sixteen lower-case digits for a number.
+    /// Four lower-case digits.
+    package static func of(_ number: UInt16) -> String { padded(number, digits: 4) }
+
+    /// Sixteen lower-case digits.
     package static func of(_ number: UInt64) -> String { padded(number, digits: 16) }
 
     /// Two lower-case digits for each byte.

@@ -63,9 +63,9 @@ struct ConfigurationFileTests {
     }
 
     @Test func `keys that are near each other are told apart`() {
-        #expect(ConfigurationKey.nearest(to: "keep-job")?.name == "keep-jobs")
-        #expect(ConfigurationKey.nearest(to: "keep_days")?.name == "keep-days")
-        #expect(ConfigurationKey.nearest(to: "xyzzy") == nil)
+        #expect(ServeKeys.nearest(to: "keep-job")?.name == "keep-jobs")
+        #expect(ServeKeys.nearest(to: "keep_days")?.name == "keep-days")
+        #expect(ServeKeys.nearest(to: "xyzzy") == nil)
         #expect(EditDistance.between("kitten", "sitting") == 3)
         #expect(EditDistance.between("", "abc") == 3)
         #expect(EditDistance.between("abc", "abc") == 0)

@@ -125,14 +125,33 @@ struct ConfiguredArgumentsTests {
         #expect(one.changes(to: other).map(\.name) == ["name"])
     }
 
-    @Test func `each key is an option of the command and each option a key`() throws {
-        // What the parser knows, by its own words.
-        let help = ServeCommand.helpMessage(includeHidden: true)
-        let options = Set(
-            help.matches(of: /--([a-z][a-z-]*)/).map { String($0.output.1) })
+    @Test func `each option is in the list of keys, and each key is an option of its kind with its help`() throws {
+        // What the parser knows, in its own words.
+        let serve = try CommandInfo.root().command(["serve"]).command
+        let arguments = Dictionary(uniqueKeysWithValues: (serve.arguments ?? []).map { ($0.name, $0) })
         let others: Set = ["config", "check-config", "list-keys", "allow-crash", "slowness", "help", "version"]
-        let keys = Set(ConfigurationKey.all.map(\.name))
-        #expect(keys.subtracting(options) == [])
-        #expect(options.subtracting(keys).subtracting(others) == [])
+        #expect(Set(arguments.keys).subtracting(others) == Set(ServeKeys.all.map(\.name)))
+        #expect(Set(ServeKeys.all.map(\.name)).count == ServeKeys.all.count, "none is in it twice")
+        for key in ServeKeys.all {
+            let argument = try #require(arguments[key.name])
+            #expect(argument.abstract == key.help, "\(key.name)")
+            #expect((argument.kind == "flag") == (key.kind == .flag), "\(key.name)")
+            #expect(argument.isRepeating == (key.kind == .list), "\(key.name)")
+        }
+    }
+
+    @Test func `what a flag has where nothing is said is what the list says`() throws {
+        let command = try ServeCommand.parse([])
+        #expect(command.listen == ServeKeys.listen.key.fallback)
+        #expect("\(command.storage.keepJobs)" == ServeKeys.keepJobs.key.fallback)
+        #expect(command.storage.keepDays == 30 && ServeKeys.keepDays.key.fallback == "30")
+        #expect(command.stopGrace.duration == .seconds(10) && ServeKeys.stopGrace.key.fallback == "10s")
+        #expect("\(command.logFormatting.logFormat)" == ServeKeys.logFormat.key.fallback)
+    }
+
+    @Test(arguments: [(20 << 30, "20G"), (1 << 10, "1K"), (3 << 39, "1536G"), (1000, "1000"), (0, "0")])
+    func `a size is written as it is given`(bytes: Int, text: String) {
+        #expect(SizeArgument.argument(bytes) == text)
+        #expect(SizeArgument(argument: text)?.count == bytes)
     }
 }

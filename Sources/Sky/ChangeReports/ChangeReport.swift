@@ -19,25 +19,7 @@ public struct ChangeReport: Sendable {
 
     /// The page, in HTML 5 and UTF-8.
     public var html: [UInt8] {
-        let title = "\(table.image) against \(table.reference)"
-        var page = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <title>\(CatalogueTable.escaped(title))</title>
-            <style>
-            body { font: 16px/1.5 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222; }
-            h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }
-            th, td { text-align: left; padding: 0.3em 1em 0.3em 0; vertical-align: top; }
-            img { width: 200px; height: 200px; image-rendering: pixelated; }
-            </style>
-            </head>
-            <body>
-            <h1>\(CatalogueTable.escaped(title))</h1>
-
-            """
-        page += "<table>\n"
+        var page = "<table>\n"
         for fact in summary + table.facts {
             page +=
                 "<tr><th>\(CatalogueTable.escaped(fact.name))</th><td>\(CatalogueTable.escaped(fact.value))</td></tr>\n"
@@ -46,8 +28,10 @@ public struct ChangeReport: Sendable {
         if !tracks.isEmpty { page += trackRows }
         if !cutouts.isEmpty { page += "<p>\(Self.legend)</p>\n" }
         for kind in EpochChange.Kind.allCases where table.count(kind) > 0 { page += section(kind) }
-        page += "</body>\n</html>\n"
-        return Array(page.utf8)
+        return HTMLPage(
+            title: "\(table.image) against \(table.reference)", width: 70, cellPadding: "0.3em",
+            style: ["img { width: 200px; height: 200px; image-rendering: pixelated; }"]
+        ).html(page)
     }
 
     private static let legend =

@@ -79,9 +79,7 @@ package enum FITSSniff {
     private static func begin(_ start: ArraySlice<UInt8>) -> String {
         let word = start.prefix { $0 > 0x20 && $0 < 0x7F }.prefix(12)
         if word.count >= 3 { return "\"\(String(decoding: word, as: UTF8.self))\"" }
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = start.prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)], 0x20] }
-        return "bytes \(String(decoding: hex.dropLast(), as: UTF8.self))"
+        return "bytes " + start.prefix(4).map { HexText.of($0) }.joined(separator: " ")
     }
 
     private static func hint(_ start: ArraySlice<UInt8>) -> String {

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The noise of a star's own light. It is a function of star and pixel and not a stream of random numbers, so that it is the
@@ -10,7 +11,7 @@ struct PhotonNoise {
     /// Returns `nil` if the gain is not known.
     init?(seed: UInt64, star: Int, gain: Double) {
         guard gain > 0 else { return nil }
-        self.seed = RandomStream.scrambled(seed ^ RandomStream.scrambled(UInt64(truncatingIfNeeded: star) &+ 0x51A2))
+        self.seed = SplitMix64.mixed(seed ^ SplitMix64.mixed(UInt64(truncatingIfNeeded: star) &+ 0x51A2))
         self.gain = gain
     }
 
@@ -18,8 +19,8 @@ struct PhotonNoise {
     /// same variance stands for Poisson's; on a sky of at least 20 electrons a pixel the difference is not visible.
     func deviation(light: Double, x: Int, y: Int) -> Double {
         let place = UInt64(truncatingIfNeeded: y) << 32 | UInt64(truncatingIfNeeded: x) & 0xFFFF_FFFF
-        let first = RandomStream.scrambled(seed &+ place &* 0x9E37_79B9_7F4A_7C15)
-        let second = RandomStream.scrambled(first ^ 0xD1B5_4A32_D192_ED03)
+        let first = SplitMix64.mixed(seed &+ place &* SplitMix64.step)
+        let second = SplitMix64.mixed(first ^ 0xD1B5_4A32_D192_ED03)
         // The formula is that of Box and Muller 1958; 1 - u lies above 0.
         let radius = (-2 * log(1 - Double(first >> 11) * 0x1p-53)).squareRoot()
         return (light / gain).squareRoot() * radius * cos(2 * .pi * Double(second >> 11) * 0x1p-53)

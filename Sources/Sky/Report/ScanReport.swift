@@ -30,27 +30,7 @@ public struct ScanReport: Sendable {
     ///   - picture: The image with its sources, PNG.
     ///   - map: The sectors, PNG.
     public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
-        let title = table.sections.map(\.image).joined(separator: ", ")
-        var page = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <title>\(Self.escaped(title))</title>
-            <style>
-            body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
-            h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }
-            th, td { text-align: left; padding: 0.15em 1em 0.15em 0; vertical-align: top; overflow-wrap: anywhere; }
-            td.number { text-align: right; font-variant-numeric: tabular-nums; }
-            img { max-width: 100%; height: auto; } svg { max-width: 100%; height: auto; }
-            .swatch { display: inline-block; width: 1em; height: 1em; vertical-align: middle; border: 1px solid #333; }
-            </style>
-            </head>
-            <body>
-            <h1>\(Self.escaped(title))</h1>
-
-            """
-        page += rows(summary)
+        var page = rows(summary)
         if let picture {
             page += "<h2>The image</h2>\n" + Self.image(picture, "the image with its sources")
             page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n"
@@ -69,8 +49,16 @@ public struct ScanReport: Sendable {
                 (card.keyword, card.text + (card.comment.isEmpty ? "" : " · " + card.comment))
             }
         )
-        page += "</body>\n</html>\n"
-        return Array(page.utf8)
+        return HTMLPage(
+            title: table.sections.map(\.image).joined(separator: ", "), width: 60, cellPadding: "0.15em",
+            cellStyle: " overflow-wrap: anywhere;",
+            style: [
+                "td.number { text-align: right; font-variant-numeric: tabular-nums; }",
+                "img { max-width: 100%; height: auto; } svg { max-width: 100%; height: auto; }",
+                ".swatch { display: inline-block; width: 1em; height: 1em; vertical-align: middle; "
+                    + "border: 1px solid #333; }",
+            ]
+        ).html(page)
     }
 
     private var summary: [(String, String)] {

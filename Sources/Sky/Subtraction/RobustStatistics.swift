@@ -4,7 +4,7 @@ enum RobustStatistics {
     static let sigmasPerDeviation = 1.4826
 
     /// The median, the upper one if the number of values is even; `nil` for no values. Values must not be NaN.
-    static func median(_ values: [Double]) -> Double? {
+    static func median<Value: Comparable>(_ values: [Value]) -> Value? {
         values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 

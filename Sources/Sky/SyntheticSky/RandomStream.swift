@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A seeded generator for one purpose: xoshiro256** (Blackman and Vigna 2021, ACM Trans. Math. Softw. 47, 36). SplitMix64 fills
@@ -26,23 +27,11 @@ package struct RandomStream: RandomNumberGenerator {
     /// - Parameter purpose: Streams of one seed and different purposes are independent, so that more galaxies do not move the
     ///   stars.
     init(seed: UInt64, purpose: UInt64) {
-        var state = seed ^ Self.scrambled(purpose &* 0x9E37_79B9_7F4A_7C15)
-        func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            return Self.scrambled(state)
-        }
-        s0 = next()
-        s1 = next()
-        s2 = next()
-        s3 = next()
-    }
-
-    /// The output function of SplitMix64 (Steele, Lea and Flood 2014, OOPSLA).
-    static func scrambled(_ word: UInt64) -> UInt64 {
-        var z = word
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
+        var filler = SplitMix64(seed: seed ^ SplitMix64.mixed(purpose &* SplitMix64.step))
+        s0 = filler.next()
+        s1 = filler.next()
+        s2 = filler.next()
+        s3 = filler.next()
     }
 
     package mutating func next() -> UInt64 {

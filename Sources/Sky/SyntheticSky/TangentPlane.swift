@@ -1,7 +1,6 @@
 import Glibc
 
-/// The gnomonic projection `TAN` around a reference point in the middle of the frame
-/// (Calabretta and Greisen 2002, A&A 395, 1077, section 5.1.3).
+/// The pixels of a frame on the gnomonic projection `TAN` (`SkyPlane`) around a reference point in its middle.
 struct TangentPlane {
     /// Right ascension and declination of the reference point in degrees (`CRVAL`).
     let alpha: Double
@@ -42,13 +41,10 @@ struct TangentPlane {
     /// projection does not cover.
     func pixel(alpha lon: Double, delta lat: Double) -> (x: Double, y: Double)? {
         let radian = Double.pi / 180
-        let (s, c) = (sin(delta * radian), cos(delta * radian))
-        let (sLat, cLat) = (sin(lat * radian), cos(lat * radian))
-        let (sLon, cLon) = (sin((lon - alpha) * radian), cos((lon - alpha) * radian))
-        let depth = s * sLat + c * cLat * cLon
+        let (east, north, depth) = SkyPlane(alpha: alpha, delta: delta).direction(alpha: lon, delta: lat)
         guard depth > 1e-6 else { return nil }
-        let xi = cLat * sLon / (depth * radian)
-        let eta = (c * sLat - s * cLat * cLon) / (depth * radian)
+        let xi = east / (depth * radian)
+        let eta = north / (depth * radian)
         let determinant = cd.xx * cd.yy - cd.xy * cd.yx
         return (
             x + (cd.yy * xi - cd.xy * eta) / determinant, y + (cd.xx * eta - cd.yx * xi) / determinant

@@ -78,10 +78,7 @@ extension CatalogueTable {
             case "\n": result += "\\n"
             case "\t": result += "\\t"
             case _ where !PrintableText.holds(scalar):
-                for unit in String(scalar).utf16 {
-                    let code = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
-                }
+                for unit in String(scalar).utf16 { result += "\\u" + HexText.of(unit) }
             default: result.unicodeScalars.append(scalar)
             }
         }

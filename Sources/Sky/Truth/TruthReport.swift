@@ -66,7 +66,7 @@ public struct TruthReport: Hashable, Sendable {
         let believable = truth.filter { $0.signalToNoise >= Self.believable }
         let known = PositionIndex(believable.map { ($0.x, $0.y) }, cell: Self.radius)
         genuine = sources.count { known.nearest(x: $0.x, y: $0.y) { _ in true } != nil }
-        (positionError, windowedError) = (Self.median(errors), Self.median(windowed))
+        (positionError, windowedError) = (RobustStatistics.median(errors), RobustStatistics.median(windowed))
     }
 
     /// Share of the catalogue that is genuine; `nil` for an empty catalogue.
@@ -89,10 +89,6 @@ public struct TruthReport: Hashable, Sendable {
                     + "\(DecimalText.fixed(windowedError, 3)) px  (median, S/N above 20)")
         }
         return lines
-    }
-
-    private static func median(_ values: [Double]) -> Double? {
-        values.isEmpty ? nil : values.sorted()[values.count / 2]
     }
 
     private static func percent(_ share: Double?) -> String {

@@ -15,28 +15,35 @@ package distributed actor Coordinator: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable(
         [
-            Method("submit", "$s7SkyCore11CoordinatorC6submityAA5JobIDVAA10SubmissionVYaKFTE") {
+            Method(
+                "submit", "$s7SkyCore11CoordinatorC6submity9Transport8IdentityVyAA12SubmittedJobOGAA10SubmissionVYaKFTE"
+            ) {
                 (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
             },
             Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE") {
                 (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
             },
-            Method("cancel", "$s7SkyCore11CoordinatorC6cancelyyAA5JobIDVYaKFTE") {
+            Method("cancel", "$s7SkyCore11CoordinatorC6cancelyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE") {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
             },
-            Method("delete", "$s7SkyCore11CoordinatorC6deleteyyAA5JobIDVYaKFTE") {
+            Method("delete", "$s7SkyCore11CoordinatorC6deleteyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE") {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
             },
             Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE") {
                 (coordinator: isolated Coordinator) in try await coordinator.storage()
             },
-            Method("why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationVAA0E2IDVYaKFTE") {
+            Method(
+                "why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+            ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
             },
             Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
                 (coordinator: isolated Coordinator) in coordinator.list()
             },
-            Method("details", "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsVAA0E2IDVYaKFTE") {
+            Method(
+                "details",
+                "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+            ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
             },
             Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {

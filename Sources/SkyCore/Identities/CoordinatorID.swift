@@ -1,30 +1,11 @@
-import Base
+package import Transport
 
-/// A coordinator, through all its incarnations. It keeps this number in its journal, while the node that it lives in gets a
-/// new id at every start.
-package struct CoordinatorID: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
-    package let rawValue: UInt64
+/// Who hands out work, through all its incarnations: a coordinator keeps this number in its journal, while the node it
+/// lives in gets a new id at every start.
+package typealias CoordinatorID = Identity<JobCoordinator>
 
-    package init(rawValue: UInt64) {
-        self.rawValue = rawValue
-    }
-
-    package static func random() -> CoordinatorID { CoordinatorID(rawValue: .random(in: 1...UInt64.max)) }
-
-    package static func < (left: CoordinatorID, right: CoordinatorID) -> Bool { left.rawValue < right.rawValue }
-
-    /// Sixteen hexadecimal digits.
-    package var description: String { HexText.of(rawValue) }
-
-    package init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(UInt64.self)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
+/// What a `CoordinatorID` is the identity of.
+package enum JobCoordinator {}
 
 /// One incarnation of a coordinator. A node refuses the requests of an earlier incarnation once it has seen a later one. If
 /// two processes have copies of one journal, nodes obey only the younger one.

@@ -1,4 +1,5 @@
-package import Glibc
+import CLinux
+import Glibc
 import Transport
 
 /// The control group (cgroups(7), version 2) that systemd has handed over to this process by `Delegate=`, with a group below it
@@ -26,7 +27,7 @@ package struct ControlGroups: Sendable {
     /// - Returns: `nil` where the process's group was not handed over, where it is not alone in it, and where groups are of
     ///   version 1.
     package static func takeOver(
-        process: pid_t = getpid(), root: String = "/sys/fs/cgroup", controllers: [String] = controllers
+        process: Int32 = getpid(), root: String = "/sys/fs/cgroup", controllers: [String] = controllers
     ) -> ControlGroups? {
         guard let path = path(of: process) else { return nil }
         let whole = ControlGroup(existing: root + path)
@@ -46,7 +47,7 @@ package struct ControlGroups: Sendable {
     /// worker outlives SIGKILL, in the midst of a read from a disk that has died, the service could not be started again.
     ///
     /// - Parameter process: one that systemd has started for the service once it has ended: in `.control`, below the group.
-    package static func giveBack(process: pid_t = getpid(), root: String = "/sys/fs/cgroup") {
+    package static func giveBack(process: Int32 = getpid(), root: String = "/sys/fs/cgroup") {
         guard var path = path(of: process) else { return }
         if path.hasSuffix("/.control") { path = path.dropLast("/.control".count) }
         let whole = ControlGroup(existing: root + path)
@@ -55,7 +56,7 @@ package struct ControlGroups: Sendable {
     }
 
     /// Of the group of version 2 that a process is in, from its hierarchy's root: `/system.slice/skynode.service`.
-    static func path(of process: pid_t = getpid()) -> Substring? {
+    static func path(of process: Int32 = getpid()) -> Substring? {
         // One line a hierarchy; that of version 2 has the number 0 and no controllers' names.
         let lines = KernelText.of("/proc/\(process)/cgroup")?.split(separator: "\n")
         return lines?.first { $0.hasPrefix("0::/") }?.dropFirst(3)
@@ -63,13 +64,8 @@ package struct ControlGroups: Sendable {
 
     /// systemd marks what it hands over, from version 251 on, in a way that everybody may read.
     private static func isDelegated(_ folder: String) -> Bool {
-        // getxattr(2), which Swift's module map of glibc does not show.
-        typealias GetAttribute =
-            @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int) -> Int
-        guard let symbol = dlsym(nil, "getxattr") else { return false }
         var value: UInt8 = 0
-        let count = unsafeBitCast(symbol, to: GetAttribute.self)(folder, "user.delegate", &value, 1)
-        return count == 1 && value == UInt8(ascii: "1")
+        return getxattr(folder, "user.delegate", &value, 1) == 1 && value == UInt8(ascii: "1")
     }
 
     /// A group for a worker. Blocks for as long as the kernel takes for it.

@@ -1,3 +1,4 @@
+import CLinux
 package import Glibc
 
 /// What this process takes upon itself as a worker.
@@ -22,11 +23,8 @@ package enum ProcessLimits {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        typealias SetDefault = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
-        guard pthread_attr_setstacksize(&attributes, bytes) == 0,
-            let symbol = dlsym(nil, "pthread_setattr_default_np")
-        else { return }
-        _ = unsafeBitCast(symbol, to: SetDefault.self)(&attributes)
+        guard pthread_attr_setstacksize(&attributes, bytes) == 0 else { return }
+        pthread_setattr_default_np(&attributes)
     }
 
     /// Deep enough for the C libraries, whose largest buffers on it are some hundred kilobytes.
@@ -34,19 +32,15 @@ package enum ProcessLimits {
 
     /// Address space beyond `limit` is refused to this process.
     ///
-    /// Not under Thread Sanitizer, which reserves more of it at once than any machine has memory.
+    /// Not under Thread Sanitizer, which reserves more of it at once than any machine has memory. Whether it is there is
+    /// asked of the running program: its functions are in no header, and are only linked where it was asked for.
     package static func setAddressSpace(to limit: UInt64) {
         if dlsym(nil, "__tsan_init") == nil { set(RLIMIT_AS, to: limit) }
     }
 
-    /// Has the kernel kill this process when the thread that started it ends: `PR_SET_PDEATHSIG` (prctl(2)), which Swift's
-    /// module map of glibc does not show because `prctl` takes any arguments.
-    package static func endWithParent(_ parent: pid_t) {
-        typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-        let setParentDeathSignal: Int32 = 1
-        if let symbol = dlsym(nil, "prctl") {
-            _ = unsafeBitCast(symbol, to: Control.self)(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)
-        }
+    /// Has the kernel kill this process when the thread that started it ends (prctl(2)).
+    package static func endWithParent(_ parent: Int32) {
+        _ = linux_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
         // It may have ended before we asked.
         if getppid() != parent { _exit(0) }
     }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Transport
 
@@ -8,31 +9,18 @@ package enum SpareMemory {
     /// is of no use to the others. And once a large block has been freed it puts blocks of its size into the heaps, where
     /// small ones that live long come to lie between them.
     package static func keepHeapsSmall() {
-        typealias Option = @convention(c) (Int32, Int32) -> Int32
-        guard let symbol = dlsym(nil, "mallopt") else { return }
-        let set = unsafeBitCast(symbol, to: Option.self)
-        _ = set(arenaLimit, 2)
-        _ = set(mappingThreshold, 128 * 1024)
+        mallopt(M_ARENA_MAX, 2)
+        mallopt(M_MMAP_THRESHOLD, 128 * 1024)
     }
-
-    /// M_ARENA_MAX and M_MMAP_THRESHOLD of malloc.h, which Swift's module map of glibc does not show.
-    private static let arenaLimit: Int32 = -8
-    private static let mappingThreshold: Int32 = -3
 
     /// Gives it to the machine.
     static func giveBack() {
-        trimHeap()
+        // glibc does so by itself only for what lies at the end of its heaps.
+        malloc_trim(0)
         for range in unchanged(in: KernelText.of("/proc/self/smaps") ?? "") {
             // Pages of a file that nobody has written to: what is run again is mapped again, from memory as a rule.
             madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
-    }
-
-    /// malloc_trim(3). glibc does so by itself only for what lies at the end of its heaps.
-    private static func trimHeap() {
-        typealias Trim = @convention(c) (Int) -> Int32
-        guard let symbol = dlsym(nil, "malloc_trim") else { return }
-        _ = unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
     /// The program's own code and constants and those of its libraries, of which a start needs far more than what follows. None

@@ -32,8 +32,9 @@ package actor PixelStore {
     /// How long a part may take to arrive over a slow link that many share.
     private static let patience = Duration.seconds(60)
 
-    /// How many bytes are kept by default: a 64-megapixel image of a camera, or a sixteenth of the memory of a small machine.
-    package static var usualLimit: Int { min(128 << 20, Int(clamping: MachineMemory.total / 16)) }
+    /// Bytes that are kept unless said otherwise: a 64-megapixel image of a camera, or a sixteenth of a small machine.
+    package static var usualLimit: Int { min(largestUsualLimit, Int(clamping: MachineMemory.total / 16)) }
+    package static let largestUsualLimit = 128 << 20
 
     package init(limit: Int, system: ClusterSystem) {
         self.system = system

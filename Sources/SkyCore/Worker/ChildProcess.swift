@@ -1,4 +1,5 @@
 import Base
+import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 import Transport
@@ -69,7 +70,8 @@ final class ChildProcess: Sendable {
         // A worker must never write into the catalogue or progress that its parent prints.
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        closeInherited(&actions)
+        // Nothing else that is open here is a worker's business.
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -99,15 +101,6 @@ final class ChildProcess: Sendable {
             return .failure(SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))"))
         }
         return .success(pid)
-    }
-
-    /// Closes everything else that is open here, because it does not concern a worker. glibc 2.34 has a call for that,
-    /// which Swift's module map of glibc does not show. Without the call, only files that are not marked close-on-exec stay
-    /// open, and we have none of those.
-    private static func closeInherited(_ actions: inout posix_spawn_file_actions_t) {
-        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        _ = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
     }
 
     private static func environment(adding added: String...) -> [String] {

@@ -41,31 +41,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(name: .customLong("list-keys"), help: ArgumentHelp("The keys, as a table.", visibility: .hidden))
     var listKeys = false
 
-    @Option(help: "The node's name, for people. Default: the host's.")
-    var name: String?
-
-    @Option(help: ArgumentHelp("Address to accept other nodes on; port 0 means any.", valueName: "host:port"))
-    var listen = Defaults.daemon.description
-
-    @Option(help: ArgumentHelp("Address others are told, where it differs.", valueName: "host:port"))
-    var advertise: String?
-
-    @Option(help: ArgumentHelp("Tasks that may run at once. Default: one a core.", valueName: "n"))
-    var slots: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Memory (address space) that each worker process may have: 512M, 4G. Default: the machine's, or its control \
-            group's, divided by the slots, and at least 2G.
-            """, valueName: "size"))
-    var workerMemory: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long running tasks may go on when the node is to stop: 30s, 5m; 0s for not at all.",
-            valueName: "duration"))
-    var stopGrace = DurationArgument(.seconds(10))
+    @Option(ServeKeys.name) var name: String?
+    @Option(ServeKeys.listen) var listen: String
+    @Option(ServeKeys.advertise) var advertise: String?
+    @Option(ServeKeys.slots) var slots: Int?
+    @Option(ServeKeys.workerMemory) var workerMemory: SizeArgument?
+    @Option(ServeKeys.stopGrace) var stopGrace: DurationArgument
 
     @Flag(
         name: .customLong("allow-crash"),
@@ -85,7 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: HelpSection.log) var logFormatting: LogFormatOptions
 
     func run() async throws {
-        if listKeys { return Console.output(ConfigurationKey.table) }
+        if listKeys { return Console.output(ServeKeys.table) }
         let environment = ProcessInfo.processInfo.environment
         let source = ConfigurationSource(
             arguments: Array(CommandLine.arguments.dropFirst(2)), environment: environment,
@@ -110,7 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(_ configured: Configured) async throws {
         let environment = configured.source.environment
-        let threshold = ServiceLogHandler.Threshold(log.logLevel ?? .notice)
+        let threshold = ServiceLogHandler.Threshold(logLevel)
         let style: ServiceLogHandler.Style =
             logFormatting.logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
         let logger = Logger(label: "skynode") { ServiceLogHandler(label: $0, style: style, threshold: threshold) }
@@ -147,6 +128,8 @@ struct ServeCommand: AsyncParsableCommand {
         try await ServiceGroup(configuration: configuration).run()
     }
 
+    private var logLevel: Logger.Level { log.logLevel ?? ServeKeys.logLevel.standard }
+
     private static let longestGrace = Duration.seconds(86_400)
 
     /// What a running node can take over.
@@ -154,7 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
         return NodeChange(
             slots: settings.slots, retention: settings.retention, limits: try limits(), join: settings.cluster.join,
-            grace: stopGrace.duration, logLevel: log.logLevel ?? .notice)
+            grace: stopGrace.duration, logLevel: logLevel)
     }
 
     /// Checks what shows only when all settings are put together.

@@ -65,8 +65,8 @@ struct ConfigurationFile {
                 faults.append(Fault(line: line, text: "a key is a word"))
                 continue
             }
-            guard let key = ConfigurationKey.named(name) else {
-                let advice = ConfigurationKey.nearest(to: name).map { "did you mean `\($0.name)`?" }
+            guard let key = ServeKeys.named(name) else {
+                let advice = ServeKeys.nearest(to: name).map { "did you mean `\($0.name)`?" }
                 faults.append(
                     Fault(
                         line: line,

@@ -22,7 +22,7 @@ struct ConfiguredArguments {
         arguments = given
         for argument in given.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
             let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts.first.map(String.init), ConfigurationKey.named(name) != nil else { continue }
+            guard let name = parts.first.map(String.init), ServeKeys.named(name) != nil else { continue }
             values[name, default: []].append(argument)
         }
         if let problem = ConfiguredArguments.problems(environment).first { throw CommandFailure(.usage, problem) }
@@ -47,10 +47,10 @@ struct ConfiguredArguments {
         _ reader: ConfigReader, under prefix: [String], origin: (ConfigurationKey) -> String?
     ) {
         let known = Set(values.keys)
-        for key in ConfigurationKey.all {
+        for key in ServeKeys.all {
             guard let origin = origin(key), !known.contains(key.name) else { continue }
             // Whoever gives a key means it instead of the certificates of whoever is asked later.
-            let others = ConfigurationKey.alternatives.first { $0.contains(key.name) } ?? []
+            let others = ServeKeys.alternatives.first { $0.contains(key.name) } ?? []
             guard others.isDisjoint(with: known) else { continue }
             let place = ConfigKey(prefix + [key.name])
             let found: [String] =
@@ -68,16 +68,16 @@ struct ConfiguredArguments {
     /// What is wrong with the variables: a misspelt one would be passed over in silence. The one that commands ask a node by
     /// says nothing to a node.
     static func problems(_ environment: [String: String]) -> [String] {
-        let known = Set(ConfigurationKey.all.map(\.variable)).union([ConfigurationKey.fileVariable, NodePlace.variable])
+        let known = Set(ServeKeys.all.map(\.variable)).union([ConfigurationKey.fileVariable, NodePlace.variable])
         var problems: [String] = []
         for name in environment.keys.sorted() where name.hasPrefix("SKYNODE_") && !known.contains(name) {
             let word = name.dropFirst("SKYNODE_".count).lowercased().replacing("_", with: "-")
-            let advice = ConfigurationKey.nearest(to: word).map { "did you mean \($0.variable)?" }
+            let advice = ServeKeys.nearest(to: word).map { "did you mean \($0.variable)?" }
             problems.append(
                 "there is no variable \(PrintableText.of(name)); \(advice ?? "skynode serve --list-keys tells them all")"
             )
         }
-        for key in ConfigurationKey.all where key.kind == .flag {
+        for key in ServeKeys.all where key.kind == .flag {
             guard let value = environment[key.variable], !value.isEmpty else { continue }
             guard !["true", "false", "yes", "no", "1", "0"].contains(value.lowercased()) else { continue }
             problems.append("\(key.variable)=\(PrintableText.of(value)): takes true or false")
@@ -109,6 +109,6 @@ struct ConfiguredArguments {
 
     /// The keys of which `other` says something else.
     func changes(to other: ConfiguredArguments) -> [ConfigurationKey] {
-        ConfigurationKey.all.filter { values[$0.name, default: []] != other.values[$0.name, default: []] }
+        ServeKeys.all.filter { values[$0.name, default: []] != other.values[$0.name, default: []] }
     }
 }

@@ -5,21 +5,10 @@ import Transport
 
 /// How a node finds others; the same for a daemon and for a node inside a command.
 struct NetworkOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Interface to find others on, by name or IPv4 address. Repeatable. Default: what fits --listen.",
-            valueName: "name-or-address"), completion: .shellCommand("ls /sys/class/net"))
-    var interface: [String] = []
-
-    @Option(help: ArgumentHelp("IPv4 multicast group and UDP port.", valueName: "group:port"))
-    var multicast: String?
-
-    @Flag(name: .customLong("no-multicast"), help: "Do not look for others by multicast.")
-    var noMulticast = false
-
-    @Option(
-        help: ArgumentHelp("Address of a node to connect to; retried for ever. Repeatable.", valueName: "host:port"))
-    var join: [String] = []
+    @Option(ServeKeys.interface, completion: .shellCommand("ls /sys/class/net")) var interface: [String]
+    @Option(ServeKeys.multicast) var multicast: String?
+    @Flag(ServeKeys.noMulticast) var noMulticast: Bool
+    @Option(ServeKeys.join) var join: [String]
 
     @OptionGroup var security: SecurityOptions
 

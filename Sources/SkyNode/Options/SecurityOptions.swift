@@ -5,45 +5,12 @@ import Transport
 
 /// Who may take part: those who have the cluster's key, or certificates of an own PKI; or everybody.
 struct SecurityOptions: ParsableArguments {
-    @Option(
-        name: .customLong("cluster-key"),
-        help: ArgumentHelp(
-            "The cluster's key, the same file on every machine; only who has it takes part. Made by skynode key new. "
-                + "Default: the file that \(KeyChoice.variable) names, else ~/.config/skynode/cluster.key or "
-                + "/etc/skynode/cluster.key where there is one.", valueName: "file"), completion: .file())
-    var clusterKey: String?
-
-    @Option(
-        name: .customLong("accept-key"),
-        help: ArgumentHelp(
-            "During a key change: also accept nodes with this key. Repeatable.", valueName: "file"),
-        completion: .file())
-    var acceptedKeys: [String] = []
-
-    @Option(
-        name: .customLong("tls-certificate"),
-        help: ArgumentHelp(
-            "This node's certificate from your own PKI (PEM), instead of a cluster key.", valueName: "file"),
-        completion: .file())
-    var certificate: String?
-
-    @Option(
-        name: .customLong("tls-private-key"), help: ArgumentHelp("Its private key, PEM.", valueName: "file"),
-        completion: .file())
-    var privateKey: String?
-
-    @Option(
-        name: .customLong("tls-trust-roots"),
-        help: ArgumentHelp("The CAs trusted for other nodes (PEM).", valueName: "file"),
-        completion: .file())
-    var trustRoots: String?
-
-    @Flag(
-        help: """
-            Allow links to other machines without a key: no encryption and no authentication, whoever reaches the node \
-            can use it. For networks you trust.
-            """)
-    var insecure = false
+    @Option(ServeKeys.clusterKey, completion: .file()) var clusterKey: String?
+    @Option(ServeKeys.acceptKey, completion: .file()) var acceptedKeys: [String]
+    @Option(ServeKeys.certificate, completion: .file()) var certificate: String?
+    @Option(ServeKeys.privateKey, completion: .file()) var privateKey: String?
+    @Option(ServeKeys.trustRoots, completion: .file()) var trustRoots: String?
+    @Flag(ServeKeys.insecure) var insecure: Bool
 
     /// How to come by a key, for every message that asks for one.
     static let advice =

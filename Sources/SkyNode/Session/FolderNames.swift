@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The names in a folder as they are on the disk: bytes, which need not be text.
@@ -46,7 +47,7 @@ enum FolderNames {
             if let length {
                 text += String(decoding: rest.prefix(length), as: UTF8.self)
             } else if let byte = rest.first {
-                text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                text += "\\x" + HexText.of(byte)
             }
             rest = rest.dropFirst(length ?? 1)
         }

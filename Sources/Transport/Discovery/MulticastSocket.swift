@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -129,14 +130,14 @@ private struct IPv6Membership {
 
 extension NIOBSDSocket.Option {
     // The numbers are from <linux/in.h> and <linux/in6.h>. NIO has no names for them, or takes them for its own way of joining.
-    fileprivate static let ipAddMembership = NIOBSDSocket.Option(rawValue: 35)
-    fileprivate static let ipDropMembership = NIOBSDSocket.Option(rawValue: 36)
-    fileprivate static let multicastAll = NIOBSDSocket.Option(rawValue: 49)
-    fileprivate static let ipv6MulticastIF = NIOBSDSocket.Option(rawValue: 17)
-    fileprivate static let ipv6MulticastHops = NIOBSDSocket.Option(rawValue: 18)
-    fileprivate static let ipv6JoinGroup = NIOBSDSocket.Option(rawValue: 20)
-    fileprivate static let ipv6LeaveGroup = NIOBSDSocket.Option(rawValue: 21)
-    fileprivate static let multicastAll6 = NIOBSDSocket.Option(rawValue: 29)
+    fileprivate static let ipAddMembership = NIOBSDSocket.Option(rawValue: IP_ADD_MEMBERSHIP)
+    fileprivate static let ipDropMembership = NIOBSDSocket.Option(rawValue: IP_DROP_MEMBERSHIP)
+    fileprivate static let multicastAll = NIOBSDSocket.Option(rawValue: IP_MULTICAST_ALL)
+    fileprivate static let ipv6MulticastIF = NIOBSDSocket.Option(rawValue: IPV6_MULTICAST_IF)
+    fileprivate static let ipv6MulticastHops = NIOBSDSocket.Option(rawValue: IPV6_MULTICAST_HOPS)
+    fileprivate static let ipv6JoinGroup = NIOBSDSocket.Option(rawValue: IPV6_JOIN_GROUP)
+    fileprivate static let ipv6LeaveGroup = NIOBSDSocket.Option(rawValue: IPV6_LEAVE_GROUP)
+    fileprivate static let multicastAll6 = NIOBSDSocket.Option(rawValue: IPV6_MULTICAST_ALL)
 }
 
 private final class DatagramReceiver: ChannelInboundHandler {

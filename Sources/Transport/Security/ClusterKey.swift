@@ -40,7 +40,7 @@ public struct ClusterKey: Sendable {
         let publicKey = Certificate.PublicKey(privateKey.publicKey)
         let identifier = SubjectKeyIdentifier(hash: publicKey)
         // The name differs from key to key, so that a certificate of another cluster is recognised by its issuer already.
-        let digits = identifier.keyIdentifier.prefix(4).map { HexText.of($0) }.joined()
+        let digits = HexText.of(identifier.keyIdentifier.prefix(4))
         let name = try DistinguishedName { CommonName("SkyNet cluster \(digits)") }
         return try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey,

@@ -1,3 +1,4 @@
+import CLinux
 import Fixtures
 import Foundation
 import Glibc
@@ -14,14 +15,14 @@ private struct MountedGroup: ~Copyable {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("groups-\(UUID())").path
         self.root = root
         folder = root + "/skynode-\(UUID())"
-        guard mkdir(root, 0o700) == 0, MountedGroup.mount("none", root, "cgroup2", 0, nil) == 0 else {
+        guard mkdir(root, 0o700) == 0, mount("none", root, "cgroup2", 0, nil) == 0 else {
             let failure = Failure.mount(errno)
             rmdir(root)
             throw failure
         }
         do {
             guard mkdir(folder, 0o755) == 0 else { throw Failure.group(errno) }
-            guard !isDelegated || MountedGroup.setAttribute(folder, "user.delegate", "1", 1, 0) == 0 else {
+            guard !isDelegated || setxattr(folder, "user.delegate", "1", 1, 0) == 0 else {
                 throw Failure.mark(errno)
             }
         } catch {
@@ -29,17 +30,6 @@ private struct MountedGroup: ~Copyable {
             throw error
         }
     }
-
-    // Calls of Linux that Swift's module map of glibc does not show.
-    private typealias Text = UnsafePointer<CChar>
-    private static let mount = unsafeBitCast(
-        dlsym(nil, "mount"),
-        to: (@convention(c) (Text, Text, Text, UInt, UnsafeRawPointer?) -> Int32).self)
-    private static let unmount = unsafeBitCast(dlsym(nil, "umount2"), to: (@convention(c) (Text, Int32) -> Int32).self)
-    private static let setAttribute = unsafeBitCast(
-        dlsym(nil, "setxattr"), to: (@convention(c) (Text, Text, Text, Int, Int32) -> Int32).self)
-    /// MNT_DETACH of sys/mount.h.
-    private static let detach: Int32 = 2
 
     enum Failure: Error {
         case mount(Int32)
@@ -60,7 +50,7 @@ private struct MountedGroup: ~Copyable {
             }
             whole.remove()
         }
-        _ = unmount(root, detach)
+        umount2(root, Int32(MNT_DETACH))
         rmdir(root)
     }
 

@@ -13,13 +13,22 @@ enum ScanKind: JobKind {
         Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE") {
             (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
         },
-        Method("preview", "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSgAA5JobIDVYaKFTE") {
+        Method(
+            "preview",
+            "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE"
+        ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
         },
-        Method("sectorRuns", "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVGAA5JobIDVYaKFTE") {
+        Method(
+            "sectorRuns",
+            "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVG9Transport8IdentityVyAA12SubmittedJobOGYaKFTE"
+        ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
         },
-        Method("background", "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSgAA5JobIDVYaKFTE") {
+        Method(
+            "background",
+            "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE"
+        ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
         },
         Method("planes", "$s7SkyCore11CoordinatorC6planesy0A010PlanesPageVAA0E7RequestVYaKFTE") {

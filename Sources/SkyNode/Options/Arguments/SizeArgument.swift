@@ -18,7 +18,14 @@ struct SizeArgument: ExpressibleByArgument {
     /// As a number of bytes to count with.
     var count: Int { Int(clamping: bytes) }
 
-    /// The other way round, to three digits: "1.50 GiB".
+    /// The other way round, as it would be given: "20G"; with the largest unit of which it is a whole number.
+    static func argument(_ bytes: Int) -> String {
+        let units = ["K", "M", "G", "T"]
+        let places = bytes > 0 ? min(bytes.trailingZeroBitCount / 10, units.count) : 0
+        return "\(bytes >> (10 * places))" + (places > 0 ? units[places - 1] : "")
+    }
+
+    /// For people, to three digits: "1.50 GiB".
     static func text(_ bytes: Int) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
         var (value, unit) = (Double(max(0, bytes)), 0)

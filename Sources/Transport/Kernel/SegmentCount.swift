@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 
 /// How many segments with data the kernel has received on a TCP connection, repeated ones included.
@@ -7,7 +8,8 @@ import NIOCore
 struct SegmentCount {
     private var last: UInt32?
 
-    /// The beginning of `struct tcp_info` of <linux/tcp.h>, which only ever grows at its end.
+    /// The beginning of `struct tcp_info` of <linux/tcp.h>, which only ever grows at its end; the C library has an older
+    /// and shorter one, and no module can have both.
     private struct Info {
         var bytes = InlineArray<20, UInt64>(repeating: 0)
 
@@ -15,7 +17,7 @@ struct SegmentCount {
         var dataSegmentsIn: UInt32 { withUnsafeBytes(of: bytes) { $0.load(fromByteOffset: 152, as: UInt32.self) } }
     }
 
-    private static let tcpInfo = NIOBSDSocket.Option(rawValue: 11)
+    private static let tcpInfo = NIOBSDSocket.Option(rawValue: TCP_INFO)
 
     /// Asks the kernel, on the channel's loop.
     ///

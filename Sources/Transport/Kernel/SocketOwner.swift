@@ -1,20 +1,14 @@
+import CLinux
 import Glibc
 import NIOCore
 
 /// Which user of this machine has the other end of a connection. One question to the kernel tells it (sock_diag(7)), whatever the
 /// number of connections.
 enum SocketOwner {
-    /// The values are from linux/netlink.h, linux/sock_diag.h and linux/inet_diag.h, which Swift does not import.
-    private static let netlink: UInt16 = 16
-    private static let diagnosis: Int32 = 4
-    private static let byFamily: UInt16 = 20
-    private static let request: UInt16 = 1
-    /// The sizes of `nlmsghdr`, of `inet_diag_req_v2` with its `inet_diag_sockid`, and of `inet_diag_msg`.
-    private static let headerLength = 16
-    private static let questionLength = 56
-    private static let answerLength = 72
-    /// User and inode are behind family, state, timer, retransmissions, the socket's id, and three words.
-    private static let userOffset = 64
+    private static let byFamily = UInt16(SOCK_DIAG_BY_FAMILY)
+    private static let headerLength = MemoryLayout<nlmsghdr>.size
+    private static let questionLength = MemoryLayout<inet_diag_req_v2>.size
+    private static let answerLength = MemoryLayout<inet_diag_msg>.size
 
     enum Answer: Equatable {
         case user(uid_t)
@@ -30,7 +24,7 @@ enum SocketOwner {
     static func of(peer: SocketAddress, connectedTo own: SocketAddress) -> Answer {
         guard let question = question(from: peer, to: own) else { return .unknown }
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let socket = Glibc.socket(Int32(netlink), kind, diagnosis)
+        let socket = Glibc.socket(AF_NETLINK, kind, NETLINK_SOCK_DIAG)
         guard socket >= 0 else { return .unknown }
         defer { close(socket) }
         // The kernel answers within the call that asks. The limit is for the case that it should not.
@@ -50,7 +44,8 @@ enum SocketOwner {
             let destinationPort = own.port, source.isIPv4 == destination.isIPv4
         else { return nil }
         var buffer = ByteBuffer()
-        buffer.writeMultipleIntegers(UInt32(headerLength + questionLength), byFamily, request, endianness: .host)
+        let length = UInt32(headerLength + questionLength)
+        buffer.writeMultipleIntegers(length, byFamily, UInt16(NLM_F_REQUEST), endianness: .host)
         buffer.writeMultipleIntegers(UInt32(1), UInt32(0), endianness: .host)
         let family = source.isIPv4 ? AF_INET : AF_INET6
         buffer.writeMultipleIntegers(UInt8(family), UInt8(IPPROTO_TCP), UInt8(0), UInt8(0))
@@ -67,20 +62,19 @@ enum SocketOwner {
     }
 
     static func answer(_ bytes: ArraySlice<UInt8>) -> Answer {
-        var buffer = ByteBuffer(bytes: bytes)
-        guard let (length, kind) = buffer.readMultipleIntegers(endianness: .host, as: (UInt32, UInt16).self),
-            buffer.readSlice(length: headerLength - 6) != nil
-        else { return .unknown }
-        guard kind == byFamily else {
-            // This is an error, as a negative errno. It is ENOENT where there is no such socket.
-            let code = kind == 2 ? buffer.readInteger(endianness: .host, as: Int32.self) : nil
-            return code == -ENOENT ? .nobody : .unknown
+        bytes.withUnsafeBytes { bytes in
+            guard bytes.count >= headerLength else { return .unknown }
+            let header = bytes.loadUnaligned(as: nlmsghdr.self)
+            let body = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(headerLength))
+            guard header.nlmsg_type == byFamily else {
+                // An error: a negative errno. Without such a socket it is ENOENT.
+                let isError = header.nlmsg_type == UInt16(NLMSG_ERROR) && body.count >= MemoryLayout<Int32>.size
+                return isError && body.loadUnaligned(as: Int32.self) == -ENOENT ? .nobody : .unknown
+            }
+            guard header.nlmsg_len >= headerLength + answerLength, body.count >= answerLength else { return .unknown }
+            let message = body.loadUnaligned(as: inet_diag_msg.self)
+            // A socket that was closed, with bytes still on their way, has no owner and says root.
+            return message.idiag_inode == 0 ? .nobody : .user(message.idiag_uid)
         }
-        guard length >= headerLength + answerLength, buffer.readableBytes >= answerLength,
-            let user = buffer.getInteger(at: buffer.readerIndex + userOffset, endianness: .host, as: UInt32.self),
-            let inode = buffer.getInteger(at: buffer.readerIndex + userOffset + 4, endianness: .host, as: UInt32.self)
-        else { return .unknown }
-        // A socket that was closed, with bytes still on their way, has no owner and says root.
-        return inode == 0 ? .nobody : .user(user)
     }
 }

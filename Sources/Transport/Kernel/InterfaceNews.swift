@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Glibc
 
@@ -7,28 +8,20 @@ final class InterfaceNews: Sendable {
     /// Every thread may use it (dispatch_source_create(3)), which its type does not say.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
-    /// The values are from linux/netlink.h and linux/rtnetlink.h, which Swift does not import.
-    private static let family: UInt16 = 16
-    private static let groups: UInt32 = 0x1 | 0x10 | 0x100  // RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR
-
-    private struct Address {
-        var family = InterfaceNews.family
-        var padding: UInt16 = 0
-        var port: UInt32 = 0
-        var groups = InterfaceNews.groups
-    }
+    private static let groups = UInt32(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR)
 
     /// The result is `nil` where the kernel does not report changes.
     ///
     /// - Parameter changed: called on some queue, once for all changes that have come together.
     init?(changed: @escaping @Sendable () -> Void) {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let socket = Glibc.socket(Int32(InterfaceNews.family), kind, 0)
+        let socket = Glibc.socket(AF_NETLINK, kind, NETLINK_ROUTE)
         guard socket >= 0 else { return nil }
-        var address = Address()
+        var address = sockaddr_nl(
+            nl_family: sa_family_t(AF_NETLINK), nl_pad: 0, nl_pid: 0, nl_groups: InterfaceNews.groups)
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(MemoryLayout<Address>.size)) == 0
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_nl>.size)) == 0
             }
         }
         guard isBound else {

@@ -31,11 +31,18 @@ struct SkyPlane: Hashable, Codable, Sendable {
 
     /// Arcseconds to the east and to the north; `nil` for a place 80 degrees or more away.
     func place(alpha: Double, delta: Double) -> (x: Double, y: Double)? {
-        let (a, d) = ((alpha - self.alpha) * Self.radian, delta * Self.radian)
-        let (s0, c0) = (sin(self.delta * Self.radian), cos(self.delta * Self.radian))
-        let depth = sin(d) * s0 + cos(d) * c0 * cos(a)
+        let (east, north, depth) = direction(alpha: alpha, delta: delta)
         guard depth > 0.17 else { return nil }
         let arcsecond = 3600 / Self.radian
-        return (cos(d) * sin(a) / depth * arcsecond, (sin(d) * c0 - cos(d) * s0 * cos(a)) / depth * arcsecond)
+        return (east / depth * arcsecond, north / depth * arcsecond)
+    }
+
+    /// A place as a unit vector: to the east, to the north, and towards where the plane touches. Divided by the last, the
+    /// first two are its place on the plane, in radians; of the far half of the sky it is not above 0.
+    func direction(alpha: Double, delta: Double) -> (east: Double, north: Double, depth: Double) {
+        let (a, d) = ((alpha - self.alpha) * Self.radian, delta * Self.radian)
+        let (s0, c0) = (sin(self.delta * Self.radian), cos(self.delta * Self.radian))
+        let (sine, cosine) = (sin(d), cos(d))
+        return (cosine * sin(a), sine * c0 - cosine * s0 * cos(a), sine * s0 + cosine * c0 * cos(a))
     }
 }

@@ -1,0 +1,21 @@
+// What of the C library and of the kernel's headers Swift's own module does not show: libc6-dev and linux-libc-dev of
+// Debian, which every C compiler needs. <linux/tcp.h> is not here, because it contradicts <netinet/tcp.h> of that
+// module; nor is _GNU_SOURCE, with which structures that both have differ. What needs it is declared below instead.
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/xattr.h>
+
+// Of <pthread.h> and <spawn.h>, with _GNU_SOURCE; the second one since glibc 2.34.
+extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// prctl(2) takes any number of arguments, and Swift calls no such function. For options with one argument.
+static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }

@@ -1,0 +1,38 @@
+/// A page that needs no other file.
+struct HTMLPage {
+    /// Also the heading; any text.
+    var title: String
+    /// Of the text, in widths of a letter.
+    var width: Int
+    /// Around the cells of tables.
+    var cellPadding: String
+    /// Further properties of the cells of tables.
+    var cellStyle = ""
+    /// Further lines of style.
+    var style: [String]
+
+    /// The whole of it, in HTML 5 and UTF-8.
+    ///
+    /// - Parameter body: what stands below the heading, in HTML.
+    func html(_ body: String) -> [UInt8] {
+        let escaped = CatalogueTable.escaped(title)
+        let page = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <title>\(escaped)</title>
+            <style>
+            body { font: 16px/1.5 sans-serif; max-width: \(width)em; margin: 2em auto; padding: 0 1em; color: #222; }
+            h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }
+            th, td { text-align: left; padding: \(cellPadding) 1em \(cellPadding) 0; vertical-align: top;\(cellStyle) }
+            \(style.joined(separator: "\n"))
+            </style>
+            </head>
+            <body>
+            <h1>\(escaped)</h1>
+
+            """
+        return Array((page + body + "</body>\n</html>\n").utf8)
+    }
+}
