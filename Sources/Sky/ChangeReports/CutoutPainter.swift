@@ -76,14 +76,17 @@ package struct CutoutPainter {
         var olds = news
         guard let rect = wanted.clipped(width: new.info.width, height: new.info.height) else { return (olds, news) }
         let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos, isClean: false)
-        let alone = frame == nil ? try new.read(rect, saturation: nil) : nil
-        for (from, to) in Self.indices(of: rect, in: wanted) {
-            if let alone {
-                if alone.mask[from].isEmpty { news[to] = alone.values[from] }
-            } else if let frame, !frame.mask[from].contains(.missing) {
-                news[to] = frame.new.values[from]
-                olds[to] = frame.old.values[from] * Float(order.ratio)
+        // The frame is taken apart outside of the loops: each of its parts would be counted anew for each pixel.
+        if let frame {
+            let (mask, new, old) = (frame.mask, frame.new.values, frame.old.values)
+            let ratio = Float(order.ratio)
+            for (from, to) in Self.indices(of: rect, in: wanted) where !mask[from].contains(.missing) {
+                news[to] = new[from]
+                olds[to] = old[from] * ratio
             }
+        } else {
+            let (values, mask, _) = try new.read(rect, saturation: nil)
+            for (from, to) in Self.indices(of: rect, in: wanted) where mask[from].isEmpty { news[to] = values[from] }
         }
         return (olds, news)
     }
@@ -98,21 +101,21 @@ package struct CutoutPainter {
         guard let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos) else {
             return values
         }
-        var difference = frame.new.smoothed(sigma: seeing.filterSigma)
-        let kernel = try kernel(frame, smoothed: difference)
+        let smoothed = frame.new.smoothed(sigma: seeing.filterSigma)
+        let kernel = try kernel(frame, smoothed: smoothed)
         let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
-        for index in difference.values.indices { difference.values[index] -= matched.values[index] }
+        let (difference, mask) = (smoothed.combined(with: matched) { $0 - $1 }, frame.mask)
         // The pixels for which the kernel would need pixels beyond the frame are left out.
         let whole = inner.grown(by: max(seeing.margin - kernel.radius, 0), width: width, height: height)
         let part = PixelRect(x: whole.x - rect.x, y: whole.y - rect.y, width: whole.width, height: whole.height)
         let noise = NoiseGrid(
-            difference.part(part), mask: frame.mask.part(part, width: rect.width), cell: max(whole.width, whole.height))
+            difference.part(part), mask: mask.part(part, width: rect.width), cell: max(whole.width, whole.height))
         guard noise.sigma > 0 else { return values }
         let level = noise.level(x: 0, y: 0)
         for (from, to) in Self.indices(of: inner, in: wanted) {
             let (row, column) = from.quotientAndRemainder(dividingBy: inner.width)
             let index = (row + inner.y - rect.y) * rect.width + column + inner.x - rect.x
-            guard !frame.mask[index].contains(.missing) else { continue }
+            guard !mask[index].contains(.missing) else { continue }
             values[to] = (difference.values[index] - level) / noise.sigma
         }
         return values

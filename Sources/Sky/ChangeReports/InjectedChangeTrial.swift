@@ -51,7 +51,7 @@ struct InjectedChangeTrial {
         let image = vetting.image
         (self.vetting, self.order, self.settings, self.blocked) = (vetting, order, settings, blocked)
         raw = image.frame.rawNew
-        rawNoise = NoiseGrid(image.frame.new, mask: image.frame.mask).sigma
+        rawNoise = vetting.newPixelNoise
         light =
             !order.injectsNarrowest && image.newTemplate.isKnown && image.seeing.new <= Self.widestTemplate
             ? .measured(image.newTemplate, vetting.lanczos) : .profile(MoffatProfile(fwhm: order.injectedWidth))

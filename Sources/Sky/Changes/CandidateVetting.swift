@@ -213,7 +213,9 @@ struct CandidateVetting {
         return fit
     }
 
-    /// The variance of a pixel of the unsmoothed difference.
+    /// Of the unsmoothed new image, 1 sigma.
+    let newPixelNoise: Float
+    /// Of the unsmoothed difference.
     let pixelVariance: Double
     /// The variance of a pixel's own photons per unit of its light.
     let photonsPerUnit: Double
@@ -222,7 +224,8 @@ struct CandidateVetting {
         self.image = image
         self.lanczos = lanczos
         self.blocked = blocked
-        let a = Double(NoiseGrid(image.frame.new, mask: image.frame.mask).sigma)
+        newPixelNoise = NoiseGrid(image.frame.new, mask: image.frame.mask).sigma
+        let a = Double(newPixelNoise)
         let b = Double(NoiseGrid(image.frame.old, mask: image.frame.mask).sigma) * image.ratio
         pixelVariance = max(a * a + b * b, .leastNormalMagnitude)
         photonsPerUnit = gain > 0 ? 1 / gain : 0.1 * a

@@ -60,6 +60,7 @@ package struct DifferenceScan {
         }
         addSky(to: &result)
         if order.tellsPixels == true { result.planes = DifferencePlanes(image, core: core) }
+        guard !order.injected.isEmpty else { return result }
         var trial = InjectedChangeTrial(vetting, order: order, settings: settings, blocked: blocked)
         result.injected = order.injected.compactMap { trial.outcome(of: $0) }
         return result

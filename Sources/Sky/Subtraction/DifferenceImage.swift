@@ -84,12 +84,8 @@ package struct DifferenceImage {
         ratio = kernel.ratio
         let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
         oldNoise = NoiseGrid(matched, mask: frame.mask).sigma
-        var difference = PixelPlane(width: matched.width, height: matched.height)
-        var common = difference
-        for index in difference.values.indices {
-            difference.values[index] = smoothed.values[index] - matched.values[index]
-            common.values[index] = Self.common(smoothed.values[index], matched.values[index])
-        }
+        let difference = smoothed.combined(with: matched) { $0 - $1 }
+        let common = smoothed.combined(with: matched, Self.common)
         (self.new, self.old, self.difference, self.common) = (smoothed, matched, difference, common)
         noise = NoiseGrid(difference, mask: frame.mask)
         template = PointTemplate(stamps: stamps, fwhm: seeing.target, lanczos: lanczos) { $0.smoothed }

@@ -5,7 +5,7 @@ import Glibc
 struct LanczosFilter {
     /// The weights of six neighbours for each step between two pixels. The sum of each row is one, so a constant image stays
     /// constant.
-    private let weights: [Float]
+    private let weights = Self.table
 
     /// The number of pixels to the left of the one below the place; below, the number of all pixels.
     static let before = 2
@@ -13,17 +13,18 @@ struct LanczosFilter {
     /// The number of steps between two pixels. The error of a place is at most a four-thousandth of a pixel.
     private static let steps = 2048
 
-    init() {
+    /// The same for all filters of a process.
+    private static let table: [Float] = {
         var weights: [Float] = []
-        weights.reserveCapacity((Self.steps + 1) * Self.taps)
-        for step in 0...Self.steps {
-            let fraction = Double(step) / Double(Self.steps)
-            let row = (0..<Self.taps).map { Self.kernel(Double($0 - Self.before) - fraction) }
+        weights.reserveCapacity((steps + 1) * taps)
+        for step in 0...steps {
+            let fraction = Double(step) / Double(steps)
+            let row = (0..<taps).map { kernel(Double($0 - before) - fraction) }
             let sum = row.reduce(0, +)
             weights += row.map { Float($0 / sum) }
         }
-        self.weights = weights
-    }
+        return weights
+    }()
 
     private static func kernel(_ x: Double) -> Double {
         if x == 0 { return 1 }

@@ -19,8 +19,23 @@ package struct PixelPlane {
         PixelPlane(width: rect.width, height: rect.height, values: values.part(rect, width: width))
     }
 
-    /// The pixels smoothed with a kernel of `2 * radius + 1` columns and rows, with zeros beyond the edges: the sum over the
-    /// kernel's places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
+    /// What comes of each pixel and that of another plane of the same size.
+    @inline(__always)
+    func combined(with other: PixelPlane, _ value: (Float, Float) -> Float) -> PixelPlane {
+        let count = min(values.count, other.values.count)
+        let combined = [Float](unsafeUninitializedCapacity: count) { result, initialized in
+            values.withUnsafeBufferPointer { first in
+                other.values.withUnsafeBufferPointer { second in
+                    for index in 0..<count { result[index] = value(first[index], second[index]) }
+                }
+            }
+            initialized = count
+        }
+        return PixelPlane(width: width, height: height, values: combined)
+    }
+
+    /// The plane smoothed with a kernel of `2 * radius + 1` columns and rows, zero beyond its edges: the sum over the kernel's
+    /// places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
     func convolved(with kernel: [Float], radius: Int) -> PixelPlane {
         let side = 2 * radius + 1
         guard kernel.count == side * side, radius >= 0, width > 0, height > 0 else { return self }

@@ -95,11 +95,9 @@ struct ResidualModel {
 
     /// The variances to be added to that of the noise, for every pixel.
     func variances(common: PixelPlane) -> PixelPlane {
-        var result = PixelPlane(width: common.width, height: common.height)
         let perHeight = Float(photons)
-        for index in result.values.indices {
-            result.values[index] = perHeight * max(common.values[index], 0)
-        }
+        var result = PixelPlane(
+            width: common.width, height: common.height, values: common.values.map { perHeight * max($0, 0) })
         let reach = shares.count - 1
         for peak in peaks {
             let height = Double(peak.height)

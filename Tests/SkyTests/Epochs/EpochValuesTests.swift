@@ -77,6 +77,26 @@ import Testing
         #expect(convolved.values[5] == 0)
     }
 
+    @Test(arguments: [1, 2, 16, 17, 100, 1849])
+    func `middle and spread are those of sorted values, however they lie`(count: Int) throws {
+        var random = RandomStream(seed: 3, purpose: 1)
+        let scattered = (0..<count).map { _ in Float(random.normal()) }
+        let rising = (0..<count).map { Float($0) }
+        let few = scattered.map { $0.rounded() }
+        let same = [Float](repeating: 7, count: count)
+        let peaked = rising.map { min($0, Float(count) - $0) }
+        for values in [scattered, rising, rising.reversed(), few, same, peaked] {
+            let spread = try #require(RobustStatistics.spread(values))
+            let middle = values.sorted()[count / 2]
+            let deviation = values.map { abs($0 - middle) }.sorted()[count / 2]
+            #expect(spread.middle == middle)
+            #expect(spread.sigma == deviation * Float(RobustStatistics.sigmasPerDeviation))
+        }
+        #expect(RobustStatistics.spread([Float]()) == nil)
+        // What is no number has no middle, but ends.
+        _ = RobustStatistics.spread([Float](repeating: .nan, count: count))
+    }
+
     @Test func `the noise of a plane does not see its sources`() {
         var random = RandomStream(seed: 2, purpose: 2)
         var plane = PixelPlane(width: 256, height: 256)
