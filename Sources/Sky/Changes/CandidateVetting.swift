@@ -213,9 +213,9 @@ struct CandidateVetting {
         return fit
     }
 
-    /// Of the unsmoothed new image, 1 sigma.
+    /// The noise of a pixel of the unsmoothed new image, 1 sigma.
     let newPixelNoise: Float
-    /// Of the unsmoothed difference.
+    /// The variance of a pixel of the unsmoothed difference.
     let pixelVariance: Double
     /// The variance of a pixel's own photons per unit of its light.
     let photonsPerUnit: Double

@@ -19,7 +19,7 @@ package struct PixelPlane {
         PixelPlane(width: rect.width, height: rect.height, values: values.part(rect, width: width))
     }
 
-    /// What comes of each pixel and that of another plane of the same size.
+    /// Combines each pixel with the pixel of another plane of the same size at its place.
     @inline(__always)
     func combined(with other: PixelPlane, _ value: (Float, Float) -> Float) -> PixelPlane {
         let count = min(values.count, other.values.count)
