@@ -1,5 +1,3 @@
-import Base
-
 /// What a task came to, of any kind that there is.
 package struct TaskResult: Sendable {
     package var value: any KindResult
@@ -13,28 +11,33 @@ extension TaskResult: Codable {
     package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
-/// What a worker process says of a task.
+/// What a worker process says of a task to its daemon: an `AttemptEnd` on that way.
 package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
-    /// It failed; another try may succeed.
     case fault(String)
-    /// The worker process died.
     case crash(String)
-    /// The input is bad: no try will succeed.
     case badInput(String)
-    /// This node cannot reach the input; another may.
     case unavailable(String)
 
-    /// What an error says of another try.
-    init(failure error: any Error) {
-        guard let error = error as? SkyError else {
-            self = .fault(String(describing: error))
-            return
+    /// A worker that refuses nothing, and is no node, has no other ends.
+    init(_ end: AttemptEnd<TaskResult>) {
+        switch end {
+        case .success(let result): self = .done(result)
+        case .failure(.crash(let reason)): self = .crash(reason.description)
+        case .failure(.permanent(let reason)): self = .badInput(reason.description)
+        case .failure(.unavailable(let reason)): self = .unavailable(reason.description)
+        case .failure(.fault(let reason)), .failure(.nodeLost(let reason)), .failure(.refused(let reason)):
+            self = .fault(reason.description)
         }
-        switch error.kind {
-        case .badInput: self = .badInput(error.message)
-        case .unavailable: self = .unavailable(error.message)
-        case .failed: self = .fault(error.message)
+    }
+
+    var end: AttemptEnd<TaskResult> {
+        switch self {
+        case .done(let result): .success(result)
+        case .fault(let reason): .failure(.fault(FailureReason(reason)))
+        case .crash(let reason): .failure(.crash(FailureReason(reason)))
+        case .badInput(let reason): .failure(.permanent(FailureReason(reason)))
+        case .unavailable(let reason): .failure(.unavailable(FailureReason(reason)))
         }
     }
 }

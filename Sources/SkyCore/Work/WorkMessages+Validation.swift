@@ -71,7 +71,7 @@ extension AttemptResult: ValidatedMessage {
     static let sequenceLimit: UInt64 = 1 << 62
     /// No attempt takes longer than its time limit and the time to stop it; a day more for clocks that stood still.
     static let longestDuration = JobRequest.longestTimeLimit * 2
-    /// Bytes of a reason. This program's own end far below (`AttemptOutcome.bounded`).
+    /// Bytes of a reason. This program's own end far below (`FailureReason.limit`).
     static let reasonLimit = 64 << 10
 
     package func validate() throws(InvalidMessage) {

@@ -33,52 +33,47 @@ package struct TaskRunner: Sendable {
         Task { await work.lookAhead(pixels) }
     }
 
-    /// What becomes of an attempt that takes no time; `nil` for any other.
-    func atOnce(_ request: RunRequest) -> AttemptOutcome? {
+    /// How an attempt ends that takes no time; `nil` for any other.
+    func atOnce(_ request: RunRequest) -> AttemptEnd<ByteBuffer>? {
         guard !request.task.rehearsal.isAny, case .daemon(let work) = request.task.work.value.place else { return nil }
-        return work.resultAtOnce.map { .done($0) }
+        return work.resultAtOnce.map { .success($0) }
     }
 
-    /// Never throws: how an attempt ends is its outcome.
-    func run(_ request: RunRequest) async -> AttemptOutcome {
+    /// Never throws: how an attempt ends is what is returned.
+    func run(_ request: RunRequest) async -> AttemptEnd<ByteBuffer> {
         let rehearsal = request.task.rehearsal
         let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
         if allowsCrash, rehearsal.poison == .node || crashes { kill(getpid(), SIGKILL) }
-        let outcome = await perform(request)
-        guard outcome.isDone, rehearsal.failsFirstAttempt else { return outcome }
-        return .fault("rehearsed failure of the first try")
+        let end = await perform(request).flatMap { encode($0) }
+        guard case .success = end, rehearsal.failsFirstAttempt else { return end }
+        return .failure(.fault("rehearsed failure of the first try"))
     }
 
-    private func perform(_ request: RunRequest) async -> AttemptOutcome {
+    private func perform(_ request: RunRequest) async -> AttemptEnd<TaskResult> {
         switch request.task.work.value.place {
         case .daemon(let work):
             // What kills a process is rehearsed in one that may die.
             guard request.task.rehearsal.poison == nil else { break }
             do {
-                return encoded(.done(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)))
+                return .success(try await work.perform(timeLimit: request.timeLimit, slowness: slowness))
             } catch is CancellationError {
-                return .refused("stopped")
+                return .failure(.refused("stopped"))
             } catch {
-                return encoded(TaskOutcome(failure: error))
+                return .failure(AttemptFailure(of: error))
             }
         case .worker: break
         }
-        return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))
+        return await workers.perform(request.task, timeLimit: request.timeLimit)
     }
 
-    private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
-        switch outcome {
-        case .done(var result):
-            result.value.sign(by: holder)
-            do {
-                return .done(try WireCoder.encode(result))
-            } catch {
-                return .fault("its result cannot be encoded: \(error)")
-            }
-        case .fault(let reason): return .fault(reason)
-        case .crash(let reason): return .crash(reason)
-        case .badInput(let reason): return .badInput(reason)
-        case .unavailable(let reason): return .unavailable(reason)
+    private func encode(_ result: TaskResult) -> AttemptEnd<ByteBuffer> {
+        var result = result
+        result.value.sign(by: holder)
+        do {
+            return .success(try WireCoder.encode(result))
+        } catch {
+            let reason: String = "its result cannot be encoded: \(error)"
+            return .failure(.fault(FailureReason(reason)))
         }
     }
 }

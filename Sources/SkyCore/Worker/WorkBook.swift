@@ -1,5 +1,5 @@
 import DequeModule
-import NIOCore
+package import NIOCore
 package import Transport
 
 /// What a node has been given to do and by whom: attempts that wait for a slot, attempts that run, and results that nobody has
@@ -65,10 +65,12 @@ package struct WorkBook {
         /// When it last asked for anything.
         var heardAt: Duration
 
-        mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, _ receipt: UInt64?) {
+        mutating func add(
+            _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, _ receipt: UInt64?
+        ) {
             lastSequence += 1
             let result = AttemptResult(
-                sequence: lastSequence, attempt: attempt, outcome: outcome.bounded(), duration: duration,
+                sequence: lastSequence, attempt: attempt, outcome: AttemptOutcome(end), duration: duration,
                 receipt: receipt)
             results.append(result)
             resultBytes += result.byteCount
@@ -152,7 +154,7 @@ package struct WorkBook {
             guard assigned[request.attempt] == nil else { continue }
             assigned[request.attempt] = request.receipt ?? 0
             if let refusal = obstacle(owner, now: now) {
-                finish(request.attempt, of: owner, .refused(refusal.description), .zero, &update)
+                finish(request.attempt, of: owner, WorkBook.refused(refusal.description), .zero, &update)
             } else {
                 clients[owner]?.waiting.append(request)
                 clients[owner]?.waitingBytes += request.task.byteCount
@@ -193,16 +195,16 @@ package struct WorkBook {
     // MARK: - What happens
 
     /// An attempt that was started has ended, well or not.
-    package mutating func ended(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration)
-        -> Update
-    {
+    package mutating func ended(
+        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, now: Duration
+    ) -> Update {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()
         let changed = leases.finish(attempt, now: now)
-        var outcome = outcome
+        var end = end
         // Not the task's fault, so not charged to it; but what was done all the same counts.
-        if let reason = stopped.removeValue(forKey: attempt), !outcome.isDone { outcome = .refused(reason) }
-        finish(attempt, of: owner, outcome, duration, &update)
+        if let reason = stopped.removeValue(forKey: attempt), case .failure = end { end = WorkBook.refused(reason) }
+        finish(attempt, of: owner, end, duration, &update)
         update.merge(settle(changed, now: now))
         startWaiting(of: owner, now: now, &update)
         return update
@@ -302,7 +304,7 @@ extension WorkBook {
         } else if let index = clients[owner]?.waiting.firstIndex(where: { $0.attempt == attempt }) {
             let bytes = clients[owner]?.waiting.remove(at: index).task.byteCount ?? 0
             clients[owner]?.waitingBytes -= bytes
-            finish(attempt, of: owner, .refused(reason), .zero, &update)
+            finish(attempt, of: owner, WorkBook.refused(reason), .zero, &update)
         }
     }
 
@@ -310,7 +312,9 @@ extension WorkBook {
         let waiting = clients[owner]?.waiting ?? []
         clients[owner]?.waiting = []
         clients[owner]?.waitingBytes = 0
-        for request in waiting { finish(request.attempt, of: owner, .refused(reason.description), .zero, &update) }
+        for request in waiting {
+            finish(request.attempt, of: owner, WorkBook.refused(reason.description), .zero, &update)
+        }
     }
 
     private mutating func startWaiting(of owner: CoordinatorID, now: Duration, _ update: inout Update) {
@@ -344,13 +348,17 @@ extension WorkBook {
         return update
     }
 
+    private static func refused(_ reason: String) -> AttemptEnd<ByteBuffer> {
+        .failure(.refused(FailureReason(reason)))
+    }
+
     /// An attempt's one result. Nobody hears of it whose coordinator has been forgotten.
     private mutating func finish(
-        _ attempt: AttemptID, of owner: CoordinatorID, _ outcome: AttemptOutcome, _ duration: Duration,
+        _ attempt: AttemptID, of owner: CoordinatorID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration,
         _ update: inout Update
     ) {
         let receipt = assigned.removeValue(forKey: attempt)
-        guard clients[owner]?.add(attempt, outcome, duration, receipt) != nil else { return }
+        guard clients[owner]?.add(attempt, end, duration, receipt) != nil else { return }
         update.wake.insert(owner)
     }
 }
