@@ -62,6 +62,8 @@ import Transport
         #expect(
             done.assigned.map(\.request.attempt.task) == [1, 2], "one on the slot that is free, one on the new one")
         #expect(core.nextCollection(from: own)?.acknowledged == 0, "so that the node keeps the result")
+        done = core.carryOut { $0.stored(1, in: nil) }
+        #expect(done.published.isEmpty && core.nextCollection(from: own)?.acknowledged == 0, "only the job is stored")
         #expect(core.carryOut { $0.storeAll() }.published == [job])
         #expect(core.nextCollection(from: own)?.acknowledged == 1)
     }
