@@ -152,7 +152,7 @@ struct HostileClients {
             default: .badInput("no image")
             }
         started.remove(attempt)
-        follow(book.recordEnd(of: attempt, outcome, .milliseconds(5), now: now))
+        follow(book.ended(attempt, outcome.end, .milliseconds(5), now: now))
     }
 
     private mutating func pass() {

@@ -105,13 +105,13 @@ package actor PixelStore {
         defer { readers.giveBack() }
         let task = ScanTask(.pixels(request), label: "pixels")
         switch await workers.perform(task, timeLimit: PixelStore.patience) {
-        case .done(let result):
+        case .success(let result):
             guard case .pixels(let bytes)? = result.value as? PixelResult else {
                 return .unavailable("a worker answered another question than it was asked")
             }
             return .part(bytes)
-        case .badInput(let reason): return .badInput(reason)
-        case .fault(let reason), .crash(let reason), .unavailable(let reason): return .unavailable(reason)
+        case .failure(.permanent(let reason)): return .badInput(reason.description)
+        case .failure(let failure): return .unavailable(failure.reason.description)
         }
     }
 

@@ -1,4 +1,6 @@
-/// Why an attempt brought no result. The case decides who is charged and where the task goes next.
+import Base
+
+/// Why an attempt brought no result. What it says decides who is charged and where the task goes next.
 package enum AttemptFailure: Error, Hashable, Sendable {
     /// The task itself failed. The failure is charged to the task's faults. The task is retried after a back-off, on
     /// another node if there is one.
@@ -24,6 +26,28 @@ package enum AttemptFailure: Error, Hashable, Sendable {
         case .fault(let reason), .crash(let reason), .permanent(let reason), .unavailable(let reason),
             .nodeLost(let reason), .refused(let reason):
             reason
+        }
+    }
+
+    /// Whether it is about the input, and not about the work or the node.
+    var isOfInput: Bool {
+        switch self {
+        case .permanent, .unavailable: true
+        case .fault, .crash, .nodeLost, .refused: false
+        }
+    }
+
+    /// What an error that ended the work says of another try.
+    init(of error: any Error) {
+        guard let error = error as? SkyError else {
+            self = .fault(FailureReason(String(describing: error)))
+            return
+        }
+        let reason = FailureReason(error.message)
+        switch error.kind {
+        case .badInput: self = .permanent(reason)
+        case .unavailable: self = .unavailable(reason)
+        case .failed: self = .fault(reason)
         }
     }
 }

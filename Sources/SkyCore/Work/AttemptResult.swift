@@ -1,6 +1,11 @@
 package import NIOCore
 
-/// How an attempt ended, as its node reports it to the coordinator.
+/// How an attempt ended: what it brought, or why it brought nothing. This is its one type inside a process; what goes over a
+/// link is made of it at the door, and it of that: `TaskOutcome` between a worker and its daemon, `AttemptOutcome` between a node
+/// and a coordinator.
+package typealias AttemptEnd<Value> = Result<Value, AttemptFailure>
+
+/// How an attempt ended, as its node reports it to the coordinator: an `AttemptEnd` on that way.
 package enum AttemptOutcome: Hashable, Codable, Sendable {
     /// The attempt completed. The bytes are the `TaskResult`, encoded where it was made. The coordinator stores these
     /// bytes, and reads them only if a plan needs that.
@@ -16,17 +21,27 @@ package enum AttemptOutcome: Hashable, Codable, Sendable {
     /// The attempt was not started, or it was stopped for a reason outside it.
     case refused(String)
 
-    package var isDone: Bool { if case .done = self { true } else { false } }
+    /// A node does not report its own loss.
+    init(_ end: AttemptEnd<ByteBuffer>) {
+        switch end {
+        case .success(let result): self = .done(result)
+        case .failure(.fault(let reason)): self = .fault(reason.description)
+        case .failure(.crash(let reason)): self = .crash(reason.description)
+        case .failure(.permanent(let reason)): self = .badInput(reason.description)
+        case .failure(.unavailable(let reason)): self = .unavailable(reason.description)
+        case .failure(.refused(let reason)), .failure(.nodeLost(let reason)): self = .refused(reason.description)
+        }
+    }
 
     /// The same outcome, with its reason cut to a length that people read.
-    func bounded() -> AttemptOutcome {
+    var end: AttemptEnd<ByteBuffer> {
         switch self {
-        case .done: self
-        case .fault(let reason): .fault(reason.cut(toBytes: FailureReason.limit))
-        case .crash(let reason): .crash(reason.cut(toBytes: FailureReason.limit))
-        case .badInput(let reason): .badInput(reason.cut(toBytes: FailureReason.limit))
-        case .unavailable(let reason): .unavailable(reason.cut(toBytes: FailureReason.limit))
-        case .refused(let reason): .refused(reason.cut(toBytes: FailureReason.limit))
+        case .done(let result): .success(result)
+        case .fault(let reason): .failure(.fault(FailureReason(reason)))
+        case .crash(let reason): .failure(.crash(FailureReason(reason)))
+        case .badInput(let reason): .failure(.permanent(FailureReason(reason)))
+        case .unavailable(let reason): .failure(.unavailable(FailureReason(reason)))
+        case .refused(let reason): .failure(.refused(FailureReason(reason)))
         }
     }
 

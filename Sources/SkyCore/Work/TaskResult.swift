@@ -1,6 +1,4 @@
-import Base
-
-/// The result of a task, of any kind.
+/// What a task came to, of any kind that there is.
 package struct TaskResult: Sendable {
     package var value: any KindResult
 
@@ -18,23 +16,29 @@ package enum TaskOutcome: Codable, Sendable {
     case done(TaskResult)
     /// The task failed; another attempt may succeed.
     case fault(String)
-    /// The worker process died.
     case crash(String)
-    /// The input is bad: no attempt will succeed.
     case badInput(String)
-    /// This node cannot reach the input; another node may.
     case unavailable(String)
 
-    /// The outcome that an error stands for, by what it says about another attempt.
-    init(failure error: any Error) {
-        guard let error = error as? SkyError else {
-            self = .fault(String(describing: error))
-            return
+    /// A worker that refuses nothing, and is no node, has no other ends.
+    init(_ end: AttemptEnd<TaskResult>) {
+        switch end {
+        case .success(let result): self = .done(result)
+        case .failure(.crash(let reason)): self = .crash(reason.description)
+        case .failure(.permanent(let reason)): self = .badInput(reason.description)
+        case .failure(.unavailable(let reason)): self = .unavailable(reason.description)
+        case .failure(.fault(let reason)), .failure(.nodeLost(let reason)), .failure(.refused(let reason)):
+            self = .fault(reason.description)
         }
-        switch error.kind {
-        case .badInput: self = .badInput(error.message)
-        case .unavailable: self = .unavailable(error.message)
-        case .failed: self = .fault(error.message)
+    }
+
+    var end: AttemptEnd<TaskResult> {
+        switch self {
+        case .done(let result): .success(result)
+        case .fault(let reason): .failure(.fault(FailureReason(reason)))
+        case .crash(let reason): .failure(.crash(FailureReason(reason)))
+        case .badInput(let reason): .failure(.permanent(FailureReason(reason)))
+        case .unavailable(let reason): .failure(.unavailable(FailureReason(reason)))
         }
     }
 }

@@ -1,4 +1,6 @@
-/// Attempts that have ended on a node, by how they ended. Attempts that never ran are not counted.
+import NIOCore
+
+/// Attempts that have ended on a node, by how. Those that never ran are not among them.
 package struct AttemptCounts: Hashable, Sendable {
     package private(set) var completed = 0
     /// The task failed.
@@ -14,14 +16,14 @@ package struct AttemptCounts: Hashable, Sendable {
 
     package init() {}
 
-    mutating func count(_ outcome: AttemptOutcome) {
-        switch outcome {
-        case .done: completed += 1
-        case .fault: faults += 1
-        case .crash: crashes += 1
-        case .badInput: badInputs += 1
-        case .unavailable: unavailable += 1
-        case .refused: break
+    mutating func count(_ end: AttemptEnd<ByteBuffer>) {
+        switch end {
+        case .success: completed += 1
+        case .failure(.fault): faults += 1
+        case .failure(.crash): crashes += 1
+        case .failure(.permanent): badInputs += 1
+        case .failure(.unavailable): unavailable += 1
+        case .failure(.refused), .failure(.nodeLost): break
         }
     }
 }

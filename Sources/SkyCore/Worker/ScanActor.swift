@@ -1,6 +1,7 @@
 import Base
 import DequeModule
 package import Distributed
+import NIOCore
 package import Transport
 
 /// The part of a node that does its work: it lends slots to coordinators, runs their attempts in them, and keeps the
@@ -187,11 +188,11 @@ package distributed actor ScanActor: ClusterActor {
         for attempt in update.stop { attempts[attempt]?.cancel() }
         var start = Deque(update.start)
         while let request = start.popFirst() {
-            guard let outcome = runner.atOnce(request) else {
+            guard let end = runner.atOnce(request) else {
                 run(request)
                 continue
             }
-            let next = recordEnd(of: request.attempt, outcome, .zero)
+            let next = complete(request.attempt, end, .zero)
             wake.formUnion(next.wake)
             start += next.start
         }
@@ -204,14 +205,16 @@ package distributed actor ScanActor: ClusterActor {
     private func run(_ request: RunRequest) {
         let began = now
         attempts[request.attempt] = Task { [runner] in
-            let outcome = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
+            let end = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
             attempts[request.attempt] = nil
-            carryOut(recordEnd(of: request.attempt, outcome, now - began))
+            follow(complete(request.attempt, end, now - began))
         }
     }
 
-    private func recordEnd(of attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration) -> WorkBook.Update {
-        attemptCounts.count(outcome)
-        return book.recordEnd(of: attempt, outcome, duration, now: now)
+    private func complete(
+        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration
+    ) -> WorkBook.Update {
+        attemptCounts.count(end)
+        return book.ended(attempt, end, duration, now: now)
     }
 }

@@ -34,51 +34,46 @@ package struct TaskRunner: Sendable {
     }
 
     /// The outcome of an attempt that takes no time; `nil` for any other attempt.
-    func atOnce(_ request: RunRequest) -> AttemptOutcome? {
+    func atOnce(_ request: RunRequest) -> AttemptEnd<ByteBuffer>? {
         guard !request.task.rehearsal.isAny, case .daemon(let work) = request.task.work.value.place else { return nil }
-        return work.resultAtOnce.map { .done($0) }
+        return work.resultAtOnce.map { .success($0) }
     }
 
     /// Runs an attempt. Never throws: the outcome says how the attempt ends.
-    func run(_ request: RunRequest) async -> AttemptOutcome {
+    func run(_ request: RunRequest) async -> AttemptEnd<ByteBuffer> {
         let rehearsal = request.task.rehearsal
         let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
         if allowsCrash, rehearsal.poison == .node || crashes { kill(getpid(), SIGKILL) }
-        let outcome = await self.outcome(of: request)
-        guard outcome.isDone, rehearsal.failsFirstAttempt else { return outcome }
-        return .fault("rehearsed failure of the first try")
+        let end = await perform(request).flatMap { encode($0) }
+        guard case .success = end, rehearsal.failsFirstAttempt else { return end }
+        return .failure(.fault("rehearsed failure of the first try"))
     }
 
-    private func outcome(of request: RunRequest) async -> AttemptOutcome {
+    private func perform(_ request: RunRequest) async -> AttemptEnd<TaskResult> {
         switch request.task.work.value.place {
         case .daemon(let work):
             // A rehearsal that kills its process runs in a process that may die.
             guard request.task.rehearsal.poison == nil else { break }
             do {
-                return encoded(.done(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)))
+                return .success(try await work.perform(timeLimit: request.timeLimit, slowness: slowness))
             } catch is CancellationError {
-                return .refused("stopped")
+                return .failure(.refused("stopped"))
             } catch {
-                return encoded(TaskOutcome(failure: error))
+                return .failure(AttemptFailure(of: error))
             }
         case .worker: break
         }
-        return encoded(await workers.perform(request.task, timeLimit: request.timeLimit))
+        return await workers.perform(request.task, timeLimit: request.timeLimit)
     }
 
-    private func encoded(_ outcome: TaskOutcome) -> AttemptOutcome {
-        switch outcome {
-        case .done(var result):
-            result.value.sign(by: holder)
-            do {
-                return .done(try WireCoder.encode(result))
-            } catch {
-                return .fault("its result cannot be encoded: \(error)")
-            }
-        case .fault(let reason): return .fault(reason)
-        case .crash(let reason): return .crash(reason)
-        case .badInput(let reason): return .badInput(reason)
-        case .unavailable(let reason): return .unavailable(reason)
+    private func encode(_ result: TaskResult) -> AttemptEnd<ByteBuffer> {
+        var result = result
+        result.value.sign(by: holder)
+        do {
+            return .success(try WireCoder.encode(result))
+        } catch {
+            let reason: String = "its result cannot be encoded: \(error)"
+            return .failure(.fault(FailureReason(reason)))
         }
     }
 }

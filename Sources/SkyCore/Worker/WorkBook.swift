@@ -1,5 +1,5 @@
 import DequeModule
-import NIOCore
+package import NIOCore
 package import Transport
 
 /// What a node has been given to do, and by whom: attempts that wait for a slot, attempts that run, and results that are
@@ -66,10 +66,12 @@ package struct WorkBook {
         /// When the coordinator last called.
         var heardAt: Duration
 
-        mutating func add(_ attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, _ receipt: UInt64?) {
+        mutating func add(
+            _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, _ receipt: UInt64?
+        ) {
             lastSequence += 1
             let result = AttemptResult(
-                sequence: lastSequence, attempt: attempt, outcome: outcome.bounded(), duration: duration,
+                sequence: lastSequence, attempt: attempt, outcome: AttemptOutcome(end), duration: duration,
                 receipt: receipt)
             results.append(result)
             resultBytes += result.byteCount
@@ -153,7 +155,7 @@ package struct WorkBook {
             guard assigned[request.attempt] == nil else { continue }
             assigned[request.attempt] = request.receipt ?? 0
             if let refusal = obstacle(owner, now: now) {
-                finish(request.attempt, of: owner, .refused(refusal.description), .zero, &update)
+                finish(request.attempt, of: owner, WorkBook.refused(refusal.description), .zero, &update)
             } else {
                 clients[owner]?.waiting.append(request)
                 clients[owner]?.waitingBytes += request.task.byteCount
@@ -193,17 +195,17 @@ package struct WorkBook {
     // MARK: - What happens
 
     /// Takes note that an attempt that was started has ended, well or not.
-    package mutating func recordEnd(
-        of attempt: AttemptID, _ outcome: AttemptOutcome, _ duration: Duration, now: Duration
+    package mutating func ended(
+        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, now: Duration
     ) -> Update {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()
         let changed = leases.finish(attempt, now: now)
-        var outcome = outcome
+        var end = end
         // The task is not at fault, so the failure is not charged to it; but if the attempt completed all the same, its
         // result counts.
-        if let reason = stopped.removeValue(forKey: attempt), !outcome.isDone { outcome = .refused(reason) }
-        finish(attempt, of: owner, outcome, duration, &update)
+        if let reason = stopped.removeValue(forKey: attempt), case .failure = end { end = WorkBook.refused(reason) }
+        finish(attempt, of: owner, end, duration, &update)
         update.merge(settle(changed, now: now))
         startWaiting(of: owner, now: now, &update)
         return update
@@ -304,7 +306,7 @@ extension WorkBook {
         } else if let index = clients[owner]?.waiting.firstIndex(where: { $0.attempt == attempt }) {
             let bytes = clients[owner]?.waiting.remove(at: index).task.byteCount ?? 0
             clients[owner]?.waitingBytes -= bytes
-            finish(attempt, of: owner, .refused(reason), .zero, &update)
+            finish(attempt, of: owner, WorkBook.refused(reason), .zero, &update)
         }
     }
 
@@ -312,7 +314,9 @@ extension WorkBook {
         let waiting = clients[owner]?.waiting ?? []
         clients[owner]?.waiting = []
         clients[owner]?.waitingBytes = 0
-        for request in waiting { finish(request.attempt, of: owner, .refused(reason.description), .zero, &update) }
+        for request in waiting {
+            finish(request.attempt, of: owner, WorkBook.refused(reason.description), .zero, &update)
+        }
     }
 
     private mutating func startWaiting(of owner: CoordinatorID, now: Duration, _ update: inout Update) {
@@ -346,13 +350,17 @@ extension WorkBook {
         return update
     }
 
-    /// Stores an attempt's one result. If its coordinator has been forgotten, the result is dropped.
+    private static func refused(_ reason: String) -> AttemptEnd<ByteBuffer> {
+        .failure(.refused(FailureReason(reason)))
+    }
+
+    /// An attempt's one result. Nobody hears of it whose coordinator has been forgotten.
     private mutating func finish(
-        _ attempt: AttemptID, of owner: CoordinatorID, _ outcome: AttemptOutcome, _ duration: Duration,
+        _ attempt: AttemptID, of owner: CoordinatorID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration,
         _ update: inout Update
     ) {
         let receipt = assigned.removeValue(forKey: attempt)
-        guard clients[owner]?.add(attempt, outcome, duration, receipt) != nil else { return }
+        guard clients[owner]?.add(attempt, end, duration, receipt) != nil else { return }
         update.wake.insert(owner)
     }
 }

@@ -35,10 +35,10 @@ package distributed actor WorkerActor: ClusterActor {
                 guard case .worker(let work) = task.work.value.place else { return nil }
                 return try work.perform(with: box.tools)
             }
-            if let done { return .done(done) }
-            return .done(try await inDaemon(task))
+            if let done { return TaskOutcome(.success(done)) }
+            return TaskOutcome(.success(try await inDaemon(task)))
         } catch {
-            return TaskOutcome(failure: error)
+            return TaskOutcome(.failure(AttemptFailure(of: error)))
         }
     }
 

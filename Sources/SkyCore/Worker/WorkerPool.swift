@@ -57,37 +57,38 @@ package actor WorkerPool {
         self.logger = logger
     }
 
-    /// Runs a task in a worker process. Never throws: the outcome says how the task ends.
-    func perform(_ task: ScanTask, timeLimit: Duration) async -> TaskOutcome {
+    /// Runs a task in a worker process. Never throws: how it ends is what is returned.
+    func perform(_ task: ScanTask, timeLimit: Duration) async -> AttemptEnd<TaskResult> {
+        func fault(_ reason: String) -> AttemptEnd<TaskResult> { .failure(.fault(FailureReason(reason))) }
         let worker: Worker
         do {
             worker = try await obtain()
         } catch is CancellationError {
-            return .fault("stopped")
+            return fault("stopped")
         } catch {
-            return .fault("cannot start a worker process: \(error)")
+            return fault("cannot start a worker process: \(error)")
         }
         do {
             let outcome = try await WorkerPool.withGrace {
                 try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
             }
             await giveBack(worker)
-            return outcome
+            return outcome.end
         } catch TransportError.deadlineExceeded {
             await discard(worker)
-            return .fault("stopped after its time limit of \(timeLimit)")
+            return fault("stopped after its time limit of \(timeLimit)")
         } catch is CancellationError {
             await discard(worker)
-            return .fault("stopped")
+            return fault("stopped")
         } catch TransportError.connectionLost {
             // The process may say in a moment why it ended. If it only lost its socket, it is killed after that.
             let end = await discard(worker, patience: .milliseconds(500))
             let isForMemory = end.contains("allocate") || end.contains(ChildProcess.outOfMemory)
             let limit = isForMemory ? "; a worker may have \(memory >> 20) MiB" : ""
-            return .crash("the worker process \(end)\(limit)")
+            return .failure(.crash("the worker process \(end)\(limit)"))
         } catch {
             await discard(worker)
-            return .fault("the worker process failed: \(error)")
+            return fault("the worker process failed: \(error)")
         }
     }
 

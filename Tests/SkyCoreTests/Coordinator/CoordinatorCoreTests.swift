@@ -61,7 +61,11 @@ import Transport
         #expect(done.results.map(\.task) == [0] && done.published.isEmpty, "nothing is stored yet")
         #expect(
             done.assigned.map(\.request.attempt.task) == [1, 2], "one on the slot that is free, one on the new one")
+        #expect(core.nextCollection(from: own)?.acknowledged == 0, "so that the node keeps the result")
+        done = core.carryOut { $0.stored(1, in: nil) }
+        #expect(done.published.isEmpty && core.nextCollection(from: own)?.acknowledged == 0, "only the job is stored")
         #expect(core.carryOut { $0.storeAll() }.published == [job])
+        #expect(core.nextCollection(from: own)?.acknowledged == 1)
     }
 
     @Test func `a journal that fails pauses what is sent, and what is stored lets it go on`() {

@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 import Sky
 import Testing
@@ -19,6 +20,16 @@ import Transport
         case simulated
         case inspected(ImageInfo)
         case pixels(ByteBuffer)
+    }
+
+    /// How an attempt ended: from a worker with a result, from a node with that encoded.
+    private enum EarlierOutcome<Done: Codable>: Codable {
+        case done(Done)
+        case fault(String)
+        case crash(String)
+        case badInput(String)
+        case unavailable(String)
+        case refused(String)
     }
 
     private let image = ImageReference(path: "/data/m13.fits", hdu: 1)
@@ -49,6 +60,45 @@ import Transport
             #expect(try WireCoder.encode(result) == bytes)
             #expect(try WireCoder.encode(WireCoder.decode(TaskResult.self, from: bytes)) == bytes)
         }
+    }
+
+    /// Every failure that goes over a wire, as it is inside and as it always was outside.
+    private func failures<Done: Codable>(of _: Done.Type) -> [(AttemptFailure, EarlierOutcome<Done>)] {
+        [
+            (.fault("it broke"), .fault("it broke")), (.crash("it died"), .crash("it died")),
+            (.permanent("it is none"), .badInput("it is none")), (.unavailable("not here"), .unavailable("not here")),
+        ]
+    }
+
+    @Test func `how an attempt ended is reported with the bytes that it always had`() throws {
+        let result = ByteBuffer(bytes: [1, 2, 3])
+        var ends = failures(of: ByteBuffer.self).map { (AttemptEnd<ByteBuffer>.failure($0), $1) }
+        ends += [(.success(result), .done(result)), (.failure(.refused("stopped")), .refused("stopped"))]
+        for (end, earlier) in ends {
+            let bytes = try WireCoder.encode(AttemptOutcome(end))
+            #expect(try WireCoder.encode(earlier) == bytes)
+            #expect(try WireCoder.decode(AttemptOutcome.self, from: bytes).end == end)
+        }
+        var ofWorker = failures(of: TaskResult.self).map { (AttemptEnd<TaskResult>.failure($0), $1) }
+        ofWorker.append((.success(.simulated), .done(.simulated)))
+        for (end, earlier) in ofWorker {
+            let bytes = try WireCoder.encode(TaskOutcome(end))
+            #expect(try WireCoder.encode(earlier) == bytes)
+            let again = try WireCoder.decode(TaskOutcome.self, from: bytes).end
+            #expect(try WireCoder.encode(TaskOutcome(again)) == bytes)
+        }
+    }
+
+    @Test func `a reason is reported no longer than people read`() {
+        let long = FailureReason(String(repeating: "x", count: 1 << 20))
+        #expect(AttemptOutcome(.failure(.crash(long))).reason?.utf8.count == FailureReason.limit)
+    }
+
+    @Test func `an error says whether another try may help`() {
+        let ends = [SkyError.Kind.failed, .badInput, .unavailable].map { AttemptFailure(of: SkyError($0, "so it is")) }
+        #expect(ends == [.fault("so it is"), .permanent("so it is"), .unavailable("so it is")])
+        #expect(ends.map(\.isOfInput) == [false, true, true])
+        #expect(AttemptFailure(of: CancellationError()) == .fault("CancellationError()"))
     }
 
     @Test func `a node that looked is told by the number of its run`() throws {

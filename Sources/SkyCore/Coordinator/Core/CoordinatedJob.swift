@@ -1,5 +1,4 @@
 import Base
-import NIOCore
 import Transport
 
 /// One job as the coordinator keeps it: its plan, its history, its end.
@@ -29,9 +28,8 @@ struct CoordinatedJob {
 
     /// What an attempt brought.
     struct Uncommitted {
-        /// As it came, and as it is stored.
-        var payload: ByteBuffer
-        var duration: Duration
+        /// As it is stored when it counts, then with the name of the node.
+        var stored: StoredResult
         /// The same as its plan takes it; `nil` where that takes none.
         var value: TaskResult?
     }

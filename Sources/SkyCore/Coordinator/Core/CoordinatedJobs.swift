@@ -200,8 +200,8 @@ struct CoordinatedJobs {
                 record.plan.accepts(task.index, result)
             else { continue }
             let attempt = AttemptID(job: job, task: task, number: 0, generation: generation)
-            records[job]?.uncommitted[attempt] = CoordinatedJob.Uncommitted(
-                payload: payload, duration: .zero, value: result)
+            let stored = StoredResult(job: job, task: task, node: "", duration: .zero, payload: payload)
+            records[job]?.uncommitted[attempt] = CoordinatedJob.Uncommitted(stored: stored, value: result)
             answered.append(task)
         }
         return (answered, isDone && search.isLast)
@@ -238,7 +238,8 @@ struct CoordinatedJobs {
     mutating func take(
         _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, isComparable: Bool
     ) -> Verdict {
-        var result = CoordinatedJob.Uncommitted(payload: payload, duration: duration)
+        var result = CoordinatedJob.Uncommitted(
+            stored: StoredResult(job: attempt.job, task: attempt.task, node: "", duration: duration, payload: payload))
         if records[attempt.job]?.plan.needsResults == true {
             result.value = isComparable ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
             guard let value = result.value else { return .unusable }
@@ -246,7 +247,7 @@ struct CoordinatedJobs {
             guard records[attempt.job]?.plan.accepts(attempt.task.index, value) != false else { return .wrong }
         } else if payload.readableBytes > CoordinatedJobs.meaninglessLimit {
             // It is stored all the same.
-            result.payload = ByteBuffer()
+            result.stored.payload = ByteBuffer()
         }
         records[attempt.job]?.uncommitted[attempt] = result
         return .kept
@@ -263,10 +264,9 @@ struct CoordinatedJobs {
         let (job, task) = (attempt.job, attempt.task)
         guard let result = records[job]?.uncommitted.removeValue(forKey: attempt) else { return nil }
         let isCached = attempt.number == 0
-        let name = isCached ? "" : name
-        var stored = StoredResult(
-            job: job, task: task, node: name, duration: result.duration, payload: result.payload)
-        records[job]?.decided.complete(by: name)
+        var stored = result.stored
+        if !isCached { stored.node = name }
+        records[job]?.decided.complete(by: stored.node)
         if isCached { counts.cached += 1 } else { counts.completed += 1 }
         if !isCached, result.value != nil { stored.cacheKey = records[job]?.plan.cacheKey(task.index) }
         return (stored, result.value)

@@ -64,29 +64,25 @@ extension CoordinatorCore {
         let attempt = result.attempt
         let since = jobs.resultsSince(attempt.job)
         guard dispatch.isBelievable(attempt, on: node, result.receipt, since: since) else { return }
-        let failure: AttemptFailure
-        switch result.outcome {
-        case .done(let payload):
+        switch result.outcome.end {
+        case .success(let payload):
             let isComparable = dispatch.scheduler.measuresAlike(node)
             switch jobs.take(payload, of: attempt, took: result.duration, isComparable: isComparable) {
             case .kept:
                 schedule(.succeeded(attempt, on: node, took: result.duration))
                 // Not committed now means never.
-                return jobs.drop(attempt)
-            case .unusable: failure = .unavailable("\(node) runs a version whose results cannot be used here")
-            case .wrong: failure = .unavailable("\(node) answered another question than it was asked")
+                jobs.drop(attempt)
+            case .unusable:
+                let reason: FailureReason = "\(node) runs a version whose results cannot be used here"
+                schedule(.failed(attempt, on: node, .unavailable(reason)))
+            case .wrong:
+                let reason: FailureReason = "\(node) answered another question than it was asked"
+                schedule(.failed(attempt, on: node, .unavailable(reason)))
             }
-        case .fault(let reason): failure = .fault(FailureReason(reason))
-        case .crash(let reason): failure = .crash(FailureReason(reason))
-        case .badInput(let reason):
-            jobs.markBadInput(attempt)
-            failure = .permanent(FailureReason(reason))
-        case .unavailable(let reason):
-            jobs.markBadInput(attempt)
-            failure = .unavailable(FailureReason(reason))
-        case .refused(let reason): failure = .refused(FailureReason(reason))
+        case .failure(let failure):
+            if failure.isOfInput { jobs.markBadInput(attempt) }
+            schedule(.failed(attempt, on: node, failure))
         }
-        schedule(.failed(attempt, on: node, failure))
     }
 
     private mutating func commit(_ attempt: AttemptID, on node: NodeID) {
