@@ -75,16 +75,20 @@ import Testing
         let listening = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
         let http = "http://" + (try #require(await lines.next()?.split(separator: " ").last))
         #expect(try await ask("GET", http + "/readyz").status == 200)
-        let job = try await Skynode.run(
-            "simulate", "--node", listening, "--tasks", "1", "--duration", "4s", "--detach")
-        #expect(job.status == 0)
-        while try await !ask("GET", http + "/metrics").text.contains("\nskynode_tasks_running 1\n") {}
+        // With one slot, the second runs once the first is done.
+        let job = try RunningProcess(
+            Skynode.path,
+            ["simulate", "--node", listening, "--tasks", "2", "--duration", "3s", "--format", "json"])
+        #expect(await EventLine.first(["completed"], of: job) != nil)
         node.send(SIGTERM)
-        while try await ask("GET", http + "/readyz").status == 200 {}
+        try await node.untilErrors { $0.contains { $0.contains("stopping; what runs may go on for a while") } }
         #expect(try await ask("GET", http + "/readyz").status == 503)
         #expect(try await ask("GET", http + "/healthz").status == 200)
-        #expect(try await ask("GET", http + "/metrics").text.contains("\nskynode_draining 1\n"))
+        let metrics = try await ask("GET", http + "/metrics").text
+        #expect(metrics.contains("\nskynode_draining 1\n") && metrics.contains("\nskynode_tasks_running 1\n"))
         #expect(await node.end().status == 0)
+        job.send(SIGKILL)
+        _ = await job.end()
     }
 
     @Test func `without a token it tells, and changes nothing`() async throws {

@@ -46,11 +46,11 @@ struct JobWatch {
         // An interrupt comes while a question is under way, which is answered when something happens.
         let state = NIOLockedValueBox(watched)
         return try await withThrowingTaskGroup(of: JobReport?.self) { group in
-            group.addTask { try await perform(actions, state, interrupts, observe) }
+            group.addTask { try await carryOut(actions, state, interrupts, observe) }
             group.addTask {
                 guard let interrupts, await interrupts.first() else { return nil }
                 let actions = state.withLockedValue { $0.handle(.interrupted) }
-                return try await perform(actions, state, interrupts, observe)
+                return try await carryOut(actions, state, interrupts, observe)
             }
             // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
             while let result = try await group.next() {
@@ -64,7 +64,7 @@ struct JobWatch {
     }
 
     /// Carries out actions, and those that follow from them; returns once there are none, with the report of a job that ended.
-    private func perform(
+    private func carryOut(
         _ first: [WatchedJob.Action], _ state: NIOLockedValueBox<WatchedJob>, _ interrupts: Interrupts?,
         _ observe: @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport? {

@@ -68,7 +68,7 @@ struct WatchedJob: Sendable {
         case .submitted(let batch, let restarts):
             (next, self.restarts) = (batch.next, restarts)
             isPlanned = next > 0
-            return [.observe(batch)] + follow(batch.report)
+            return [.observe(batch)] + askOrFinish(batch.report)
         case .attached(let restarts):
             self.restarts = restarts
             return [.ask]
@@ -78,7 +78,7 @@ struct WatchedJob: Sendable {
             // The history of a coordinator that was started again has the plan once more.
             if isPlanned { batch.events.removeAll(where: \.isPlan) }
             isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
-            return [.observe(batch)] + follow(report)
+            return [.observe(batch)] + askOrFinish(report)
         case .interrupted:
             guard state == .following else { return [] }
             state = .cancelling
@@ -96,7 +96,7 @@ struct WatchedJob: Sendable {
         }
     }
 
-    private mutating func follow(_ report: JobReport?) -> [Action] {
+    private mutating func askOrFinish(_ report: JobReport?) -> [Action] {
         guard let report else { return [.ask] }
         state = .ended
         return [.finish(report)]

@@ -156,6 +156,7 @@ struct EventLine: Decodable {
     var event: String
     var node: String?
     var task: String?
+    var reason: String?
     var completed: Int?
     var failed: Int?
     var retried: Int?
@@ -167,6 +168,14 @@ struct EventLine: Decodable {
     init?(_ line: String) {
         guard let event = try? JSONDecoder().decode(EventLine.self, from: Data(line.utf8)) else { return nil }
         self = event
+    }
+
+    /// The first line of a process that is of one of these events; `nil` where it ends without.
+    static func first(_ events: Set<String>, of process: RunningProcess) async -> EventLine? {
+        for await line in process.lines {
+            if let event = EventLine(line), events.contains(event.event) { return event }
+        }
+        return nil
     }
 
     /// How a job ended: lines about its files follow.

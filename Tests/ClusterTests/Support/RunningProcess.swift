@@ -11,7 +11,9 @@ final class RunningProcess: Sendable {
     let lines: AsyncStream<String>
     private let collected = NIOLockedValueBox<(output: [String], errors: [String], isEnded: Bool)>(([], [], false))
     private let ended: AsyncStream<Int32>
-    /// The socket that its standard input comes from; -1 where it has none.
+    /// That standard error has another line, or its end.
+    private let errorsChanged: AsyncStream<Void>
+    /// Where its standard input comes from; -1 for nowhere.
     private let input: Int32
 
     /// - Parameter takesInput: whether `write` is to reach it.
@@ -62,13 +64,19 @@ final class RunningProcess: Sendable {
 
         let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
         let (ended, endContinuation) = AsyncStream.makeStream(of: Int32.self)
+        // However many lines come while nobody looks, one look is due.
+        let (changes, changeContinuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.lines = lines
         self.ended = ended
+        errorsChanged = changes
         let (output, errors) = (outputPipe[0], errorPipe[0])
         // Reading and waiting block, so each has a thread of its own; all end with the process.
         let errorsRead = DispatchSemaphore(value: 0)
         RunningProcess.thread { [self] in
-            RunningProcess.read(errors) { line in collected.withLockedValue { $0.errors.append(line) } }
+            RunningProcess.read(errors) { line in
+                collected.withLockedValue { $0.errors.append(line) }
+                changeContinuation.yield()
+            }
             errorsRead.signal()
         }
         let child = pid
@@ -80,6 +88,8 @@ final class RunningProcess: Sendable {
             lineContinuation.finish()
             errorsRead.wait()
             collected.withLockedValue { $0.isEnded = true }
+            changeContinuation.yield()
+            changeContinuation.finish()
             var status: Int32 = 0
             while waitpid(child, &status, 0) == -1, errno == EINTR {}
             let signal = status & 0x7f
@@ -107,9 +117,10 @@ final class RunningProcess: Sendable {
     /// Waits until its standard error is as expected, or at its end.
     func untilErrors(_ isExpected: ([String]) -> Bool) async throws {
         while !isExpected(errorsSoFar) {
+            try Task.checkCancellation()
             guard !isEnded else { throw SpawnFailure(reason: "it has ended: \(errorsSoFar.suffix(3))") }
             // Another thread reads the lines, and nobody can tell which of them will be the expected one.
-            try await Task.sleep(for: .milliseconds(5))
+            for await _ in errorsChanged { break }
         }
     }
 

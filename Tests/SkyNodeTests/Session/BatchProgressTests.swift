@@ -19,7 +19,7 @@ struct BatchProgressTests {
             case .say(let line): "say \(line)"
             case .fail(let line): "fail \(line)"
             case .merge(let places, let isPartial): "merge \(places.map(place))\(isPartial ? " in part" : "")"
-            case .tellTally: "tell what is done"
+            case .sayTally: "tell what is done"
             case .writeChanges(let places): "write changes of \(places.map(place))"
             case .close(let totals, let duration, let merged):
                 totals.line(duration, .standardOutput(.csv), merged: merged)

@@ -18,7 +18,7 @@ struct ImageProgressTests {
             case .fetchPicture: "fetch picture"
             case .write(let further): "write \(further.map(\.ending))"
             case .count(let wholly): "count \(wholly ? "whole" : "part")"
-            case .tell(let detail, _): "tell \(detail)"
+            case .showSummary(let detail, _): "tell \(detail)"
             case .compare: "compare"
             case .test: "test"
             case .finish(let outcome):

@@ -84,10 +84,13 @@ import Testing
         let with = try new.differences(from: before, results)
         results = try EpochPair(new: Epoch(catalogue: new.catalogue), old: Epoch(catalogue: before.catalogue))
         let without = try new.differences(from: before, results)
+        #expect(!without.isEmpty)
         #expect(with.map(\.candidates) == without.map(\.candidates) && without.allSatisfy { $0.injected.isEmpty })
         // Each by itself: in whatever order, and with whatever others.
         let few = try depth(new, before, injected: 300).pair
+        var count = 0
         let sectors = try SectorGrid(info: new.catalogue.info, configuration: new.configuration).sectors
+        #expect(!sectors.isEmpty)
         for sector in sectors {
             let order = few.order(for: sector)
             let turned = DifferenceOrder(
@@ -98,7 +101,9 @@ import Testing
             let one = try DifferenceScan(new: new.image, old: before.image, order: order).run()
             let other = try DifferenceScan(new: new.image, old: before.image, order: turned).run()
             #expect(one.injected == other.injected.reversed())
+            count += one.injected.count
         }
+        #expect(count > 0, "some sectors have stars")
     }
 
     @Test func `stars fill an image and the range of brightness evenly, each with its own number`() {

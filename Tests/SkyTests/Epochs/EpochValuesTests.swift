@@ -12,7 +12,7 @@ import Testing
             equations.add([1, t, t * t], value: 2 - 3 * t + 0.5 * t * t, weight: 1 + t)
         }
         let solution = try #require(equations.solved())
-        #expect(zip(solution, [2, -3, 0.5]).allSatisfy { abs($0 - $1) < 1e-9 })
+        #expect(solution.count == 3 && zip(solution, [2, -3, 0.5]).allSatisfy { abs($0 - $1) < 1e-9 })
         var same = NormalEquations(count: 2)
         for x in 0..<5 { same.add([Double(x), 2 * Double(x)], value: 1, weight: 1) }
         #expect(same.solved() == nil)

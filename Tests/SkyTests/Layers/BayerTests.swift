@@ -69,6 +69,7 @@ import Testing
         configuration.columns = ["ERRA_IMAGE"]
         let catalogue = try SkyScan(configuration).catalogue(of: .file(path, layer: layer))
         let sources = catalogue.sourcesInFrame
+        #expect(catalogue.sources.count == sources.count && !sources.isEmpty)
         for (own, framed) in zip(catalogue.sources, sources) {
             let errors = [own, framed].compactMap(\.further?.positionVariance.xx)
             #expect(errors.count == 2 && errors[0] > 0 && errors[1] == 4 * errors[0])

@@ -74,6 +74,7 @@ import Testing
         #expect(weighted.count { $0.x < 128 } >= 22)
         #expect(weighted.count { $0.x > 136 } >= 22)
         let (left, right) = (weighted.filter { $0.x < 128 }, weighted.filter { $0.x > 136 })
+        #expect(!left.isEmpty && !right.isEmpty)
         // 1.5 sigma each.
         #expect(left.allSatisfy { abs($0.threshold - 7.5) < 0.1 } && right.allSatisfy { abs($0.threshold - 30) < 0.1 })
         // Errors grow with the noise and the aperture alone: r = 5 holds 78.5 pixels.

@@ -49,7 +49,7 @@ import Testing
 
     @Test func `who does not ask gets none, and the same of all else`() throws {
         let (asked, plain) = (try scanned(frame(), columns: Self.columns), try scanned(frame(), columns: nil))
-        #expect(plain.sources.allSatisfy { $0.further == nil })
+        #expect(plain.sources.count > 40 && plain.sources.allSatisfy { $0.further == nil })
         #expect(
             plain.sources
                 == asked.sources.map {

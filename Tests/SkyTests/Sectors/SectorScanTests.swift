@@ -163,7 +163,8 @@ import Testing
         let below = try #require(sources.first { abs($0.x - 91) < 1 && abs($0.y - 91) < 1 })
         #expect(reaching.flags & 4 != 0 && below.flags & 4 == 0)
         configuration.saturation = nil
-        #expect(try scan(folder.write(frame.fits()), configuration).sources.allSatisfy { $0.flags & 4 == 0 })
+        let unlimited = try scan(folder.write(frame.fits()), configuration).sources
+        #expect(unlimited.count >= 2 && unlimited.allSatisfy { $0.flags & 4 == 0 })
     }
 
     @Test func `every aperture has its flux`() throws {
@@ -223,6 +224,7 @@ import Testing
         for x in stride(from: 0, to: 240, by: 7) { holes.erase(PixelRect(x: x, y: 0, width: 2, height: 230)) }
         var empty = constant
         empty.erase(empty.rect)
+        var count = 0
         for frame in [constant, spike, holes, empty] {
             for source in try scan(folder.write(frame.fits()), configuration(sector: 64, margin: 16)).sources {
                 let numbers = [
@@ -232,8 +234,10 @@ import Testing
                 ]
                 let areFinite = numbers.allSatisfy { $0.isFinite }
                 #expect(areFinite)
+                count += 1
             }
         }
+        #expect(count > 0, "some have sources")
     }
 
     @Test func `a file that changed its size since the background was measured is refused`() throws {

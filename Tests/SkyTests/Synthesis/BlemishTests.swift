@@ -84,7 +84,9 @@ import Testing
                 $0.trails = 1
                 $0.seed = UInt64(seed)
             }
-            for trail in SatelliteTrail.draw(recipe, epoch: 0) {
+            let trails = SatelliteTrail.draw(recipe, epoch: 0)
+            #expect(trails.count == 1)
+            for trail in trails {
                 var canvas = PixelCanvas(width: 200, height: 120)
                 let truth = trail.truth(
                     flux: trail.paint(floor: 1, on: &canvas), in: recipe, plane: TangentPlane(recipe))

@@ -113,7 +113,9 @@ import Testing
         let dimming = pow(10, -0.4 * (25 - real("MAGZERO", later)))
         #expect(dimming < 1 && dimming > 0.7)
         #expect(real("FWHM", first) == 3.2 && real("FWHM", later) != 3.2)
-        for (one, other) in pairs(first, later) {
+        let both = pairs(first, later)
+        #expect(both.count > 100)
+        for (one, other) in both {
             #expect(abs(other.flux / one.flux / dimming - 1) < 1e-9)
         }
         // Almost all of the light above the sky is the stars': its sum follows too.
@@ -139,7 +141,7 @@ import Testing
         #expect(recipe().path(of: 2, for: "a") == "a_e2")
         #expect(recipe().path(of: 2, for: "") == "" && recipe().path(of: 2, for: "night/") == "night/")
         let frame = single.render()
-        #expect(frame.truth.allSatisfy { $0.id == 0 })
+        #expect(!frame.truth.isEmpty && frame.truth.allSatisfy { $0.id == 0 })
         #expect(!frame.header.contains { ["DATE-OBS", "EXPNUM", "NCOSMIC"].contains($0.keyword) })
     }
 

@@ -24,6 +24,7 @@ import Testing
         #expect(image.wcs != nil)
         let limit = 0.5 * quantum * (1 + 1e-5)
         var worst = 0.0
+        #expect(read.count == frame.pixels.count)
         for (back, was) in zip(read, frame.pixels) {
             #expect(back.isNaN == was.isNaN)
             if !was.isNaN { worst = max(worst, abs(Double(back) - Double(was))) }

@@ -69,6 +69,7 @@ import Testing
                     }
                 }
                 #expect(looks.withLockedValue { $0 } == 3)
+                #expect(!others[0].members.isEmpty)
                 for member in others[0].members { #expect(others[0].found(member) == .join) }
             }
         }

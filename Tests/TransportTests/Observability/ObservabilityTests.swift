@@ -76,7 +76,7 @@ import Testing
     @Test func `a node among whose seeds is its own address says nothing of it`() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var own = TestCluster.settings("own")
-        own.listen = .hostPort(host: "127.0.0.1", port: .random(in: 20_000...60_000))
+        own.listen = TestCluster.loopbackAddress()
         own.join = [try #require(own.listen)]
         own.logger = Logger(label: "own") { label in LineKeeper(label: label, lines: lines) }
         own.logger.logLevel = .notice

@@ -20,7 +20,7 @@ import Testing
         try await TestCluster.run([TestCluster.settings("seed")]) { seeds in
             let seed = try #require(seeds[0].listeningAddress)
             // The relay has to be known before the node that advertises it, so the node listens on a port of its choice.
-            let hidden = NodeAddress.hostPort(host: "127.77.\(Int.random(in: 1...250)).1", port: 17_421)
+            let hidden = TestCluster.loopbackAddress()
             let relay = try await Relay(to: hidden)
             var inner = TestCluster.settings("inner")
             inner.listen = hidden

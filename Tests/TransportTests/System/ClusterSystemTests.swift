@@ -52,9 +52,8 @@ import Testing
     }
 
     @Test func `a node dials until the other is there`() async throws {
-        // A loopback address that no other test uses, so that the port stays free until the late one takes it.
-        let bytes = (0..<3).map { _ in Int.random(in: 2...250) }
-        let address = NodeAddress.hostPort(host: "127.\(bytes[0]).\(bytes[1]).\(bytes[2])", port: 17_420)
+        // Nobody else uses it, so that the port stays free until the late one takes it.
+        let address = TestCluster.loopbackAddress()
         var early = TestCluster.settings("early")
         early.join = [address]
         var late = TestCluster.settings("late")

@@ -16,12 +16,22 @@ enum TestCluster {
         return settings
     }
 
-    /// A multicast group of the test's own, so that tests do not hear each other.
+    /// A loopback address that no other test uses, for what has to be known before anybody listens there; printed, since it may
+    /// be why a test is red.
+    static func loopbackAddress() -> NodeAddress {
+        let bytes = (0..<3).map { _ in Int.random(in: 2...250) }
+        let address = NodeAddress.hostPort(host: "127.\(bytes[0]).\(bytes[1]).\(bytes[2])", port: 17_420)
+        print("loopback address \(address)")
+        return address
+    }
+
+    /// A multicast group of the test's own, so that tests do not hear each other; printed as well.
     static func multicast() -> MulticastSettings {
         var settings = MulticastSettings()
         settings.group = "239.255.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
         settings.port = Int.random(in: 20_000...60_000)
         settings.interfaces = ["lo"]
+        print("multicast group \(settings.group):\(settings.port)")
         return settings
     }
 

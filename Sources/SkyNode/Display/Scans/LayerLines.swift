@@ -54,8 +54,8 @@ struct LayerLines {
         (self.lines, self.damage, path) = (lines, damage, item.path)
     }
 
-    /// Those that are said where so much is told, each with the file.
-    func told(_ detail: ScanDetail) -> [String] {
+    /// Those that are shown where so much detail is, each with the file.
+    func shown(at detail: ScanDetail) -> [String] {
         (detail > .errors ? lines : damage).map { "\(PrintableText.of(path)): \($0)" }
     }
 }

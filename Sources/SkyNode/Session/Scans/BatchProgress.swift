@@ -39,7 +39,7 @@ struct BatchProgress: Sendable {
         /// Write the catalogue of all, of the sources of these places in this order.
         case merge([Int], isPartial: Bool)
         /// Say what was written before the batch was stopped.
-        case tellTally
+        case sayTally
         /// Write what has changed in the images of these places.
         case writeChanges([Int])
         /// Say what it all came to.
@@ -93,7 +93,7 @@ struct BatchProgress: Sendable {
         case .referenceScanned(let info):
             guard let info, let reference = plan.reference else { return finish(isInterrupted ? .cancelled : .usage) }
             let lines =
-                rules.format == .text ? LayerLines(item: reference, info: info).told(rules.detail) : []
+                rules.format == .text ? LayerLines(item: reference, info: info).shown(at: rules.detail) : []
             return lines.map(Action.say) + begin(at: now)
         case .slotsCounted(let slots):
             let widths = BatchProgress.widths
@@ -108,7 +108,7 @@ struct BatchProgress: Sendable {
         case .merged(let status, let files):
             worst = max(worst, status)
             merged = files
-            return tellWhatIsCut() + compare(isInterrupted, at: now)
+            return sayWhatIsCut() + compare(isInterrupted, at: now)
         case .changesWritten(let status):
             worst = max(worst, status)
             return close(isInterrupted, at: now)
@@ -133,7 +133,7 @@ struct BatchProgress: Sendable {
             running += 1
             actions.append(.scan(next.item, place: next.place))
         }
-        return running > 0 ? actions : tellOfGaps() + merge(isInterrupted, at: now)
+        return running > 0 ? actions : sayGaps() + merge(isInterrupted, at: now)
     }
 
     private mutating func note(_ outcome: ImageOutcome) {
@@ -167,7 +167,7 @@ struct BatchProgress: Sendable {
     // MARK: - The end
 
     /// Of files that are damaged in the middle, what there is a catalogue of.
-    private func tellOfGaps() -> [Action] {
+    private func sayGaps() -> [Action] {
         images.sorted { $0.key < $1.key }.compactMap { file, images in
             guard !images.written.isEmpty, !images.failed.isEmpty else { return nil }
             let words = [images.written, images.failed].map { names in
@@ -187,13 +187,13 @@ struct BatchProgress: Sendable {
         let merges = plan.merges || (sections.count > 1 && plan.mergesImagesOfOne)
         // A catalogue of all images that holds some of them would be taken for whole.
         guard merges, !sections.isEmpty, !isCut || rules.keepsPartial else {
-            return tellWhatIsCut() + compare(isInterrupted, at: now)
+            return sayWhatIsCut() + compare(isInterrupted, at: now)
         }
         state = .merging
         return [.merge(sections.sorted(), isPartial: isCut)]
     }
 
-    private func tellWhatIsCut() -> [Action] { isCut && rules.isBatch ? [.tellTally] : [] }
+    private func sayWhatIsCut() -> [Action] { isCut && rules.isBatch ? [.sayTally] : [] }
 
     private mutating func compare(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
         guard !isInterrupted, !compared.isEmpty else { return close(isInterrupted, at: now) }

@@ -62,8 +62,8 @@ struct ImageProgress: Sendable {
         case write(further: [(name: String, ending: String)])
         /// Count what was written, for whoever stops the batch before its end.
         case count(wholly: Bool)
-        /// Tell what the scan came to.
-        case tell(ScanDetail, JobReport)
+        /// Show what the scan came to.
+        case showSummary(ScanDetail, JobReport)
         case compare
         case test
         case finish(ImageOutcome)
@@ -120,7 +120,7 @@ struct ImageProgress: Sendable {
             guard let report else { return finish() }
             let actions: [Action] = [
                 .count(wholly: report.state == .done),
-                .tell(outcome.others.isEmpty ? detail : detail.ofOneInFile, report),
+                .showSummary(outcome.others.isEmpty ? detail : detail.ofOneInFile, report),
             ]
             guard isComparable, !isInterrupted else { return actions + test(isInterrupted) }
             state = .comparing
@@ -198,7 +198,9 @@ struct ImageProgress: Sendable {
         if info.auxiliaries?.contains(where: FITSImage.saysDamaged) == true {
             outcome.status = max(outcome.status, .usage)
         }
-        if rules.format == .text { actions += LayerLines(item: item, info: info).told(rules.detail).map(Action.say) }
+        if rules.format == .text {
+            actions += LayerLines(item: item, info: info).shown(at: rules.detail).map(Action.say)
+        }
         let (compares, injects) = (reference != nil, rules.plan.injection != nil)
         guard isWhole, !isInterrupted, compares || injects else { return actions + draw(isInterrupted) }
         state = .preparing

@@ -57,7 +57,7 @@ struct ImageScanner: Sendable {
                     outcome: outcome, section: outcome.hasSection ? findings.section : nil,
                     compared: findings.compared)
             }
-            guard let event = try await perform(action, progress.item, &findings) else { continue }
+            guard let event = try await carryOut(action, progress.item, &findings) else { continue }
             actions += progress.handle(event, isInterrupted: interrupts.wasInterrupted)
         }
         throw CommandFailure(.partlyFailed, "\(PrintableText.of(item.name)): the scan was left unfinished")
@@ -80,7 +80,7 @@ struct ImageScanner: Sendable {
     }
 
     /// - Returns: what came of it; `nil` where nothing follows from it.
-    private func perform(
+    private func carryOut(
         _ action: ImageProgress.Action, _ item: ScanItem, _ findings: inout Findings
     ) async throws -> ImageProgress.Event? {
         let results = ScanResults(coordinator: coordinator, job: findings.job)
@@ -113,7 +113,7 @@ struct ImageScanner: Sendable {
                 return .notWritten(error.message)
             }
         case .count(let wholly): tally.withLockedValue { $0.count(wholly: wholly) }
-        case .tell(let detail, let report): tell(item, detail, report, findings)
+        case .showSummary(let detail, let report): showSummary(item, detail, report, findings)
         case .compare:
             guard let reference, let (new, pair) = findings.epochs else { break }
             do {
@@ -178,7 +178,7 @@ struct ImageScanner: Sendable {
         }
     }
 
-    private func tell(_ item: ScanItem, _ detail: ScanDetail, _ report: JobReport, _ findings: Findings) {
+    private func showSummary(_ item: ScanItem, _ detail: ScanDetail, _ report: JobReport, _ findings: Findings) {
         guard let catalogue = findings.catalogue else { return }
         if rules.format == .text {
             let summary = ScanSummary(

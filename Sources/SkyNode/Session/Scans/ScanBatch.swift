@@ -49,11 +49,11 @@ struct ScanBatch: Sendable {
                     event = nil
                 case .finish(let status): return status
                 case .abandon(let error): throw error
-                case .tellTally:
+                case .sayTally:
                     let words = tally.withLockedValue { $0 }.words(plan, keepsPartial: keepsPartial)
                     display.say("skynode: \(words)")
                     event = nil
-                case .some(let action): event = try await perform(action, &findings)
+                case .some(let action): event = try await carryOut(action, &findings)
                 // Nothing is to be done until an image has ended.
                 case nil: event = await next(&group, &findings)
                 }
@@ -84,7 +84,7 @@ struct ScanBatch: Sendable {
     }
 
     /// - Returns: what came of it; `nil` where nothing follows from it.
-    private func perform(
+    private func carryOut(
         _ action: BatchProgress.Action, _ findings: inout Findings
     ) async throws -> BatchProgress.Event? {
         switch action {
@@ -105,7 +105,7 @@ struct ScanBatch: Sendable {
         case .close(let totals, let duration, let merged):
             let style = plan.output.isStandardOutput ? Console.errorStyle : Console.outputStyle
             tell([totals.line(duration, plan.output, merged: merged, style: style)])
-        case .scan, .tellTally, .finish, .abandon: break
+        case .scan, .sayTally, .finish, .abandon: break
         }
         return nil
     }

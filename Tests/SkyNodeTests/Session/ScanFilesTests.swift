@@ -1,0 +1,60 @@
+import Fixtures
+import Sky
+import Testing
+
+@testable import SkyNode
+
+/// The files of one image, and the catalogue for standard output.
+struct ScanFilesTests {
+    private func catalogue(_ count: Int = 2) -> Catalogue {
+        let sources = (0..<count).map { Source(x: Double($0) + 10, y: 20, sector: 0) }
+        return Catalogue(info: ScanFixture.info(), sources: sources, truncated: 0, filter: .pyramid, injected: nil)
+    }
+
+    private func files(_ stem: String, _ formats: [CatalogueFormat]) -> ScanFiles {
+        ScanFiles(
+            name: "a.fits", stem: stem, formats: formats, configuration: ScanConfiguration(), catalogue: catalogue())
+    }
+
+    @Test func `without a picture there are the catalogues, in the order of their formats`() throws {
+        let folder = ScratchFolder()
+        let written = try files(folder.file("a"), [.regions, .csv, .fits]).write(preview: nil, runs: [], facts: [])
+        #expect(written == ["a.reg", "a.csv", "a.cat.fits"].map { folder.file($0) })
+        #expect(folder.names == ["a.cat.fits", "a.csv", "a.reg"], "and no temporary")
+        #expect(folder.text("a.csv").split(separator: "\n").count { !$0.hasPrefix("#") } == 3, "a heading and two rows")
+        #expect(CatalogueSniff.isCatalogue(folder.file("a.cat.fits")))
+    }
+
+    @Test func `a file that cannot be written is named`() throws {
+        let error = #expect(throws: SkyError.self) {
+            try files("/nonexistent/a", [.csv]).write(preview: nil, runs: [], facts: [])
+        }
+        #expect(error?.message.contains("/nonexistent/a.csv") == true)
+    }
+
+    @Test func `what is scanned of a file is told with its sources`() {
+        var item = catalogue()
+        item.info.cube = ImageCube(planes: 3, isColourImage: true)
+        let section = ScanFiles(
+            name: "a.fits[plane 1]", stem: "a", formats: [], configuration: ScanConfiguration(), catalogue: item
+        ).section
+        #expect(section.image == "a.fits[plane 1]" && section.plane == 1)
+        #expect(files("a", []).section.plane == nil)
+    }
+
+    @Test(arguments: CatalogueFormat.allCases)
+    func `standard output has the bytes of a file`(format: CatalogueFormat) throws {
+        let table = CatalogueTable([files("a", []).section], configuration: ScanConfiguration())
+        let bytes = try table.bytes(format)
+        let folder = ScratchFolder()
+        try table.write(format, to: folder.file("a"))
+        let written = folder.bytes("a")
+        #expect(bytes.count > 20)
+        // A FITS table has the time at which it was written.
+        if [.fits, .ldac].contains(format) {
+            #expect(bytes.count == written.count && bytes.starts(with: "SIMPLE  =".utf8))
+        } else {
+            #expect(bytes == written)
+        }
+    }
+}
