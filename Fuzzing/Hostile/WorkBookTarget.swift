@@ -58,11 +58,11 @@ struct HostileClients {
 
     /// Ends everything, and checks that nothing is left.
     mutating func end() {
-        for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
-        for attempt in started { follow(book.recordEnd(of: attempt, .refused("stopped"), .zero, now: now)) }
+        for attempt in started { follow(book.recordEnd(of: attempt, .failure(.refused(FailureReason("stopped"))), .zero, now: now)) }
+        for attempt in started { follow(book.recordEnd(of: attempt, .failure(.refused(FailureReason("stopped"))), .zero, now: now)) }
         now += WorkBook.retention * 2
         follow(book.expire(now: now))
-        while let attempt = started.popFirst() { follow(book.recordEnd(of: attempt, .fault("x"), .zero, now: now)) }
+        while let attempt = started.popFirst() { follow(book.recordEnd(of: attempt, .failure(.fault(FailureReason("x"))), .zero, now: now)) }
         require(book.waiting == 0 && !book.hasResults, "what nobody asks for is forgotten: \(book.waiting)")
         require(book.nextExpiry == nil, "nothing is left to expire")
     }
@@ -152,7 +152,7 @@ struct HostileClients {
             default: .badInput("no image")
             }
         started.remove(attempt)
-        follow(book.ended(attempt, outcome.end, .milliseconds(5), now: now))
+        follow(book.recordEnd(of: attempt, outcome.end, .milliseconds(5), now: now))
     }
 
     private mutating func pass() {

@@ -6,7 +6,7 @@ import Testing
 
 struct ConfiguredArgumentsTests {
     private func source(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil) throws
-        -> (source: ConfigurationSource, path: String?)
+        -> (source: ConfigurationSource<ServeCommand>, path: String?)
     {
         var path: String?
         if let text {
@@ -14,7 +14,7 @@ struct ConfiguredArgumentsTests {
             try text.write(to: place, atomically: true, encoding: .utf8)
             path = place.path
         }
-        return (ConfigurationSource(arguments: given, environment: environment, path: path), path)
+        return (ConfigurationSource<ServeCommand>(arguments: given, environment: environment, path: path), path)
     }
 
     private func arguments(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil)

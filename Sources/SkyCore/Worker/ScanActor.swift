@@ -207,7 +207,7 @@ package distributed actor ScanActor: ClusterActor {
         attempts[request.attempt] = Task { [runner] in
             let end = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
             attempts[request.attempt] = nil
-            follow(complete(request.attempt, end, now - began))
+            carryOut(complete(request.attempt, end, now - began))
         }
     }
 
@@ -215,6 +215,6 @@ package distributed actor ScanActor: ClusterActor {
         _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration
     ) -> WorkBook.Update {
         attemptCounts.count(end)
-        return book.ended(attempt, end, duration, now: now)
+        return book.recordEnd(of: attempt, end, duration, now: now)
     }
 }

@@ -195,8 +195,8 @@ package struct WorkBook {
     // MARK: - What happens
 
     /// Takes note that an attempt that was started has ended, well or not.
-    package mutating func ended(
-        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, now: Duration
+    package mutating func recordEnd(
+        of attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, now: Duration
     ) -> Update {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()

@@ -170,7 +170,7 @@ struct JobsWatchCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        let report = try await argument.following(patience: CoordinatorReach.usualPatience) { coordinator, job in
+        let report = try await argument.following(patience: Defaults.patience) { coordinator, job in
             let display = ProgressDisplay(argument.options.format)
             coordinator.speak(through: display)
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)

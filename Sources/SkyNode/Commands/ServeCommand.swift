@@ -8,7 +8,7 @@ import Transport
 import UnixSignals
 
 /// `skynode serve`: a node in the foreground, until SIGTERM or Ctrl-C.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run a node in the foreground.",
         discussion: """
@@ -68,7 +68,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         if listKeys { return Console.output(ServeKeys.table) }
         let environment = ProcessInfo.processInfo.environment
-        let source = ConfigurationSource(
+        let source = ConfigurationSource<ServeCommand>(
             arguments: Array(CommandLine.arguments.dropFirst(2)), environment: environment,
             path: config ?? environment[ConfigurationKey.fileVariable].flatMap { $0.isEmpty ? nil : $0 })
         if checkConfig {
@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Where the options come from, to be asked again on SIGHUP.
     private struct Configured {
-        let source: ConfigurationSource
+        let source: ConfigurationSource<ServeCommand>
         let arguments: ConfiguredArguments
     }
 
@@ -132,7 +132,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     private static let longestGrace = Duration.seconds(86_400)
 
-    /// What a running node can take over.
     func changeable() throws -> NodeChange {
         let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
         return NodeChange(

@@ -1,8 +1,20 @@
 import ArgumentParser
 import Transport
 
-/// Where `skynode serve` is told what to do: command line, environment, file.
-struct ConfigurationSource {
+/// A command that a file and variables configure, too: `skynode serve`.
+protocol ConfiguredCommand: ParsableCommand {
+    /// Looks at what only shows when all is put together.
+    ///
+    /// - Throws: `CommandFailure` with the first thing that is wrong.
+    func check() throws
+    /// All that `check` would stop at, one after the other, and what else is known before a start.
+    func problems() -> [String]
+    /// What a running node can take over.
+    func changeable() throws -> NodeChange
+}
+
+/// Where a command is told what to do: command line, environment, file.
+struct ConfigurationSource<Command: ConfiguredCommand> {
     /// Behind `serve`.
     let arguments: [String]
     let environment: [String: String]
@@ -12,15 +24,15 @@ struct ConfigurationSource {
     /// Reads all of it.
     ///
     /// - Throws: `CommandFailure` with the first thing that is wrong, and where.
-    func read() async throws -> (command: ServeCommand, configured: ConfiguredArguments) {
+    func read() async throws -> (command: Command, configured: ConfiguredArguments) {
         let file = try path.map { try ConfigurationFile(path: $0) }
         if let complaint = file?.complaints.first { throw CommandFailure(.usage, complaint) }
         let configured = try await ConfiguredArguments(given: arguments, environment: environment, file: file)
-        let command: ServeCommand
+        let command: Command
         do {
-            command = try ServeCommand.parse(configured.arguments)
+            command = try Command.parse(configured.arguments)
         } catch {
-            throw CommandFailure(.usage, configured.attributed(UsageWords(error, of: ServeCommand.self).message))
+            throw CommandFailure(.usage, configured.attributed(UsageWords(error, of: Command.self).message))
         }
         do {
             try command.check()
@@ -48,13 +60,13 @@ struct ConfigurationSource {
         var sound: [String] = []
         for group in configured.groups {
             do {
-                _ = try ServeCommand.parse(group)
+                _ = try Command.parse(group)
                 sound += group
             } catch {
-                problems.append(configured.attributed(UsageWords(error, of: ServeCommand.self).message))
+                problems.append(configured.attributed(UsageWords(error, of: Command.self).message))
             }
         }
-        if let command = try? ServeCommand.parse(sound) {
+        if let command = try? Command.parse(sound) {
             problems += command.problems().map(configured.attributed)
         }
         var published: Set<String> = []

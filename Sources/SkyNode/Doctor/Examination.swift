@@ -4,11 +4,6 @@ import Transport
 
 /// Everything that `skynode doctor` has seen, as a value; `findings` says what it means.
 struct Examination {
-    /// How links are protected.
-    enum Protection: Hashable {
-        case key(file: String), certificates, insecure, none
-    }
-
     /// The node of this machine.
     enum OwnNode {
         case answers(NodeID, name: String, members: [Member])
@@ -38,7 +33,7 @@ struct Examination {
         var members: Set<NodeID>?
     }
 
-    var protection: Protection
+    var protection: SecurityOptions.Protection
     var address: NodeAddress
     var own: OwnNode
     var multicast: Multicast

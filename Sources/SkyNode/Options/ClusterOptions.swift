@@ -23,7 +23,7 @@ struct ClusterChoice: ParsableArguments {
         help: ArgumentHelp(
             "How long to wait for a node that is lost: one that is started again still has the jobs.",
             valueName: "time"))
-    var patience = DurationArgument(CoordinatorReach.usualPatience)
+    var patience = DurationArgument(Defaults.patience)
 }
 
 /// Which cluster a command uses.

@@ -1,7 +1,4 @@
 import ArgumentParser
-import Base
-import SkyCore
-import Transport
 
 /// Which node is asked.
 struct NodeChoice: ParsableArguments {
@@ -21,21 +18,4 @@ struct NodeOptions: ParsableArguments {
 
     var node: String? { choice.node }
     var format: OutputFormat { display.format }
-
-    func with<Result: Sendable>(_ body: (Coordinator) async throws -> Result) async throws -> Result {
-        try await following { reach in try await body(await reach.coordinator) }
-    }
-
-    /// As `with`, for what goes on where the node is lost and comes back.
-    func following<Result: Sendable>(
-        patience: Duration = .zero, _ body: (CoordinatorReach) async throws -> Result
-    ) async throws -> Result {
-        try await ClusterSession.client(node: node, network: network, log: log, patience: patience) { reach in
-            do {
-                return try await body(reach)
-            } catch let error as RemoteError {
-                throw CommandFailure(.usage, PrintableText.of(error.message))
-            }
-        }
-    }
 }

@@ -39,8 +39,12 @@ struct SecurityOptions: ParsableArguments {
             + acceptedKeys.map { ("--accept-key", $0) }
     }
 
-    /// In words of `skynode doctor`.
-    var protection: Examination.Protection {
+    /// How links are protected.
+    enum Protection: Hashable {
+        case key(file: String), certificates, insecure, none
+    }
+
+    var protection: Protection {
         if let keyFile { return .key(file: keyFile) }
         return hasCertificates ? .certificates : insecure ? .insecure : .none
     }

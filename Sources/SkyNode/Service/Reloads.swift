@@ -4,20 +4,20 @@ import SkyCore
 import Transport
 
 /// Reads the configuration again when it is told to, gives the node what has changed, and says what it cannot take over.
-final class Reloads: Sendable {
+final class Reloads<Command: ConfiguredCommand>: Sendable {
     private struct State {
         var last: ConfiguredArguments
         var grace: Duration
     }
 
-    private let source: ConfigurationSource
+    private let source: ConfigurationSource<Command>
     /// The configuration that the node was started with. It still holds for all that the node cannot take over.
     private let started: ConfiguredArguments
     private let state: NIOLockedValueBox<State>
     private let threshold: ServiceLogHandler.Threshold
 
     init(
-        _ source: ConfigurationSource, now configured: ConfiguredArguments, grace: Duration,
+        _ source: ConfigurationSource<Command>, now configured: ConfiguredArguments, grace: Duration,
         threshold: ServiceLogHandler.Threshold
     ) {
         self.source = source

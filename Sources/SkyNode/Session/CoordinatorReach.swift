@@ -24,8 +24,6 @@ actor CoordinatorReach {
 
     /// Time between two tries.
     private static let pause = Duration.milliseconds(250)
-    /// Time in which a machine has restarted.
-    static let usualPatience = Duration.seconds(120)
 
     /// - Parameters:
     ///   - patience: how long to try; none where the coordinator is in this process.

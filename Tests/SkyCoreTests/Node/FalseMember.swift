@@ -113,7 +113,7 @@ distributed actor FalseScanActor: ClusterActor {
         var start = try book.assign(assignment, from: caller, now: .zero).start
         let done = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()
         while let request = start.popLast() {
-            start += book.ended(request.attempt, .success(done), .milliseconds(1), now: .zero).start
+            start += book.recordEnd(of: request.attempt, .success(done), .milliseconds(1), now: .zero).start
         }
         hasAnswers.open()
         hasAnswers = Latch()

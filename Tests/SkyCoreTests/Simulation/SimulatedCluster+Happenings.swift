@@ -28,7 +28,7 @@ extension SimulatedCluster {
             collect(request, at: host, for: caller, mayWait: false)
         case .ended(let attempt, let host, let node, let outcome, let duration):
             guard isAlive(host, node), hosts[host].process?.running.remove(attempt) != nil else { return }
-            if let update = hosts[host].process?.book.ended(attempt, outcome.end, duration, now: now) {
+            if let update = hosts[host].process?.book.recordEnd(of: attempt, outcome.end, duration, now: now) {
                 follow(update, at: host)
             }
         case .expiryChecked(let host, let node):

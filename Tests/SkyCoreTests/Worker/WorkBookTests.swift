@@ -43,7 +43,7 @@ import Transport
         #expect(try book.assign(assignment(0..<4), from: peer, now: .zero).start.map(\.attempt.task.index) == [0, 1])
         #expect(book.running == 2 && book.waiting == 2)
         #expect(try book.assign(assignment(0..<4), from: peer, now: .zero).start.isEmpty, "the same again is no more")
-        let update = book.ended(attempt(1), done().end, .zero, now: .zero)
+        let update = book.recordEnd(of: attempt(1), done().end, .zero, now: .zero)
         #expect(update.start.map(\.attempt.task.index) == [2] && update.wake == [incarnation.coordinator])
         #expect(book.running == 2 && book.waiting == 1)
     }
@@ -51,7 +51,7 @@ import Transport
     @Test func `results are handed over until they are acknowledged, a few at a time`() throws {
         var book = try book(slots: 5, wanted: 5)
         _ = try book.assign(assignment(0..<5), from: peer, now: .zero)
-        for task in 0..<5 { _ = book.ended(attempt(task), done(1000).end, .zero, now: .zero) }
+        for task in 0..<5 { _ = book.recordEnd(of: attempt(task), done(1000).end, .zero, now: .zero) }
         #expect(try collect(&book, limit: 1500).results.map(\.sequence) == [1, 2], "the last may go beyond the limit")
         #expect(try collect(&book, received: 2).results.map(\.sequence) == [3, 4, 5])
         // Their coordinator was restarted, and knows of the first alone.
@@ -77,8 +77,8 @@ import Transport
         _ = try book.assign(assignment(0..<3), from: peer, now: .zero)
         let update = try book.assign(assignment(0..<0, stop: [0, 1, 2]), from: peer, now: .zero)
         #expect(update.stop == [attempt(0), attempt(1)])
-        _ = book.ended(attempt(0), .failure(.fault("killed")), .zero, now: .zero)
-        _ = book.ended(attempt(1), done().end, .zero, now: .zero)
+        _ = book.recordEnd(of: attempt(0), .failure(.fault("killed")), .zero, now: .zero)
+        _ = book.recordEnd(of: attempt(1), done().end, .zero, now: .zero)
         let results = try collect(&book).results
         #expect(results.map(\.attempt.task.index) == [2, 0, 1])
         #expect(results.map(\.outcome) == [.refused("stopped"), .refused("stopped"), done()])
@@ -94,7 +94,7 @@ import Transport
         #expect(first.attempts == [attempt(0), attempt(1)] && first.results.map(\.attempt) == [attempt(2)])
         #expect(book.expire(now: .seconds(11)).stop.isEmpty, "it was renewed")
         #expect(book.expire(now: .seconds(13)).stop == [attempt(0), attempt(1)])
-        _ = book.ended(attempt(0), .failure(.fault("killed")), .zero, now: .seconds(13))
+        _ = book.recordEnd(of: attempt(0), .failure(.fault("killed")), .zero, now: .seconds(13))
         #expect(try collect(&book, received: 1, now: .seconds(14)).lease == nil)
         #expect(
             try collect(&book, received: 1, now: .seconds(14)).results.map(\.outcome) == [.refused("the lease ran out")]
@@ -104,7 +104,7 @@ import Transport
     @Test func `nothing new starts for one that leaves too many results lying here`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<4), from: peer, now: .zero)
-        _ = book.ended(attempt(0), done(WorkBook.resultLimit).end, .zero, now: .zero)
+        _ = book.recordEnd(of: attempt(0), done(WorkBook.resultLimit).end, .zero, now: .zero)
         #expect(book.running == 1 && book.waiting == 2)
         _ = try collect(&book, received: 1, acknowledged: 1)
         #expect(book.running == 2 && book.waiting == 1)
@@ -113,7 +113,7 @@ import Transport
     @Test func `one that comes back after a quiet time gets what it has done then`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<2), from: peer, now: .zero)
-        for task in 0..<2 { _ = book.ended(attempt(task), done().end, .zero, now: .zero) }
+        for task in 0..<2 { _ = book.recordEnd(of: attempt(task), done().end, .zero, now: .zero) }
         #expect(try collect(&book).results.map(\.sequence) == [1, 2])
         #expect(try collect(&book, received: 2, acknowledged: 2).results.isEmpty)
         var now = Duration.zero
@@ -124,7 +124,7 @@ import Transport
             var next = assignment(10..<11)
             next.acknowledged = round + 1
             _ = try book.assign(next, from: peer, now: now)
-            _ = book.ended(attempt(10), done().end, .zero, now: now)
+            _ = book.recordEnd(of: attempt(10), done().end, .zero, now: now)
             let collected = try collect(&book, received: round + 1, acknowledged: round + 1, now: now)
             #expect(collected.results.map(\.sequence) == [round + 2], "not taken for one that was heard before")
         }
@@ -192,7 +192,7 @@ import Transport
         #expect(
             try collect(&book).results.map(\.outcome)
                 == Array(repeating: .refused(StartRefusal.noIdleSlot.description), count: 2))
-        _ = book.ended(attempt(0), done().end, .zero, now: .zero)
+        _ = book.recordEnd(of: attempt(0), done().end, .zero, now: .zero)
         #expect(book.waiting == fitting - 1)
         _ = try assign(fitting + 3..<fitting + 5)
         #expect(book.waiting == fitting, "one more, and no more")
@@ -201,7 +201,7 @@ import Transport
     @Test func `what is known of a silent coordinator is forgotten in the end`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<1), from: peer, now: .zero)
-        _ = book.ended(attempt(0), done(100).end, .zero, now: .zero)
+        _ = book.recordEnd(of: attempt(0), done(100).end, .zero, now: .zero)
         _ = book.expire(now: WorkBook.retention - .seconds(1))
         #expect(book.resultBytes > 0)
         _ = book.expire(now: WorkBook.retention)

@@ -13,6 +13,9 @@ enum Defaults {
     static let http = NodeAddress.hostPort(host: "127.0.0.1", port: httpPort)
     static let httpPort = 7422
 
+    /// How long a node that is lost is waited for: time in which a machine has restarted.
+    static let patience = Duration.seconds(120)
+
     /// One slot a core: scans compute without waiting.
     static var slots: Int { max(1, min(1024, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
 
