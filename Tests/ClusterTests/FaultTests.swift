@@ -156,10 +156,17 @@ import Testing
                 "simulate", "--node", cluster.addresses[0], "--tasks", "1", "--poison", "1:hang", "--detach")
             #expect(job.status == 0)
             var workers: [pid_t] = []
-            while workers.isEmpty { workers = cluster.workers(of: 0) }
+            while workers.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+                workers = cluster.workers(of: 0)
+            }
             let worker = workers[0]
             // It must have come as far as to say what it wishes to end with, which it does before it connects.
-            while !hasSocket(worker) { await Task.yield() }
+            while !hasSocket(worker) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             kill(worker, SIGSTOP)
             cluster.nodes[0].send(SIGKILL)
             _ = await cluster.nodes[0].end()

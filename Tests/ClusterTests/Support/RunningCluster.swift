@@ -157,6 +157,8 @@ struct EventLine: Decodable {
     var node: String?
     var task: String?
     var reason: String?
+    /// Since the job's submission.
+    var seconds: Double?
     var completed: Int?
     var failed: Int?
     var retried: Int?
