@@ -48,7 +48,7 @@ struct ClusterOptionsTests {
     }
 
     @Test func `a node that is lost is waited for, two minutes where nothing is said`() throws {
-        #expect(try ClusterOptions.parse([]).patience.duration == CoordinatorReach.usualPatience)
+        #expect(try ClusterOptions.parse([]).patience.duration == Defaults.patience)
         let options = try ClusterOptions.parse(words("--reconnect-for 5s --format json"))
         #expect(options.patience.duration == .seconds(5) && options.format == .json && options.slots == nil)
         #expect(throws: (any Error).self) { try ClusterOptions.parse(words("--reconnect-for 5")) }
@@ -62,8 +62,8 @@ struct ClusterOptionsTests {
         #expect(
             complaint { try flags.check(cluster) }
                 == "--detach and --slots contradict each other: the node inside this command ends with it")
-        #expect(try complaint { try flags.check(ClusterOptions.parse([])) } == nil)
-        #expect(try complaint { try SubmissionFlags.parse([]).check(cluster) } == nil)
+        #expect(complaint { try flags.check(ClusterOptions.parse([])) } == nil)
+        #expect(complaint { try SubmissionFlags.parse([]).check(cluster) } == nil)
     }
 
     @Test func `the flags of a job say how it is treated`() throws {

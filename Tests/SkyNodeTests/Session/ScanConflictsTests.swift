@@ -82,7 +82,7 @@ struct ScanConflictsTests {
             complaint { try detached.checkWaiting(injects: true) }
                 == "--inject and --detach contradict each other: somebody must wait to compare")
         #expect(complaint { try detached.checkWaiting(injects: false) } == nil)
-        #expect(try complaint { try conflicts("").checkWaiting(injects: true) } == nil)
+        #expect(complaint { try conflicts("").checkWaiting(injects: true) } == nil)
     }
 
     @Test func `standard output takes one catalogue, and a terminal no FITS table`() throws {
