@@ -1,12 +1,13 @@
-/// Why an image could not be scanned, in one line for the person who named it.
+/// Why work could not be done, such as the scan of an image or a task of any job, in one line for the person who asked
+/// for it.
 public struct SkyError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     /// What the scheduler may do about it.
     public enum Kind: String, Codable, Sendable {
-        /// The file is not what it should be, so another attempt will not help, here or elsewhere.
+        /// What was asked for, or a file, is not what it should be. Another attempt will not help, here or elsewhere.
         case badInput
         /// This node cannot reach the file; another node may.
         case unavailable
-        /// The scan itself gave up (memory, an overflow inside SEP).
+        /// The work itself failed, for example for lack of memory. Another attempt may succeed.
         case failed
     }
 

@@ -50,8 +50,8 @@ package struct FileStamp: Hashable {
     /// Opens the file anew, because NFS asks the server at every `open` but lets `stat` answer from memory for up to a minute
     /// (close-to-open consistency, nfs(5)).
     ///
-    /// - Throws: `unavailable` where it cannot be opened or is no regular file.
-    init(of path: String) throws(SkyError) {
+    /// - Throws: `SkyError` of kind `unavailable` if it cannot be opened or is no regular file.
+    package init(of path: String) throws(SkyError) {
         self = try RegularFile(path).stamp()
     }
 
@@ -64,11 +64,15 @@ package struct FileStamp: Hashable {
 }
 
 /// A regular file that is open for reading. Nothing else may be opened, because a FIFO would block and a device has no end.
-struct RegularFile: ~Copyable {
-    let descriptor: Int32
+package struct RegularFile: ~Copyable {
+    /// The descriptor for `read` and its like. It is closed at the end of this value.
+    package let descriptor: Int32
     private let path: String
 
-    init(_ path: String) throws(SkyError) {
+    /// Opens the file.
+    ///
+    /// - Throws: `SkyError` of kind `unavailable` if it cannot be opened or is no regular file.
+    package init(_ path: String) throws(SkyError) {
         descriptor = try RegularFile.opened(path)
         self.path = path
     }
@@ -87,14 +91,18 @@ struct RegularFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    func stamp() throws(SkyError) -> FileStamp {
+    /// What the operating system knows of the file now. Whoever reads the file compares the stamps before and after, to
+    /// notice that another program wrote to it meanwhile.
+    ///
+    /// - Throws: `SkyError` of kind `unavailable` if the system does not tell.
+    package func stamp() throws(SkyError) -> FileStamp {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure() }
         return FileStamp(status)
     }
 
-    /// The error for the last call that failed.
-    func failure() -> SkyError { RegularFile.failure(path, errno) }
+    /// The error for the last call of the C library that failed, of kind `unavailable`.
+    package func failure() -> SkyError { RegularFile.failure(path, errno) }
 
     private static func failure(_ path: String, _ code: Int32) -> SkyError {
         SkyError(.unavailable, "\(FITSSniff.quoted(path)): \(String(cString: strerror(code)))")

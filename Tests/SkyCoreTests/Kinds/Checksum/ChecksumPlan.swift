@@ -42,7 +42,8 @@ struct ChecksumPlan: JobPlan {
 
     var usesCache: Bool { true }
 
-    // What decides the result, as far as it can be told without reading the file through.
+    // What decides the result, as far as it can be told without reading the file through. `stat` may block: only an
+    // example asks for it here.
     func cacheKey(_ number: Int) -> CacheKey? {
         struct Identity: Codable {
             var kind = "checksum"

@@ -2,6 +2,7 @@ import Base
 import Crypto
 import Glibc
 import NIOPosix
+import Sky
 import Transport
 
 @testable import SkyCore
@@ -17,7 +18,7 @@ enum ChecksumWork: KindWork, DaemonWork {
         try InvalidMessage.unless(path.hasPrefix("/") && path.utf8.count <= 4096, "a file's path is absolute")
     }
 
-    // Reading blocks, but needs no foreign code: a thread of the daemon will do. What may crash says `.worker`.
+    // In the daemon only so that the example runs without the program: a kind that ships opens files in `.worker`.
     var place: WorkPlace { .daemon(self) }
 
     func perform(timeLimit: Duration, slowness: Int) async throws -> TaskResult {
@@ -28,15 +29,16 @@ enum ChecksumWork: KindWork, DaemonWork {
     }
 
     private static func digest(of path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "rbe") else {
-            // Another node may have it.
-            throw SkyError(.unavailable, "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(file) }
+        // Throws `unavailable` where it cannot be opened: another node may have it.
+        let file = try RegularFile(path)
+        let stamp = try file.stamp()
         var hash = SHA256()
         var block = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = fread(&block, 1, block.count, file), count > 0 { hash.update(data: block[..<count]) }
-        guard ferror(file) == 0 else { throw SkyError(.failed, "\(path): it cannot be read to its end") }
+        while case let count = read(file.descriptor, &block, block.count), count != 0 {
+            guard count > 0 else { throw file.failure() }
+            hash.update(data: block[..<count])
+        }
+        guard try file.stamp() == stamp else { throw SkyError(.failed, "\(path): it changed while it was read") }
         return Array(hash.finalize())
     }
 }
