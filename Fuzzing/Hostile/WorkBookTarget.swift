@@ -58,11 +58,13 @@ struct HostileClients {
 
     /// Ends everything, and checks that nothing is left.
     mutating func end() {
-        for attempt in started { follow(book.recordEnd(of: attempt, .failure(.refused(FailureReason("stopped"))), .zero, now: now)) }
-        for attempt in started { follow(book.recordEnd(of: attempt, .failure(.refused(FailureReason("stopped"))), .zero, now: now)) }
+        let stopped = AttemptEnd<ByteBuffer>.failure(.refused(FailureReason("stopped")))
+        for attempt in started { follow(book.recordEnd(of: attempt, stopped, .zero, now: now)) }
+        for attempt in started { follow(book.recordEnd(of: attempt, stopped, .zero, now: now)) }
         now += WorkBook.retention * 2
         follow(book.expire(now: now))
-        while let attempt = started.popFirst() { follow(book.recordEnd(of: attempt, .failure(.fault(FailureReason("x"))), .zero, now: now)) }
+        let fault = AttemptEnd<ByteBuffer>.failure(.fault(FailureReason("x")))
+        while let attempt = started.popFirst() { follow(book.recordEnd(of: attempt, fault, .zero, now: now)) }
         require(book.waiting == 0 && !book.hasResults, "what nobody asks for is forgotten: \(book.waiting)")
         require(book.nextExpiry == nil, "nothing is left to expire")
     }
