@@ -26,7 +26,7 @@ struct NodeOptions: ParsableArguments {
         try await following { reach in try await body(await reach.coordinator) }
     }
 
-    /// As `with`, for what goes on where the node is lost and comes back.
+    /// Does the same as `with` for work that goes on when the node is lost and comes back.
     func following<Result: Sendable>(
         patience: Duration = .zero, _ body: (CoordinatorReach) async throws -> Result
     ) async throws -> Result {
