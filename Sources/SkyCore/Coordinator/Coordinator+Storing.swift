@@ -2,13 +2,14 @@ import Base
 import Logging
 import Transport
 
-// What is decided goes to the journal in the order in which it was decided.
+// Decisions go to the journal in the order in which they were made.
 
 extension Coordinator {
-    /// What is to be stored now; `nil` where nothing is, which ends the storing. Empty where only the disk is to be looked at.
+    /// The entries to store now. `nil` means that there are none, which ends the storing. An empty array means that only the disk
+    /// is to be looked at.
     func nextEntries() -> [JournalEntry]? { core.nextEntries(looksAtDisk: !isClosed) }
 
-    /// How long it has run, in all its incarnations.
+    /// How long the coordinator has run, in all its incarnations.
     func ran() -> Duration { core.jobs.ranBefore + now }
 
     /// The journal has stored these entries.
@@ -35,7 +36,7 @@ extension Coordinator {
         isClosed = true
         let entries = core.writeAhead.takeAll()
         let (journal, logger, ran) = (journal, logger, ran())
-        // Not the caller's task, which is cancelled.
+        // The last entries are stored in a new task, because the caller's task is cancelled.
         let isStored = await Task {
             do {
                 try await journal.append(entries, ran: ran)
@@ -50,7 +51,7 @@ extension Coordinator {
         releaseWaiters()
     }
 
-    /// Lets those go who wait for something to be stored: they look for themselves what has become of it.
+    /// Releases those who wait for something to be stored. They check themselves what has become of it.
     private func releaseWaiters() {
         for waiter in storeWaiters { waiter.latch.open() }
         storeWaiters = []

@@ -5,14 +5,14 @@ package import Logging
 import NIOCore
 package import Transport
 
-/// Owns the jobs submitted to it: carries each event to `CoordinatorCore`, hands what follows from it to `CoordinatorEffects`, and
-/// answers those who watch.
+/// Owns the jobs submitted to it. It passes each event to `CoordinatorCore`, hands the effects that follow to `CoordinatorEffects`,
+/// and answers those who watch a job.
 ///
 /// Every node has one. It decides nothing itself.
 package distributed actor Coordinator: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
-    /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
+    /// The methods that peers may call. A test calls every method, so that a name that differs from the compiler's is noticed.
     package static let methods = MethodTable(
         [
             Method(
@@ -62,23 +62,23 @@ package distributed actor Coordinator: ClusterActor {
             },
         ] + JobKinds.methods)
 
-    /// The name every node's coordinator is found under.
+    /// The name under which every node's coordinator is found.
     package static let wellKnownName = "coordinator"
 
     let logger: Logger
     let journal: Journal
     private let startedAt = ContinuousClock.now
     var core: CoordinatorCore
-    /// What is to be done outside this actor; `run()` has it done.
+    /// The effects that are to be carried out outside this actor. `run()` carries them out.
     private let effects: AsyncStream<CoordinatorEffect>
     private let effectsInput: AsyncStream<CoordinatorEffect>.Continuation
-    /// What comes now is not stored any more.
+    /// Whether the journal is closed: entries decided from now on are not stored.
     var isClosed = false
     var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
     private var watchers: [JobID: Latch] = [:]
-    /// Results of the last jobs that somebody asked for, put together.
+    /// The assembled results of the last jobs that somebody asked for.
     var fetched = FetchedResults()
-    /// How often results were asked for.
+    /// How many times results were asked for.
     var fetches = 0
     private var membershipLog = MembershipLog()
     /// Opens with the next change of the membership.
@@ -100,11 +100,11 @@ package distributed actor Coordinator: ClusterActor {
 
     var now: Duration { startedAt.duration(to: .now) }
 
-    /// Takes over what an earlier life of this coordinator has left in the journal. To be called once, before `run`.
+    /// Takes over what an earlier incarnation of this coordinator left in the journal. Call it once, before `run`.
     ///
-    /// What is damaged of one job keeps neither the node from starting nor the others from going on.
+    /// Damage to one job prevents neither the node from starting nor the other jobs from going on.
     ///
-    /// - Parameter progress: told of how many jobs are read, again and again while a large one is.
+    /// - Parameter progress: is called with the number of jobs read so far, and repeatedly while a large job is read.
     /// - Throws: `JournalError` where the journal cannot be read at all.
     package func restore(
         progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
@@ -131,7 +131,7 @@ package distributed actor Coordinator: ClusterActor {
         _ stored: StoredJob, progress: @escaping @Sendable () -> Void
     ) async throws(JournalError) {
         var (job, replay) = (stored, JobReplay(stored.request))
-        // Of jobs that have ended the report is enough.
+        // The report is enough for a job that has ended.
         guard job.report == nil else { return updateCore { $0.restore(job, replay) } }
         if replay.plan.needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) {
             try await restart(&job, "another version of the program had begun it")
@@ -140,7 +140,7 @@ package distributed actor Coordinator: ClusterActor {
             replay = try await journal.replay(job, progress: progress)
         } catch {
             guard error.kind == .damagedJob else { throw error }
-            // Whatever follows from the damaged result is no better than that.
+            // Everything that was derived from the damaged result is damaged, too.
             try await restart(&job, error.message)
             replay = try await journal.replay(job)
         }
@@ -159,11 +159,12 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Takes a job and starts it; returns when it is stored.
     ///
-    /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored; it is not done then.
+    /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored. The job is not done in either
+    ///   case.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         var submission = submission
         try submission.validate()
-        // Where no results are kept, it would be in vain to read the whole file for the key of its results.
+        // The key of a job's results needs the whole file to be read. That would be in vain where no results are kept.
         if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
@@ -176,11 +177,11 @@ package distributed actor Coordinator: ClusterActor {
         do {
             try await untilStored(core.writeAhead.lastEntry)
         } catch {
-            // Its entry waits to be stored all the same; it is followed by one that takes it back.
+            // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
             throw error
         }
-        // What was just stored tells how full the disk is. A job that would only wait for that is better not taken.
+        // Storing the entry has just shown how full the disk is. A job that could only wait for room is refused instead.
         if id == new, let reason = core.room.diskFault {
             updateCore { $0.delete(new) }
             throw RemoteError(.failed, "it cannot be stored: \(reason)")
@@ -189,7 +190,8 @@ package distributed actor Coordinator: ClusterActor {
         return id
     }
 
-    /// As `submit`, and tells what has happened by then: a small job has ended, and nobody has to ask for it.
+    /// Does the same as `submit`, and also returns the events so far. A small job has ended by then, so that nobody has to ask for
+    /// them.
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
         let job = try await submit(submission)
         let end = ContinuousClock.now + Coordinator.startPatience
@@ -199,18 +201,19 @@ package distributed actor Coordinator: ClusterActor {
         return StartedJob(job: job, batch: try batch(EventsRequest(job: job, from: 0)))
     }
 
-    /// How long an answer to a new job waits for its end: a moment that nobody notices.
+    /// How long `start` waits for the end of a new job before it answers: a moment that nobody notices.
     private static let startPatience = Duration.milliseconds(3)
 
-    /// Stops a job; what runs is stopped everywhere. Harmless for one that has ended.
+    /// Stops a job and its attempts on all nodes. Has no effect on a job that has ended.
     ///
-    /// - Throws: `RemoteError` where that cannot be stored now: it is stopped, but a restart would let it go on.
+    /// - Throws: `RemoteError` where the cancellation cannot be stored now. The job is stopped then, but a restart would let it go
+    ///   on.
     package distributed func cancel(_ job: JobID) async throws {
         updateCore { $0.cancel(job) }
         try await untilStored(core.writeAhead.lastEntry)
     }
 
-    /// Forgets a job with its results; one that goes on is cancelled first.
+    /// Forgets a job with its results. A job that still goes on is cancelled first.
     ///
     /// - Throws: `RemoteError` for a job that is not known here, and as `cancel` does.
     package distributed func delete(_ job: JobID) async throws {
@@ -249,20 +252,20 @@ package distributed actor Coordinator: ClusterActor {
         return NodeHealth.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
     }
 
-    /// Forgets what is in the journal too.
+    /// Releases the results that are kept in memory, and trims the journal.
     func rest() async {
         fetched.removeAll()
         await journal.rest()
     }
 
-    /// What the operator wants kept from now on.
+    /// Sets how much is kept from now on, as the operator wants it.
     func setLimits(_ retention: JobRetention, _ limits: JournalLimits) async {
         journal.limits = limits
         let bytes = journal.isLasting ? limits.bytes : nil
         updateCore { $0.setLimits(retention, bytes: bytes) }
     }
 
-    /// What there is to know of a job beside its line in the list.
+    /// The details of a job that its line in the list does not show.
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
@@ -270,7 +273,7 @@ package distributed actor Coordinator: ClusterActor {
         let failures = try await tellingCallers { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
         }
-        // It may have been deleted meanwhile.
+        // The job may have been deleted meanwhile.
         guard let record = core.jobs[job] else { throw unknown(job) }
         let shown = failures.map {
             JobDetails.Failure(
@@ -289,10 +292,10 @@ package distributed actor Coordinator: ClusterActor {
         return explanation
     }
 
-    /// Failed tasks in the details of a job.
+    /// Largest number of failed tasks in the details of a job.
     private static let failuresShown = 20
 
-    /// Lets a node get no new work, or again.
+    /// Drains a node, or resumes it.
     ///
     /// - Throws: `RemoteError` where there is no such node, or more than one.
     package distributed func drain(_ request: DrainRequest) async throws {
@@ -310,7 +313,7 @@ package distributed actor Coordinator: ClusterActor {
         logger.notice(request.isDraining ? "node drained" : "node resumed", metadata: ["node": "\(member.name)"])
     }
 
-    /// What happened to a job since event `from`; waits about a second where nothing did.
+    /// The events of a job since event `from`. Waits about a second where there are none yet.
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
@@ -318,8 +321,8 @@ package distributed actor Coordinator: ClusterActor {
         return try batch(request)
     }
 
-    /// Whether nothing has happened to a job that goes on. Not where its events are waited for: whoever holds a job's record
-    /// meanwhile has its history copied when something is added.
+    /// Whether nothing has happened to a job that goes on. This is a function of its own and not part of `events`, because a job's
+    /// history is copied when an event is added while somebody holds the job's record.
     private func isQuiet(_ request: EventsRequest) throws -> Bool {
         guard let record = core.jobs[request.job] else { throw unknown(request.job) }
         return record.log.nextNumber <= request.from && record.published.report == nil
@@ -332,12 +335,12 @@ package distributed actor Coordinator: ClusterActor {
             events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record))
     }
 
-    /// All members with what they say of themselves, where they answer within a second.
+    /// All members, with the status of those that answer within a second.
     package distributed func nodes() async -> [NodeReport] {
         await NodeReport.collect(from: actorSystem, speeds: core.dispatch.scheduler.speeds(now: now))
     }
 
-    /// What happened to the membership since a number; waits where nothing did.
+    /// The changes of the membership since the number in the request. Waits where there are none yet.
     package distributed func membership(_ request: MembershipRequest) async -> MembershipPage {
         if request.from == membershipLog.nextNumber {
             let latch = membershipLatch
@@ -350,14 +353,14 @@ package distributed actor Coordinator: ClusterActor {
             uptime: actorSystem.now)
     }
 
-    /// What the journal holds.
+    /// How much the journal holds.
     ///
-    /// - Throws: `RemoteError` where it cannot be read.
+    /// - Throws: `RemoteError` where the journal cannot be read.
     package distributed func storage() async throws -> JournalUsage {
         try await tellingCallers { () async throws(JournalError) in try await journal.usage() }
     }
 
-    /// Tells callers elsewhere what is wrong with the journal.
+    /// Turns an error of the journal into a `RemoteError`, so that a caller on another node learns what is wrong.
     func tellingCallers<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
         do {
             return try await body()
@@ -370,7 +373,7 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - Events of the core
 
-    /// Lets one event enter the core, and has done what follows from it.
+    /// Passes one event to the core, and starts what follows from it.
     func updateCore(_ event: (inout CoordinatorCore) -> Void) {
         for output in core.at(now, wall: WallClock.milliseconds, event) {
             switch output {
@@ -398,7 +401,7 @@ package distributed actor Coordinator: ClusterActor {
             ])
     }
 
-    /// The feed of members begins (again): those that left unheard are gone.
+    /// The feed of members begins, or begins again. Members that left while nobody listened are reported as lost.
     func membershipBegins(with members: Set<NodeID>) {
         for node in core.dispatch.unheard(members) { membershipChanged(.lost(node)) }
     }
@@ -422,7 +425,7 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    /// Does the effects until cancelled. This node's own slots count like any other's.
+    /// Carries out the effects until it is cancelled. This node's own slots count like those of any other node.
     package func run() async {
         updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
         await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal).run(effects)

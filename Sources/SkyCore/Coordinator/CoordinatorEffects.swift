@@ -1,17 +1,19 @@
 import Distributed
 import Transport
 
-/// Does what the coordinator wants done outside itself, each effect in a task of its own that ends with the coordinator's `run()`.
+/// Carries out the effects of the coordinator outside the actor. Each effect runs in its own task, which ends with the
+/// coordinator's `run()`.
 struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
     let journal: Journal
 
-    /// Pause before a call that failed is made again.
+    /// Pause before a failed call is made again.
     static let retryPause = Duration.milliseconds(100)
-    /// Answers in a row that bring nothing and come at once, after which there is a pause: a lease that changes hands makes some.
+    /// The number of immediate, empty answers in a row after which there is a pause. A lease that changes hands causes some of
+    /// these.
     static let emptyLimit = 5
-    /// Tasks looked for among earlier results at a time.
+    /// The number of tasks that are looked up among earlier results at a time.
     static let lookUpLimit = 32
     /// Pause before the journal is tried again.
     static let journalPause = Duration.seconds(1)
@@ -34,8 +36,8 @@ struct CoordinatorEffects: Sendable {
             for await event in events {
                 await coordinator.whenLocal { $0.membershipChanged(event) }
             }
-            // The sequence ended: at shutdown, or because this listener was far behind. Only the latter comes back
-            // with anything; yielding keeps a shutdown from spinning.
+            // The sequence has ended, either at shutdown or because this listener was far behind. The next sequence has events only
+            // in the second case. Yielding keeps this loop from spinning at shutdown.
             await Task.yield()
         }
     }
@@ -64,13 +66,12 @@ struct CoordinatorEffects: Sendable {
         node == system.node || system.isLinked(node)
     }
 
-    /// Sends the newest demand until it has arrived. One call at a time for each node, so that an older demand never
-    /// arrives last.
+    /// Sends the newest demand until it has arrived. Each node gets one call at a time, so that an older demand never arrives last.
     private func reserve(_ node: NodeID) async {
         while !Task.isCancelled,
             let request = await coordinator.whenLocal({ $0.core.nextReservation(for: node) }) ?? nil
         {
-            // Membership says it soon where the node is gone, and then there is nothing to be asked for.
+            // If the node is gone, membership reports that soon, and there is no demand any more.
             guard isReachable(node) else {
                 await coordinator.whenLocal { $0.updateCore { $0.reservationFailed(on: node, nil) } }
                 guard await pause() else { return }
@@ -87,7 +88,8 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    /// Sends what has gathered for a node until nothing has. One call at a time, so that a stop never overtakes its attempt.
+    /// Sends what has gathered for a node until nothing is left. There is one call at a time, so that a stop never overtakes its
+    /// attempt.
     private func assign(_ node: NodeID) async {
         while !Task.isCancelled,
             let assignment = await coordinator.whenLocal({ $0.core.nextAssignment(for: node) }) ?? nil
@@ -112,7 +114,7 @@ struct CoordinatorEffects: Sendable {
         case TransportError.tooLarge(let limit):
             return .permanent("its input is more than the \(limit) bytes that a link carries")
         case let error as RemoteError where [.badArguments, .noSuchMethod].contains(error.kind):
-            // It runs another version of the program; those of this one's can do it.
+            // The node runs another version of the program. Nodes with this node's version can do the work.
             return .unavailable("the node does not know this work: \(error.message)")
         case let error as RemoteError:
             return .refused(FailureReason(error.message))
@@ -121,12 +123,12 @@ struct CoordinatorEffects: Sendable {
         case is CancellationError:
             return .refused("stopped")
         default:
-            // It may have arrived. What runs there all the same is found when there is a link again.
+            // The attempts may have arrived. Those that run there are found when there is a link again.
             return .nodeLost(FailureReason(String(describing: error)))
         }
     }
 
-    /// Collects from one node as long as there is something to be expected from it; asking renews the lease.
+    /// Collects results from one node as long as more can be expected. Each collection also renews the lease.
     private func collect(_ node: NodeID) async {
         var empty = 0
         while !Task.isCancelled,
@@ -140,7 +142,7 @@ struct CoordinatorEffects: Sendable {
                 let begun = ContinuousClock.now
                 let reply = try await scanActor(of: node).collect(request)
                 await coordinator.whenLocal { $0.updateCore { $0.collected(reply, request, from: node) } }
-                // A node waits before it says that there is nothing new. One that does not is not asked without end.
+                // A node waits before it answers that there is nothing new. A node that does not wait is not asked endlessly.
                 let isEmpty = reply.isEmpty(for: request) && begun.duration(to: .now) < CoordinatorEffects.retryPause
                 empty = isEmpty ? empty + 1 : 0
                 if empty > CoordinatorEffects.emptyLimit { guard await pause() else { return } }
@@ -152,26 +154,26 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    /// A few tasks at a time, so that neither the journal nor the coordinator is held up by megabytes.
+    /// Looks up a few tasks at a time, so that megabytes of results hold up neither the journal nor the coordinator.
     private func lookUp(_ job: JobID, _ tasks: Range<Int>, _ plan: any JobPlan) async {
         for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
             let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
             let wanted: [TaskID: CacheKey] = part.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
-            // Without an answer the tasks are done as if there were no cache.
+            // If the journal does not answer, the tasks are run as if there were no cache.
             let found = wanted.isEmpty ? [:] : (try? await journal.cached(wanted)) ?? [:]
             await coordinator.whenLocal { $0.updateCore { $0.lookedUp(job, part, found) } }
         }
     }
 
-    /// Waits before a call is made again. `false` where there is to be none.
+    /// Waits before a call is made again. Returns `false` where the call is not to be made again.
     private func pause() async -> Bool {
         (try? await Task.sleep(for: CoordinatorEffects.retryPause)) != nil
     }
 
-    /// Stores entries, all that have gathered in one go, until none have. Where that fails it is tried until it does not.
+    /// Stores all entries that have gathered in one go, until none are left. Where that fails, it tries again until it succeeds.
     private func write() async {
         while !Task.isCancelled, var entries = await coordinator.whenLocal({ $0.nextEntries() }) ?? nil {
-            // Only a look at the disk.
+            // An empty batch only looks at the disk.
             if entries.isEmpty { try? await Task.sleep(for: CoordinatorEffects.journalPause) }
             while !Task.isCancelled {
                 let batch = entries
@@ -182,7 +184,7 @@ struct CoordinatorEffects: Sendable {
                     if appended.mayShrink { try? await journal.shrink() }
                     break
                 } catch {
-                    // The end of this task, not of the journal: `close` stores the rest.
+                    // This task ends, but the journal does not: `close` stores the rest.
                     if Task.isCancelled { break }
                     if await deleteAhead(batch) {
                         entries = await coordinator.whenLocal { $0.core.writeAhead.withoutDeleted(batch) } ?? batch
@@ -197,9 +199,9 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    /// Deletes what somebody wants to be deleted before all that was decided earlier and cannot be stored.
+    /// Deletes the jobs that somebody wants deleted, ahead of earlier entries that cannot be stored.
     ///
-    /// - Returns: whether there was anything, so that there may be room now.
+    /// - Returns: whether any jobs were deleted, so that there may be room now.
     private func deleteAhead(_ entries: [JournalEntry]) async -> Bool {
         let jobs = await coordinator.whenLocal { $0.core.writeAhead.nextDeletions(entries) } ?? []
         guard !jobs.isEmpty, (try? await journal.append(jobs.map { .deleted($0) })) != nil else { return false }

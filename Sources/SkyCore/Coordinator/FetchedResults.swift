@@ -1,22 +1,23 @@
 import NIOPosix
 import Transport
 
-/// What jobs came to that somebody asked about of late: read from the journal once, handed out in pages.
+/// The results of the jobs that somebody asked for recently. They are read from the journal once and handed out in pages.
 struct FetchedResults {
     typealias Entry = any JobResults
 
     private var entries: [(job: JobID, entry: Entry)] = []
-    /// Those that are being read, and how many wait for each.
+    /// The jobs whose results are being read, and how many callers wait for each.
     private var underWay: [JobID: (task: Task<Entry, any Error>, waiting: Int)] = [:]
 
-    /// Jobs kept: as many as a command fetches at a time (`ScanBatch.widths`), if they are not too large together.
+    /// Limits of what is kept: as many jobs as a command fetches at a time (`ScanBatch.widths`), if they are not too large
+    /// together.
     private static let limit = (jobs: 64, bytes: 256 << 20)
 
     subscript(job: JobID) -> Entry? { entries.first { $0.job == job }?.entry }
 
-    /// What a job came to, put together: of a crowded image that takes a while, so that it is done in a thread of its own.
+    /// Reads and assembles the results of a job. This takes a while for a crowded image, so it runs in a thread of its own.
     ///
-    /// - Throws: `RemoteError` where what is stored cannot be read, or is not all that the job came to.
+    /// - Throws: `RemoteError` where the stored results cannot be read or are incomplete.
     static func read(_ record: CoordinatedJob, from journal: Journal) async throws -> Entry {
         let replay: JobReplay
         do {
@@ -36,15 +37,15 @@ struct FetchedResults {
         return try await NIOThreadPool.singleton.runIfActive { replay.plan.results }
     }
 
-    /// What reads a job's results at this moment.
+    /// The task that reads a job's results now.
     func reading(_ job: JobID) -> Task<Entry, any Error>? { underWay[job]?.task }
 
-    /// One more waits for a task that reads a job's results.
+    /// Records that one more caller waits for a task that reads a job's results.
     mutating func begin(_ job: JobID, _ task: Task<Entry, any Error>) {
         underWay[job] = (task, (underWay[job]?.waiting ?? 0) + 1)
     }
 
-    /// One of those has its answer.
+    /// Records that one of these callers has its answer.
     mutating func end(_ job: JobID, _ task: Task<Entry, any Error>) {
         guard let known = underWay[job], known.task == task else { return }
         underWay[job] = known.waiting > 1 ? (task, known.waiting - 1) : nil
@@ -54,7 +55,7 @@ struct FetchedResults {
         forget(job)
         entries.append((job, entry))
         var bytes = entries.reduce(0) { $0 + $1.entry.byteCount }
-        // The newest is kept however large it is: somebody fetches it page by page.
+        // The newest entry is kept however large it is, because somebody fetches it page by page.
         while entries.count > 1, entries.count > FetchedResults.limit.jobs || bytes > FetchedResults.limit.bytes {
             bytes -= entries.removeFirst().entry.byteCount
         }
@@ -62,6 +63,6 @@ struct FetchedResults {
 
     mutating func forget(_ job: JobID) { entries.removeAll { $0.job == job } }
 
-    /// Lets go of all that nobody reads now.
+    /// Releases all results that are kept. Those that are being read are not affected.
     mutating func removeAll() { entries = [] }
 }

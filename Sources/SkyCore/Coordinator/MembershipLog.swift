@@ -1,23 +1,23 @@
 package import Transport
 
-/// What happened to the membership of late, numbered, and who is a member now; as a value. Whoever watches asks for what
-/// follows the last number it has seen.
+/// The recent changes of the membership, numbered, and the present members, as a value. A watcher asks for the entries after the
+/// last number that it has seen.
 package struct MembershipLog {
     package struct Entry: Codable, Hashable, Sendable {
         package var number: UInt64
-        /// Milliseconds since 1970, by the clock of the node that tells it.
+        /// Milliseconds since 1970, by the clock of the node that reports the event.
         package var time: UInt64
         package var event: MembershipEvent
     }
 
-    /// Entries kept. Who is further behind gets the members anew.
+    /// The number of entries kept. A watcher that is further behind gets the members anew.
     static let limit = 1024
 
     private(set) var members: [NodeID: Member] = [:]
     private var entries: [Entry] = []
     private(set) var nextNumber: UInt64 = 0
 
-    /// Takes an event in. `false` for one that tells nothing new, as when the feed of events has begun again.
+    /// Adds an event. Returns `false` for an event that changes nothing, as when the feed of events has begun again.
     mutating func append(_ event: MembershipEvent, time: UInt64) -> Bool {
         switch event {
         case .joined(let member):
@@ -34,18 +34,18 @@ package struct MembershipLog {
         return true
     }
 
-    /// What follows `number`; `nil` where that is not known (any more).
+    /// The entries from `number` on; `nil` where they are not known, or not any more.
     func entries(from number: UInt64) -> [Entry]? {
         guard number <= nextNumber, number >= entries.first?.number ?? nextNumber else { return nil }
         return Array(entries.drop { $0.number < number })
     }
 }
 
-/// Asks for changes of the membership.
+/// A request for changes of the membership.
 package struct MembershipRequest: Codable, Sendable {
-    /// The first number wanted; `nil` wants the members first.
+    /// The first number requested; `nil` requests the members first.
     package var from: UInt64?
-    /// How long to wait where nothing has happened; ten seconds at most.
+    /// How long to wait where nothing has happened. Ten seconds is the maximum.
     package var patience: Duration
 
     package init(from: UInt64?, patience: Duration) {
@@ -56,13 +56,13 @@ package struct MembershipRequest: Codable, Sendable {
 
 /// Changes of the membership.
 package struct MembershipPage: Codable, Sendable {
-    /// All members, the answering node among them, where the asker had to be told anew.
+    /// All members, including the answering node, where the watcher needs the whole list anew; otherwise `nil`.
     package var members: [Member]?
     package var entries: [MembershipLog.Entry]
-    /// What to ask from next.
+    /// The number to ask from next.
     package var next: UInt64
     /// Milliseconds since 1970, by the clock of the answering node.
     package var time: UInt64
-    /// How long that node has run; what `Member.since` counts by.
+    /// How long the answering node has run. `Member.since` is measured by the same clock.
     package var uptime: Duration
 }

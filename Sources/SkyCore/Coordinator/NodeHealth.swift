@@ -1,10 +1,10 @@
 import Transport
 
-/// What a node says of itself to whoever watches over it.
+/// The health that a node reports of itself.
 package struct NodeHealth: Hashable, Sendable {
-    /// Tasks that may run at once.
+    /// The number of tasks that may run at once.
     package var slots: Int
-    /// Tasks that run.
+    /// The number of tasks that run.
     package var running: Int
     /// Attempts that have ended here since its start.
     package var attempts: AttemptCounts
@@ -14,22 +14,22 @@ package struct NodeHealth: Hashable, Sendable {
     package var isPaused: Bool
     /// Whether it takes new work.
     package var isReady: Bool
-    /// Nodes in the cluster, itself among them.
+    /// The number of nodes in the cluster, including this one.
     package var nodes: Int
-    /// The newest job under way that it coordinates.
+    /// The newest job that goes on and that this node coordinates.
     package var job: Job?
 
-    /// Whether tasks run here, or a job goes on that it coordinates.
+    /// Whether tasks run here, or a job of this node's coordinator goes on.
     package var isBusy: Bool { running > 0 || job != nil }
 
-    /// A job under way.
+    /// A job that goes on.
     package struct Job: Hashable, Sendable {
         package var id: JobID
         package var completed: Int
         package var tasks: Int
     }
 
-    /// "4 slots, 12 nodes, job 7: 812 of 4096"
+    /// A line such as "4 slots, 12 nodes, job 7: 812 of 4096".
     package var description: String {
         let words = [
             "\(slots) \(slots == 1 ? "slot" : "slots")", running > 0 ? "\(running) running" : nil,

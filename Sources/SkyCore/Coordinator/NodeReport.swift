@@ -12,13 +12,13 @@ package struct NodeReport: Codable, Sendable {
     package var age: Duration
     /// Round trip as the answering node measured it; `nil` for itself and before the first ping.
     package var roundTrip: Duration?
-    /// How far its time of day is ahead of the answering node's; `nil` where it has not told.
+    /// How far its time of day is ahead of the answering node's; `nil` where it has not reported its time.
     package var clockOffset: Duration?
-    /// How fast it worked of late, as the answering node's coordinator measured it: 1 is average, 2 twice as fast. `nil`
-    /// where it has had no work from there.
+    /// How fast it worked recently, as the answering node's coordinator measured it: 1 is average, 2 is twice as fast. `nil` where
+    /// it has had no work from that coordinator.
     package var speed: Double?
 
-    /// Time a node has to answer.
+    /// How long a node may take to answer.
     static let patience = Duration.seconds(1)
 
     /// Asks every member, and this node, at once.
@@ -30,7 +30,7 @@ package struct NodeReport: Codable, Sendable {
                 group.addTask { [member] in
                     let address = ActorAddress(node: member.node, name: ScanActor.wellKnownName)
                     let scan = try? ScanActor.resolve(id: address, using: system)
-                    // Nonsense counts as no answer.
+                    // A status that makes no sense counts as no answer.
                     let status = try? await withDeadline(patience) { try await scan?.status() }
                     return NodeReport(
                         member: member, status: status?.isSane == true ? status : nil,

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What a disk has, in bytes.
+/// The size of a disk and its free space, in bytes.
 struct DiskSpace: Hashable, Sendable {
     var size: Int
-    /// For a process without special rights.
+    /// The free space for a process without special rights.
     var available: Int
 
     init(size: Int, available: Int) { (self.size, self.available) = (size, available) }
 
-    /// - Parameter path: of a file or folder on it, or of one in a folder that is.
+    /// - Parameter path: the path of a file or folder on the disk. The file need not exist if its folder does.
     /// - Returns: `nil` where the system does not tell.
     init?(of path: String) {
         var status = statvfs()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file, whatever its name: the same as long as nobody puts another one in its place.
+/// The identity of a file, independent of its name. A path leads to the same one as long as nobody puts another file in its place.
 struct FileInode: Hashable, Sendable {
     private var device: UInt
     private var inode: UInt
@@ -12,7 +12,7 @@ struct FileInode: Hashable, Sendable {
         (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
     }
 
-    /// Bytes of a file; 0 where there is none.
+    /// The size of a file in bytes; 0 where there is no file.
     static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? max(0, Int(status.st_size)) : 0

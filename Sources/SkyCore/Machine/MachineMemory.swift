@@ -3,20 +3,21 @@ import Transport
 
 /// The memory that this process may count on.
 package enum MachineMemory {
-    /// Bytes: the machine's, or what the control group allows where that is less.
+    /// The memory in bytes: that of the machine, or the limit of the control group where that is less.
     package static var total: UInt64 {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 1 << 30
         return min(machine, groupLimit ?? machine)
     }
 
-    /// What a worker process may have when `slots` of them work at once: a fair share, and at least 2 GiB of addresses, of
-    /// which the runtime reserves a good part without using it.
+    /// The memory in bytes that a worker process may have when `slots` of them work at once: an equal share, and at least 2 GiB of
+    /// addresses, because the runtime reserves a good part of them without using it.
     package static func shareOfWorker(among slots: Int) -> UInt64 {
         max(2 << 30, total / UInt64(max(1, slots)))
     }
 
-    /// `memory.max` of the control group that this process is in (cgroup v2), or the nearest above that has one.
+    /// The smallest `memory.max` of the control group that this process is in (cgroup v2) and of the groups above it; `nil` where
+    /// none has a limit.
     private static var groupLimit: UInt64? {
         guard var path = ControlGroups.path() else { return nil }
         var limit: UInt64?

@@ -1,9 +1,9 @@
 import CLinux
 package import Glibc
 
-/// What this process takes upon itself as a worker.
+/// The limits that a worker process sets for itself.
 package enum ProcessLimits {
-    /// Never more than `limit` of a resource, nor allowed to ask for more later.
+    /// Limits this process to `limit` of a resource. It cannot raise the limit later.
     package static func set(_ resource: __rlimit_resource, to limit: UInt64) {
         var current = rlimit()
         getrlimit(__rlimit_resource_t(resource.rawValue), &current)
@@ -12,13 +12,14 @@ package enum ProcessLimits {
         setrlimit(__rlimit_resource_t(resource.rawValue), &wanted)
     }
 
-    /// Below this much address space a worker process does not start, or ends in the middle of a task for want of room for one
-    /// more thread. A test looks: one of the debug build takes 280 MiB on a machine of two
-    /// processors, and 2 MiB more for each further one.
+    /// The least address space in bytes for a worker process. With less, it does not start, or it ends in the middle of a task
+    /// because there is no room for one more thread. A test checks this. A worker of the debug build takes 280 MiB on a machine
+    /// with two processors, and 2 MiB more for each further one.
     package static let leastAddressSpace: UInt64 = 512 << 20
 
-    /// Bytes that the stack of each thread started from now on reserves. By itself it is what `ulimit -s` says, mostly 8 MiB,
-    /// and there is a thread for each processor: on a large machine they would take all addresses that a worker may have.
+    /// Sets how many bytes the stack of each thread reserves that is started from now on. The default is that of `ulimit -s`,
+    /// usually 8 MiB. There is a thread for each processor, so on a large machine the stacks would take all addresses that a worker
+    /// may have.
     package static func setThreadStacks(to bytes: Int) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -27,13 +28,14 @@ package enum ProcessLimits {
         pthread_setattr_default_np(&attributes)
     }
 
-    /// Deep enough for the C libraries, whose largest buffers on it are some hundred kilobytes.
+    /// Stack size in bytes of a worker's threads. It is enough for the C libraries, whose largest buffers on the stack are some
+    /// hundred kilobytes.
     package static let workerStack = 2 << 20
 
-    /// Address space beyond `limit` is refused to this process.
+    /// Limits the address space of this process to `limit` bytes.
     ///
-    /// Not under Thread Sanitizer, which reserves more of it at once than any machine has memory. Whether it is there is
-    /// asked of the running program: its functions are in no header, and are only linked where it was asked for.
+    /// It does nothing under Thread Sanitizer, which reserves more addresses at once than any machine has memory. The running
+    /// program is searched for the sanitizer's functions, because they are in no header and are only linked where it was requested.
     package static func setAddressSpace(to limit: UInt64) {
         if dlsym(nil, "__tsan_init") == nil { set(RLIMIT_AS, to: limit) }
     }
@@ -41,7 +43,7 @@ package enum ProcessLimits {
     /// Has the kernel kill this process when the thread that started it ends (prctl(2)).
     package static func endWithParent(_ parent: Int32) {
         _ = linux_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
-        // It may have ended before we asked.
+        // The parent may have ended before the call.
         if getppid() != parent { _exit(0) }
     }
 }

@@ -4,30 +4,30 @@ import Transport
 
 /// Memory of this process that it does not need now.
 package enum SpareMemory {
-    /// Has glibc keep less of what the process has let go of; to be called before there are threads. By itself glibc has up to
-    /// eight heaps for every processor, one for each thread as long as there are any left, and what one thread has used once
-    /// is of no use to the others. And once a large block has been freed it puts blocks of its size into the heaps, where
-    /// small ones that live long come to lie between them.
+    /// Makes glibc keep less of the memory that the process has freed. Call it before there are threads. By default glibc has up to
+    /// eight heaps for every processor, and gives each new thread its own heap while there are any left. Memory that one thread has
+    /// used is of no use to the others then. And once a large block has been freed, glibc puts blocks of that size into the heaps,
+    /// where small blocks that live long end up between them.
     package static func keepHeapsSmall() {
         mallopt(M_ARENA_MAX, 2)
         mallopt(M_MMAP_THRESHOLD, 128 * 1024)
     }
 
-    /// Gives it to the machine.
+    /// Gives the spare memory back to the machine.
     static func giveBack() {
-        // glibc does so by itself only for what lies at the end of its heaps.
+        // By itself glibc gives back only the memory at the end of its heaps.
         malloc_trim(0)
         for range in unchanged(in: KernelText.of("/proc/self/smaps") ?? "") {
-            // Pages of a file that nobody has written to: what is run again is mapped again, from memory as a rule.
+            // These are pages of a file that nobody has written to. Code that runs again is mapped again, usually from memory.
             madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
     }
 
-    /// The program's own code and constants and those of its libraries, of which a start needs far more than what follows. None
-    /// that has a page of this process's own, in memory or swapped out: constants are changed when the program is loaded, and
-    /// code by a debugger.
+    /// The mappings with the code and constants of the program and its libraries. A start needs far more of them than the work that
+    /// follows. Mappings that have a page of this process's own, in memory or swapped out, are left out: constants are changed when
+    /// the program is loaded, and code by a debugger.
     ///
-    /// - Parameter maps: as `/proc/PID/smaps` has them (proc(5)).
+    /// - Parameter maps: the text of `/proc/PID/smaps` (proc(5)).
     static func unchanged(in maps: String) -> [Range<UInt>] {
         var mappings: [Mapping] = []
         for line in maps.split(separator: "\n") {
@@ -40,7 +40,7 @@ package enum SpareMemory {
         }
         let programs = Set(mappings.filter { $0.rights == "r-xp" && !$0.path.isEmpty }.map(\.path))
         return mappings.filter { mapping in
-            // Both must have been told of. Of a file without code nobody knows what it is for.
+            // The kernel must have reported both numbers. A file without code is left alone, because its purpose is not known.
             ["r-xp", "r--p"].contains(mapping.rights) && mapping.ownPages == [true, true]
                 && programs.contains(mapping.path)
         }.map(\.range)
@@ -50,10 +50,10 @@ package enum SpareMemory {
         var range: Range<UInt>
         var rights: Substring
         var path: String
-        /// Of those in memory and those swapped out: whether there are none.
+        /// Whether there are no own pages in memory, and whether there are none swapped out.
         var ownPages: [Bool] = []
 
-        /// From the first line about it: addresses, rights, offset, device, inode, path.
+        /// Reads the first line about a mapping: addresses, rights, offset, device, inode, path.
         init?(_ words: [Substring]) {
             guard let first = words.first, !first.hasSuffix(":") else { return nil }
             let ends = first.split(separator: "-").compactMap { UInt($0, radix: 16) }

@@ -3,23 +3,23 @@ import Foundation
 import Transport
 import Yams
 
-/// A configuration file, looked through for keys that there are not and values of the wrong kind; each with its line.
+/// A configuration file, checked for unknown keys and for values of the wrong kind. Each fault has its line.
 struct ConfigurationFile {
-    /// Something wrong with it.
+    /// A fault in the file.
     struct Fault: Hashable {
         var line: Int
         var text: String
     }
 
     let path: String
-    /// Line of each key that has a value of its kind, from 1.
+    /// The line of each key that has a value of the right kind, counted from 1.
     private(set) var lines: [String: Int] = [:]
     private(set) var faults: [Fault] = []
 
-    /// More than anybody writes.
+    /// Largest size in bytes. Nobody writes a larger configuration file.
     static let sizeLimit = 1 << 20
 
-    /// - Throws: `CommandFailure` where it cannot be read.
+    /// - Throws: `CommandFailure` where the file cannot be read.
     init(path: String) throws {
         let shown = PrintableText.of(path)
         guard let handle = FileHandle(forReadingAtPath: path) else {
@@ -54,7 +54,7 @@ struct ConfigurationFile {
 
     private mutating func check(_ root: Node) {
         guard case .mapping(let mapping) = root else {
-            // An empty file is a scalar that says nothing.
+            // An empty file is an empty scalar.
             if case .scalar(let scalar) = root, scalar.string.isEmpty { return }
             faults.append(Fault(line: root.mark?.line ?? 1, text: "not lines of `key: value`"))
             return

@@ -1,7 +1,7 @@
-/// One thing that `skynode serve` can be told: by a flag, by an environment variable, or in the configuration file.
-/// `ServeKeys` lists them.
+/// One setting of `skynode serve`. It can be set by a flag, by an environment variable, or in the configuration file. `ServeKeys`
+/// lists them.
 struct ConfigurationKey: Sendable {
-    /// How it is written in the file.
+    /// How the setting is written in the file.
     enum Kind: Sendable {
         /// `slots: 4`
         case value
@@ -11,25 +11,25 @@ struct ConfigurationKey: Sendable {
         case flag
     }
 
-    /// In the file; with two dashes in front the flag.
+    /// The name in the file. With two dashes in front it is the flag.
     let name: String
     var kind = Kind.value
-    /// What is to be given, with its unit.
+    /// What the value is, with its unit.
     let unit: String
-    /// What the help puts in its place: `n` in `--slots <n>`. `nil` for the key's name, and for what takes nothing.
+    /// What the help shows for the value: `n` in `--slots <n>`. `nil` means the key's name, or that the flag takes no value.
     var placeholder: String?
-    /// What holds where nothing is said.
+    /// The default, as a text.
     let fallback: String
-    /// What it is for, in a line of the table.
+    /// The purpose of the setting, for a line of the table.
     let purpose: String
-    /// What the help says instead; `nil` for the purpose as a sentence.
+    /// The text of the help; `nil` where that is the purpose as a sentence.
     var details: String?
-    /// Whether the help ends with the fallback. The parser does so by itself where the flag's property has a value.
+    /// Whether the help ends with the default. The parser adds the default by itself where the flag's property has a value.
     var helpHasFallback = false
-    /// Whether SIGHUP makes a running node take it over.
+    /// Whether a running node takes over a new value at SIGHUP.
     var canChange = false
 
-    /// The environment variable.
+    /// The name of the environment variable.
     var variable: String { "SKYNODE_" + name.uppercased().split(separator: "-").joined(separator: "_") }
 
     /// What `--help` says about the flag.
@@ -42,7 +42,7 @@ struct ConfigurationKey: Sendable {
     static let fileVariable = "SKYNODE_CONFIG"
 }
 
-/// A key with the value that the program takes where nothing is said, whose text is the key's fallback.
+/// A key with its default as a value of the program. The default's text is the key's fallback.
 struct DefaultedKey<Value: Sendable>: Sendable {
     let key: ConfigurationKey
     let standard: Value

@@ -18,12 +18,12 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
     /// Behind `serve`.
     let arguments: [String]
     let environment: [String: String]
-    /// Of the file; `nil` for none.
+    /// The path of the file; `nil` for none.
     let path: String?
 
-    /// Reads all of it.
+    /// Reads all sources.
     ///
-    /// - Throws: `CommandFailure` with the first thing that is wrong, and where.
+    /// - Throws: `CommandFailure` with the first fault and its place.
     func read() async throws -> (command: Command, configured: ConfiguredArguments) {
         let file = try path.map { try ConfigurationFile(path: $0) }
         if let complaint = file?.complaints.first { throw CommandFailure(.usage, complaint) }
@@ -42,21 +42,21 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
         return (command, configured)
     }
 
-    /// Everything that is wrong with the configuration, each with where that was said; the file first, then what is made of
-    /// all.
+    /// All faults of the configuration, each with its place. The faults of the file come first, then those of the variables and of
+    /// all settings together.
     ///
     /// - Throws: `CommandFailure` where the file cannot be read.
     func problems() async throws -> [String] {
         let file = try path.map { try ConfigurationFile(path: $0) }
         var problems = file?.complaints ?? []
         problems += ConfiguredArguments.problems(environment)
-        // What a misspelt key or variable says is passed over here; it has been told.
+        // The value of a misspelt key or variable is skipped here, because the misspelling has been reported.
         let known = environment.filter { name, _ in
             ConfiguredArguments.problems([name: environment[name] ?? ""]).isEmpty
         }
         let readable = file.flatMap { $0.lines.isEmpty ? nil : $0 }
         let configured = try await ConfiguredArguments(given: arguments, environment: known, file: readable)
-        // Values one by one: the parser stops at the first that it cannot read.
+        // Each value is parsed on its own, because the parser stops at the first that it cannot read.
         var sound: [String] = []
         for group in configured.groups {
             do {
@@ -73,10 +73,10 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
         return problems.filter { published.insert($0).inserted }
     }
 
-    /// Says everything that is wrong with the configuration, a line each, and how many things that are.
+    /// Prints all faults of the configuration, one in each line, and their number.
     ///
     /// - Returns: the file's path.
-    /// - Throws: `CommandFailure` for the last line.
+    /// - Throws: `CommandFailure` with the last line, where there are faults.
     func check() async throws -> String? {
         let problems = try await problems()
         guard let last = problems.last else { return path }

@@ -4,20 +4,20 @@ import Foundation
 import SystemPackage
 import Transport
 
-/// The flags of `skynode serve` as they would have to be given on the command line to say what flags, environment and
-/// configuration file say together: flags beat the environment, and that beats the file.
+/// The settings of command line, environment and configuration file together, as flags of `skynode serve`. A flag takes precedence
+/// over the environment, and the environment over the file.
 struct ConfiguredArguments {
     private(set) var arguments: [String]
-    /// Of each key that no flag says: who said it.
+    /// Where each key comes from that no flag sets: its variable, or its line in the file.
     private(set) var origins: [String: String] = [:]
-    /// Of each key that is said, what; in the form of the command line.
+    /// The value of each key that is set, in the form of the command line.
     private(set) var values: [String: [String]] = [:]
 
     /// - Parameters:
-    ///   - given: what is on the command line, behind `serve`.
-    ///   - environment: all variables; those of other programs are passed over.
+    ///   - given: the arguments of the command line after `serve`.
+    ///   - environment: all variables. Those of other programs are ignored.
     ///   - file: a file without faults; `nil` for none.
-    /// - Throws: `CommandFailure` for a variable that means nothing.
+    /// - Throws: `CommandFailure` for an unknown variable, or one whose value means nothing.
     init(given: [String], environment: [String: String], file: ConfigurationFile?) async throws {
         arguments = given
         for argument in given.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
@@ -26,7 +26,7 @@ struct ConfiguredArguments {
             values[name, default: []].append(argument)
         }
         if let problem = ConfiguredArguments.problems(environment).first { throw CommandFailure(.usage, problem) }
-        // An empty variable is none, as everywhere.
+        // An empty variable counts as not set, as everywhere.
         let variables = environment.filter { !$0.value.isEmpty }
         let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables))
         add(reader, under: ["skynode"]) { variables[$0.variable] == nil ? nil : $0.variable }
@@ -42,14 +42,15 @@ struct ConfiguredArguments {
         }
     }
 
-    /// - Parameter origin: who says a key; `nil` for nobody.
+    /// - Parameter origin: where a key is set; `nil` where it is not.
     private mutating func add(
         _ reader: ConfigReader, under prefix: [String], origin: (ConfigurationKey) -> String?
     ) {
         let known = Set(values.keys)
         for key in ServeKeys.all {
             guard let origin = origin(key), !known.contains(key.name) else { continue }
-            // Whoever gives a key means it instead of the certificates of whoever is asked later.
+            // A setting replaces its alternatives from sources of lower precedence: a cluster key on the command line replaces the
+            // certificates of the file.
             let others = ServeKeys.alternatives.first { $0.contains(key.name) } ?? []
             guard others.isDisjoint(with: known) else { continue }
             let place = ConfigKey(prefix + [key.name])
@@ -65,8 +66,8 @@ struct ConfiguredArguments {
         }
     }
 
-    /// What is wrong with the variables: a misspelt one would be passed over in silence. The one that commands ask a node by
-    /// says nothing to a node.
+    /// The faults of the variables. A misspelt variable would be ignored silently. The variable with which commands name a node is
+    /// known, but has no meaning for a node.
     static func problems(_ environment: [String: String]) -> [String] {
         let known = Set(ServeKeys.all.map(\.variable)).union([ConfigurationKey.fileVariable, NodePlace.variable])
         var problems: [String] = []
@@ -85,7 +86,7 @@ struct ConfiguredArguments {
         return problems
     }
 
-    /// The arguments, each option with its value.
+    /// The arguments in groups, each of an option and its value.
     var groups: [[String]] {
         var groups: [[String]] = []
         for argument in arguments {
@@ -95,19 +96,19 @@ struct ConfiguredArguments {
         return groups
     }
 
-    /// A complaint about an option with the place where that was said.
+    /// A message about an option, with the place where the option was set in front.
     func attributed(_ message: String) -> String {
         let mentions = origins.compactMap { name, origin -> (Range<String.Index>, String)? in
             guard let range = message.range(of: "--\(name)") else { return nil }
             let next = message[range.upperBound...].first
-            // --data is not --data-limit.
+            // `--data` must not be found in `--data-limit`.
             return next.map { $0 == "-" || $0.isLetter } ?? false ? nil : (range, origin)
         }
         guard let first = mentions.min(by: { $0.0.lowerBound < $1.0.lowerBound }) else { return message }
         return "\(first.1): \(message)"
     }
 
-    /// The keys of which `other` says something else.
+    /// The keys that have another value in `other`.
     func changes(to other: ConfiguredArguments) -> [ConfigurationKey] {
         ServeKeys.all.filter { values[$0.name, default: []] != other.values[$0.name, default: []] }
     }

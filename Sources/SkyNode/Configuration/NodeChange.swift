@@ -2,7 +2,7 @@ import Logging
 import SkyCore
 import Transport
 
-/// What a running node can take over from its configuration.
+/// The settings that a running node can take over from a changed configuration.
 struct NodeChange {
     var slots: Int
     var retention: JobRetention

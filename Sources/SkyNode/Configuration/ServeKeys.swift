@@ -2,17 +2,17 @@ import Logging
 import SkyCore
 import Transport
 
-/// All that `skynode serve` can be told, each said once: the flags take their names, defaults and help from here, the
-/// configuration file and the variables their keys, and docs/OPERATING.md its table.
+/// All settings of `skynode serve`, each defined once. The flags take their names, defaults and help from here, the configuration
+/// file and the variables take their keys, and docs/OPERATING.md takes its table.
 enum ServeKeys {
-    /// In the order of the table.
+    /// All keys, in the order of the table.
     static let all: [ConfigurationKey] = [
         name, listen.key, advertise, slots, workerMemory, data, dataLimit, cacheSize, pixelCache, keepJobs.key,
         keepDays.key, stopGrace.key, clusterKey, acceptKey, certificate, privateKey, trustRoots, insecure, interface,
         multicast, noMulticast, join, http, httpToken, httpHost, logLevel.key, logFormat.key,
     ]
 
-    /// Those of which one stands for all: who gives one of them says nothing of the others, but means them.
+    /// Groups of keys that are alternatives. Setting one of them also decides about the others of its group.
     static let alternatives: [Set<String>] = [
         Set([clusterKey, certificate, privateKey, trustRoots, insecure].map(\.name)),
         Set([multicast, noMulticast].map(\.name)),
@@ -57,7 +57,7 @@ enum ServeKeys {
             canChange: true)
     }
 
-    // MARK: - What it keeps on its disk and in memory
+    // MARK: - What the node keeps on its disk and in memory
 
     static let data = ConfigurationKey(
         name: "data", unit: "a folder", placeholder: "folder",
@@ -142,7 +142,7 @@ enum ServeKeys {
             can use it. For networks you trust.
             """)
 
-    // MARK: - How it finds others
+    // MARK: - How the node finds others
 
     static let interface = ConfigurationKey(
         name: "interface", kind: .list, unit: "names or IPv4 addresses", placeholder: "name-or-address",
@@ -163,7 +163,7 @@ enum ServeKeys {
         purpose: "nodes to connect to; retried for ever",
         details: "Address of a node to connect to; retried for ever. Repeatable.", canChange: true)
 
-    // MARK: - What it answers by HTTP, and how it logs
+    // MARK: - HTTP and logs
 
     static let http = ConfigurationKey(
         name: "http", unit: "HOST:PORT, or none", placeholder: "host:port",
@@ -209,7 +209,7 @@ enum ServeKeys {
 
     static func named(_ name: String) -> ConfigurationKey? { all.first { $0.name == name } }
 
-    /// The key that somebody who wrote `word` probably meant.
+    /// The key that was probably meant by `word`.
     static func nearest(to word: String) -> ConfigurationKey? {
         let word = String(word.lowercased().prefix(64)).replacing("_", with: "-")
         let found = all.map { ($0, EditDistance.between(word, $0.name)) }.min { $0.1 < $1.1 }

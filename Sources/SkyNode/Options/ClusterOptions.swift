@@ -2,7 +2,7 @@ import ArgumentParser
 import SkyCore
 import Transport
 
-/// Which node a command uses, where it has the choice.
+/// Which node a command uses. The command may also run a node of its own.
 struct ClusterChoice: ParsableArguments {
     @Option(
         help: ArgumentHelp(

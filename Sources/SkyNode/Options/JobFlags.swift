@@ -1,7 +1,7 @@
 import ArgumentParser
 import SkyCore
 
-/// How a job is to be treated.
+/// How a job is run: its priority, its limits and its nodes.
 struct JobFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("Jobs of a higher priority go first, from -100 to 100; equal ones share.", valueName: "n"))
@@ -46,7 +46,7 @@ struct JobFlags: ParsableArguments {
     }
 }
 
-/// How a job is handed over.
+/// How a job is submitted.
 struct SubmissionFlags: ParsableArguments {
     @Flag(help: "Do not wait: print the job's id. `skynode jobs` follows it and fetches its results.")
     var detach = false

@@ -3,7 +3,7 @@ import Base
 import Glibc
 import Transport
 
-/// How a node finds others; the same for a daemon and for a node inside a command.
+/// How a node finds others. The options are the same for a daemon and for a node inside a command.
 struct NetworkOptions: ParsableArguments {
     @Option(ServeKeys.interface, completion: .shellCommand("ls /sys/class/net")) var interface: [String]
     @Option(ServeKeys.multicast) var multicast: String?
@@ -12,7 +12,7 @@ struct NetworkOptions: ParsableArguments {
 
     @OptionGroup var security: SecurityOptions
 
-    /// `nil` where multicast is off.
+    /// The settings of multicast; `nil` where it is off.
     func multicastSettings() throws -> MulticastSettings? {
         if noMulticast {
             if multicast != nil {
@@ -34,7 +34,7 @@ struct NetworkOptions: ParsableArguments {
         return settings
     }
 
-    /// As a start does, which also looks for addresses.
+    /// Checks the interfaces as the start of a node does. The start also looks for addresses.
     func checkInterfaces() throws {
         for name in interface where if_nametoindex(name) == 0 {
             var address = in_addr()

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Flags that are keys, too: their names and help come from the list of keys, and their defaults where they have one.
+/// Flags that are also keys. Their names and help come from the list of keys, and so do their defaults where they have one.
 extension Option {
-    /// `nil` where it is not given.
+    /// An option whose value is `nil` where it is not given.
     init<Given: ExpressibleByArgument>(_ key: ConfigurationKey, completion: CompletionKind? = nil)
     where Value == Given? {
         self.init(name: key.flagName, help: key.argumentHelp, completion: completion)
     }
 
-    /// May be given several times.
+    /// An option that may be given several times.
     init<Given: ExpressibleByArgument>(_ key: ConfigurationKey, completion: CompletionKind? = nil)
     where Value == [Given] {
         self.init(wrappedValue: [], name: key.flagName, help: key.argumentHelp, completion: completion)

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Transport
 
-/// Who may take part: those who have the cluster's key, or certificates of an own PKI; or everybody.
+/// Who may take part: those who have the cluster's key, those who have certificates of the user's own PKI, or everybody.
 struct SecurityOptions: ParsableArguments {
     @Option(ServeKeys.clusterKey, completion: .file()) var clusterKey: String?
     @Option(ServeKeys.acceptKey, completion: .file()) var acceptedKeys: [String]
@@ -12,7 +12,7 @@ struct SecurityOptions: ParsableArguments {
     @Option(ServeKeys.trustRoots, completion: .file()) var trustRoots: String?
     @Flag(ServeKeys.insecure) var insecure: Bool
 
-    /// How to come by a key, for every message that asks for one.
+    /// How to get a key, for every message that asks for one.
     static let advice =
         "make a key with `skynode key new > cluster.key`, copy it to every machine, start with --cluster-key cluster.key"
 
@@ -20,7 +20,7 @@ struct SecurityOptions: ParsableArguments {
 
     private var hasCertificates: Bool { certificate != nil || privateKey != nil || trustRoots != nil }
 
-    /// The key that is used, and who said so.
+    /// The key that is used, and where it was named.
     var key: KeyChoice? {
         KeyChoice.find(
             option: clusterKey, hasCertificates: hasCertificates, isInsecure: insecure,
@@ -49,7 +49,7 @@ struct SecurityOptions: ParsableArguments {
         return hasCertificates ? .certificates : insecure ? .insecure : .none
     }
 
-    /// Whether links to other machines are refused: there is nothing to tell friend from foe by.
+    /// Whether links to other machines are refused, because neither a key nor certificates can tell who may take part.
     var isLoopbackOnly: Bool { !insecure && keyFile == nil && !hasCertificates }
 
     /// What an operator should know of a node with these options.
@@ -78,7 +78,7 @@ struct SecurityOptions: ParsableArguments {
 
     /// Reads the files.
     ///
-    /// - Throws: `CommandFailure` for options that contradict each other, `SecurityError` for files of no use.
+    /// - Throws: `CommandFailure` for options that contradict each other, and `SecurityError` for files that cannot be used.
     func transportSecurity() throws -> TransportSecurity {
         try checkContradictions()
         let security: TransportSecurity
@@ -92,7 +92,7 @@ struct SecurityOptions: ParsableArguments {
         } else {
             security = .none
         }
-        // Files that do not fit together, or are out of date, are told before anything is started.
+        // Files that do not fit together, or are out of date, are reported before anything is started.
         _ = try TLSContexts(security, node: .random(), now: .now)
         return security
     }

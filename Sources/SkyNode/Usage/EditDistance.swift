@@ -1,6 +1,6 @@
-/// How far words are apart.
+/// How much words differ.
 enum EditDistance {
-    /// Letters to add, take out or change to come from one word to the other (Levenshtein).
+    /// The number of letters to add, remove or change to turn one word into the other (Levenshtein).
     static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         var row = Array(0...other.count)

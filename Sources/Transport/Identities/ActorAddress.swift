@@ -1,5 +1,5 @@
-/// Identity of a distributed actor: the incarnation of its node and its name there. Well-known actors have fixed
-/// names, so that a peer can be called without asking for a directory first.
+/// The identity of a distributed actor: the incarnation of its node and its name there. Well-known actors have fixed names, so that
+/// a peer can be called without asking for a directory first.
 public struct ActorAddress: Hashable, Codable, Sendable, CustomStringConvertible {
     public var node: NodeID
     public var name: String

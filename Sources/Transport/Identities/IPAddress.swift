@@ -43,12 +43,12 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 224.0.0.0/4 and ff00::/8.
     package var isMulticast: Bool { isIPv4 ? (224...239).contains(bytes[0]) : bytes[0] == 0xFF }
 
-    /// 0.0.0.0/8, :: and 255.255.255.255, which are nobody's.
+    /// 0.0.0.0/8, :: and 255.255.255.255, which belong to no machine.
     private var isNobody: Bool {
         isIPv4 ? bytes[0] == 0 || bytes == [255, 255, 255, 255] : bytes.allSatisfy { $0 == 0 }
     }
 
-    /// Whether it makes sense to dial it from another machine that knows nothing but the bytes.
+    /// Whether another machine can dial the address if it knows only these bytes.
     package var isRoutable: Bool {
         !isMulticast && !isNobody && !isLoopback && !(isLinkLocal && !isIPv4)
     }
@@ -59,13 +59,13 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SocketAddress {
-    /// The interface of an IPv6 address that means nothing without one; otherwise 0. It is behind the address in <netinet/in.h>.
+    /// The interface of an IPv6 address that means nothing without one; otherwise 0. In <netinet/in.h> it is behind the address.
     var scope: UInt32 {
         guard case .v6(let v6) = self else { return 0 }
         return withUnsafeBytes(of: v6.address) { $0.loadUnaligned(fromByteOffset: 24, as: UInt32.self) }
     }
 
-    /// An IPv6 address within an interface's scope; any other as it is.
+    /// This address with an interface as its scope if it is an IPv6 address; otherwise the unchanged address.
     func scoped(to index: UInt32) -> SocketAddress {
         guard case .v6(let v6) = self else { return self }
         var address = v6.address
@@ -76,7 +76,7 @@ extension SocketAddress {
 
 /// Dotted-decimal IPv4 addresses.
 package enum IPv4 {
-    /// The four bytes, or `nil` where the text is no such address. Each number has one form only: with zeros in front of it the
+    /// The four bytes, or `nil` where the text is no such address. Only one form of each number is accepted. With leading zeros the
     /// resolver would read it as octal, so that `0127.0.0.1` is not this machine but 87.0.0.1.
     package static func bytes(of text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)

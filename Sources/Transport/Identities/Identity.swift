@@ -1,20 +1,20 @@
 import Base
 
-/// Who somebody or something is: a random number, so that whoever draws one needs to ask nobody. Numbers of different
-/// subjects are different types, and on the wire and in files each is the bare number.
+/// The identity of somebody or something: a random number, so that nobody has to be asked for a new one. Identities of different
+/// subjects are different types. On the wire and in files each is the bare number.
 ///
-/// - Parameter Subject: what it is the identity of; a type that says so and is nothing else.
+/// - Parameter Subject: the subject of the identity, a type that has no other purpose.
 public struct Identity<Subject>: Hashable, Codable, Sendable, Comparable, CustomStringConvertible {
-    /// The number itself; 0 is nobody's.
+    /// The number itself. Nobody has the number 0.
     public let rawValue: UInt64
 
-    /// One that is known from elsewhere: a peer, a journal.
+    /// Takes an identity that is known from elsewhere, such as a peer or a journal.
     @inlinable
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// A new one.
+    /// Draws a new identity.
     public static func random() -> Identity {
         Identity(rawValue: .random(in: 1...UInt64.max))
     }

@@ -31,7 +31,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
             && PrintableText.isWhole(host)
     }
 
-    /// Whether a peer's word may be taken for an address to dial: a host and a port, never a path on this machine.
+    /// Whether the address may be dialled if a peer suggests it: it must be a host and a port, never a path on this machine.
     package var isDialable: Bool {
         guard case .hostPort(let host, let port) = self else { return false }
         return NodeAddress.isValidHost(host) && (1...65535).contains(port)
@@ -56,7 +56,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it has to be looked up.
+    /// Whether the host is a name that has to be looked up.
     package var isName: Bool {
         if case .hostPort(let host, _) = self { IPAddress(host) == nil } else { false }
     }
@@ -73,18 +73,18 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `%` and the interface of an IPv6 address that means nothing without it; empty for any other.
+    /// `%` and the interface of an IPv6 address that means nothing without it; empty for any other address.
     private static func scope(of address: SocketAddress) -> String {
         address.scope != 0 && IPAddress(address)?.isLinkLocal == true ? "%\(address.scope)" : ""
     }
 
-    /// Whether it is of use on one interface of this machine and nowhere else.
+    /// Whether the address is valid on one interface of this machine only.
     package var isScoped: Bool {
         guard case .hostPort(let host, _) = self else { return false }
         return host.contains("%") || IPAddress(host).map { !$0.isIPv4 && $0.isLinkLocal } == true
     }
 
-    /// Whether it stands for every address of the machine, which is something to listen on and nothing to dial.
+    /// Whether the address stands for every address of the machine. A node can listen on such an address, but nobody can dial it.
     public var isWildcard: Bool {
         switch self {
         case .hostPort(let host, _): host == "0.0.0.0" || host == "::"
@@ -92,7 +92,7 @@ public enum NodeAddress: Hashable, Codable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// An IPv4 address that came in over a socket for both families reads `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
+    /// Removes `::ffff:`. An IPv4 address from a socket for both families has the form `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
     private static func unmapped(_ host: String) -> String {
         let prefix = "::ffff:"
         return host.lowercased().hasPrefix(prefix) ? String(host.dropFirst(prefix.count)) : host

@@ -1,6 +1,6 @@
-/// One run of one node: a random number drawn at each start, its incarnation. A node that restarts is another
-/// node; names and addresses identify nobody.
+/// The incarnation of a node: a random number drawn at each start. A node that restarts is another node. Names and addresses
+/// identify nobody.
 public typealias NodeID = Identity<NodeIncarnation>
 
-/// What a `NodeID` is the identity of.
+/// The subject of a `NodeID`.
 public enum NodeIncarnation {}

@@ -35,7 +35,7 @@ final class InterfaceNews: Sendable {
             case .nothing: break
             case .news: changed()
             case .broken:
-                // A broken socket would be reported for ever. The looks that come in any case see the changes.
+                // A broken socket would be reported for ever. The regular checks of the interfaces still see the changes.
                 source.cancel()
                 changed()
             }
@@ -47,7 +47,7 @@ final class InterfaceNews: Sendable {
 
     deinit { source.cancel() }
 
-    /// Takes out everything that has come; its content does not matter. Where there was more than the kernel keeps, recv fails with
+    /// Reads everything that has arrived. Its content does not matter. If there was more than the kernel keeps, recv fails with
     /// ENOBUFS.
     private static func drain(_ socket: Int32) -> Drained {
         var drained = Drained.nothing
@@ -56,7 +56,7 @@ final class InterfaceNews: Sendable {
             let count = recv(socket, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return drained }
-            // Nobody changes interfaces as fast as this reads.
+            // This loop ends, because nobody changes interfaces as fast as it reads.
             if count <= 0, errno != ENOBUFS { return .broken }
             drained = .news
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kernel writes when its files below /proc and /sys are read. These files have no size, and `String(contentsOfFile:)` and
+/// Reads the files of the kernel below /proc and /sys. These files have no size, and `String(contentsOfFile:)` and
 /// `FileManager.contents(atPath:)` take the first few kilobytes of such a file for the whole.
 package enum KernelText {
     /// The whole text of a file; `nil` where it cannot be read.

@@ -1,7 +1,7 @@
 import Base
 import FoundationEssentials
 
-/// Which process of this machine has a port, from /proc (proc(5)).
+/// A process of this machine that has a port, found in /proc (proc(5)).
 package struct PortOwner: Hashable, Sendable, CustomStringConvertible {
     package var process: Int
     package var command: String

@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// Which user of this machine has the other end of a connection. One question to the kernel tells it (sock_diag(7)), whatever the
+/// Finds which user of this machine has the other end of a connection. One question to the kernel answers this (sock_diag(7)),
+/// whatever the number of connections.
 /// number of connections.
 enum SocketOwner {
     private static let byFamily = UInt16(SOCK_DIAG_BY_FAMILY)
@@ -27,7 +28,7 @@ enum SocketOwner {
         let socket = Glibc.socket(AF_NETLINK, kind, NETLINK_SOCK_DIAG)
         guard socket >= 0 else { return .unknown }
         defer { close(socket) }
-        // The kernel answers within the call that asks. The limit is for the case that it should not.
+        // The kernel answers within the call that asks. The limit is for the case that it does not.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard question.withUnsafeBytes({ send(socket, $0.baseAddress, $0.count, 0) }) == question.count else {
@@ -67,13 +68,13 @@ enum SocketOwner {
             let header = bytes.loadUnaligned(as: nlmsghdr.self)
             let body = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(headerLength))
             guard header.nlmsg_type == byFamily else {
-                // An error: a negative errno. Without such a socket it is ENOENT.
+                // The body is an error, as a negative errno. It is ENOENT where there is no such socket.
                 let isError = header.nlmsg_type == UInt16(NLMSG_ERROR) && body.count >= MemoryLayout<Int32>.size
                 return isError && body.loadUnaligned(as: Int32.self) == -ENOENT ? .nobody : .unknown
             }
             guard header.nlmsg_len >= headerLength + answerLength, body.count >= answerLength else { return .unknown }
             let message = body.loadUnaligned(as: inet_diag_msg.self)
-            // A socket that was closed, with bytes still on their way, has no owner and says root.
+            // A closed socket with bytes still on their way has no owner, and the kernel names root as its user.
             return message.idiag_inode == 0 ? .nobody : .user(message.idiag_uid)
         }
     }

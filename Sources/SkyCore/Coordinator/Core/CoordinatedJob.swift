@@ -6,27 +6,28 @@ struct CoordinatedJob {
     var stored: StoredJob
     let submittedAt: Duration
     var plan: any JobPlan
-    /// What has been told: nothing that is not stored.
+    /// The events that have been published. All of them are stored.
     var log = EventLog()
     var published = JobTally()
     /// Results of attempts that succeeded, until the scheduler says whether they count.
     var uncommitted: [AttemptID: Uncommitted] = [:]
     /// Tasks that failed because the input is bad.
     var badInput: Set<Int> = []
-    /// What has been decided, and is told when it is stored.
+    /// What has been decided, and is published when it is stored.
     var decided = JobTally()
-    /// Tasks that its plan has issued.
+    /// The number of tasks that its plan has issued.
     var issued = 0
-    /// Tasks that are looked for among earlier results before the scheduler gets them.
+    /// The tasks that are looked up among earlier results before the scheduler gets them.
     var search: Search?
-    /// Whether to note which of its tasks run on this node: an earlier life of the coordinator did not end in order.
+    /// Whether to store which of its tasks run on this node, because an earlier incarnation of the coordinator did not end in
+    /// order.
     var isRisky = false
-    /// Why it was aborted.
+    /// Why the job was aborted.
     var abort: SkyError?
-    /// Set when its end has been decided; told when that is stored.
+    /// The report, set when the job's end has been decided, and published when that is stored.
     var report: JobReport?
 
-    /// What an attempt brought.
+    /// The result of an attempt.
     struct Uncommitted {
         /// As it is stored when it counts, then with the name of the node.
         var stored: StoredResult
@@ -34,16 +35,16 @@ struct CoordinatedJob {
         var value: TaskResult?
     }
 
-    /// A step of its plan whose tasks are looked for.
+    /// A step of its plan whose tasks are being looked up.
     struct Search {
-        /// The first that has not been looked for.
+        /// The first task that has not been looked up.
         var next: Int
-        /// Behind the last of them.
+        /// The number after the last task.
         var end: Int
-        /// Whether no more tasks will come.
+        /// Whether the plan issues no more tasks after these.
         var isLast: Bool
 
-        /// Whether these are the next of them.
+        /// Whether `tasks` are the next ones of this search.
         func contains(_ tasks: Range<Int>) -> Bool { tasks.lowerBound == next && tasks.upperBound <= end }
     }
 

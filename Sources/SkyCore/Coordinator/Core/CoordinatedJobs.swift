@@ -2,16 +2,16 @@ import Base
 import NIOCore
 import Transport
 
-/// The jobs of a coordinator, as a value: those that go on and those that have ended, their tokens and deadlines, and what their
-/// plans make of results. Times count from the coordinator's start.
+/// The jobs of a coordinator, as a value. It holds those that go on and those that have ended, with their tokens and deadlines, and
+/// applies results to their plans. Times count from the coordinator's start.
 struct CoordinatedJobs {
-    /// In the order of their submission.
+    /// All jobs, in the order of their submission.
     private(set) var order: [JobID] = []
-    /// Jobs that go on.
+    /// The number of jobs that go on.
     private(set) var activeCount = 0
-    /// Jobs whose end has been published.
+    /// The jobs whose end has been published.
     private(set) var ended = EndedJobs()
-    /// Of all jobs of this incarnation.
+    /// The task counts of all jobs of this incarnation.
     private(set) var counts = TaskCounts()
     private var records: [JobID: CoordinatedJob] = [:]
     private var byToken: [String: JobID] = [:]
@@ -19,11 +19,11 @@ struct CoordinatedJobs {
     /// How long all earlier incarnations of the coordinator ran together.
     let ranBefore: Duration
 
-    /// Jobs that may go on at one time. Each takes some kilobytes of memory, and a place in the journal.
+    /// Largest number of jobs that may go on at one time. Each takes some kilobytes of memory, and a place in the journal.
     static let activeLimit = 100_000
-    /// Longest age of a job that is shown: a clock that was wrong when it was submitted would make it older than its program.
+    /// Longest age of a job that is shown. A job may seem older than the program if the clock was wrong when it was submitted.
     private static let longestAge = Duration.seconds(3650 * 86_400)
-    /// Bytes of a result that means nothing to its plan.
+    /// Largest size in bytes of a stored result that its plan does not need.
     private static let meaninglessLimit = 64
 
     init(ranBefore: Duration) { self.ranBefore = ranBefore }
@@ -32,10 +32,10 @@ struct CoordinatedJobs {
 
     var count: Int { records.count }
 
-    /// All of them, in no order.
+    /// All jobs, in no particular order.
     var all: some Collection<CoordinatedJob> { records.values }
 
-    /// The earliest deadline, maybe of a job that has ended.
+    /// The earliest deadline. It may be that of a job that has ended.
     var nextDeadline: Duration? { deadlines.first?.due }
 
     /// The first generation of the coordinator whose attempts at a job's tasks count; `nil` for any.
@@ -43,14 +43,14 @@ struct CoordinatedJobs {
 
     // MARK: - Beginning
 
-    /// What became of a submission.
+    /// The outcome of a submission.
     enum Admission {
         case new(StoredJob)
-        /// Its token is that of a job that was submitted before.
+        /// The submission has the token of this earlier job.
         case known(JobID)
     }
 
-    /// Takes a job; one with a token that is known is not taken again.
+    /// Accepts a job. A submission with a known token is not accepted again.
     ///
     /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, and where the request cannot
     ///   be written down.
@@ -59,7 +59,8 @@ struct CoordinatedJobs {
     ) throws(SkyError) -> Admission {
         let encoded = try JournalText.encode(request)
         if let token, let known = byToken[token] {
-            // Written down once more: the text of one that was read is not kept, and may be an earlier version's.
+            // The earlier request is encoded again. The text of a job that was read from the journal is not kept, and an earlier
+            // version may have encoded it.
             guard let job = records[known], try JournalText.encode(job.stored.request) == encoded else {
                 throw SkyError(.badInput, "the token belongs to job \(known), which was asked for something else")
             }
@@ -79,7 +80,7 @@ struct CoordinatedJobs {
     ///
     /// - Parameter replay: the job's plan after all results that are stored.
     mutating func restore(_ stored: StoredJob, _ replay: JobReplay, now: Duration, wall: UInt64) {
-        // For people only: by the machine's clock, which may have been set since.
+        // The age is only shown to people. It is measured by the machine's clock, which may have been set since.
         let age = min(
             Duration.milliseconds(Int64(clamping: wall >= stored.submitted ? wall - stored.submitted : 0)),
             CoordinatedJobs.longestAge)
@@ -91,7 +92,7 @@ struct CoordinatedJobs {
         if let report = stored.report {
             job.report = report
             job.published.report = report
-            // Earlier versions did not note it: those jobs are kept as if they had ended now.
+            // Earlier versions did not store when a job ended. Such jobs are kept as if they had ended now.
             ended.insert(stored.id, endedAt: stored.endedRun.map { $0 - ranBefore } ?? now)
             job.log.append(.ended(report), time: report.duration)
         }
@@ -105,7 +106,7 @@ struct CoordinatedJobs {
         guard job.isActive else { return }
         activeCount += 1
         guard let deadline = job.request.deadline else { return }
-        // Time in which nobody worked on it does not count: a clock that was set while the node was down must not end jobs.
+        // Time in which the coordinator did not run does not count. A clock that was set while the node was down must not end jobs.
         let due = (job.stored.submittedRun.map { $0 - ranBefore } ?? now) + deadline
         deadlines.insert((due, job.id), at: deadlines.firstIndex { $0.due > due } ?? deadlines.endIndex)
     }
@@ -115,7 +116,7 @@ struct CoordinatedJobs {
 
     // MARK: - Ending
 
-    /// A job whose deadline has passed and that goes on, with its deadline; each is named once.
+    /// The next job that still goes on after its deadline, with that deadline. Each job is returned once.
     mutating func nextOverdue(now: Duration) -> (job: JobID, deadline: Duration)? {
         while let first = deadlines.first, first.due <= now {
             deadlines.removeFirst()
@@ -128,9 +129,9 @@ struct CoordinatedJobs {
     /// Notes why a job is about to be given up.
     mutating func abort(_ job: JobID, _ reason: SkyError) { records[job]?.abort = reason }
 
-    /// Makes the report of a job that the scheduler has ended; it is published when it is stored.
+    /// Makes the report of a job that the scheduler has ended. The report is published when it is stored.
     ///
-    /// - Returns: `nil` for one that is not known or has ended before.
+    /// - Returns: `nil` for a job that is not known or has ended before.
     mutating func end(_ job: JobID, _ outcome: JobOutcome, now: Duration, wall: UInt64) -> JobReport? {
         guard let record = records[job], record.isActive else { return nil }
         let state: JobReport.State =
@@ -152,9 +153,9 @@ struct CoordinatedJobs {
         return report
     }
 
-    /// Forgets a job, which must not go on.
+    /// Forgets a job. The job must have ended.
     ///
-    /// - Returns: whether it was known.
+    /// - Returns: whether the job was known.
     mutating func remove(_ job: JobID) -> Bool {
         guard let record = records.removeValue(forKey: job) else { return false }
         if let place = order.firstIndex(of: job) { order.remove(at: place) }
@@ -175,15 +176,16 @@ struct CoordinatedJobs {
         return first..<first + step.newTasks
     }
 
-    /// The tasks of a step are looked for among earlier results. A plan issues its next tasks when these are done: one search at
-    /// a time.
+    /// Begins to look up the tasks of a step among earlier results. A plan issues its next tasks when these are done, so there is
+    /// one search at a time.
     mutating func beginSearch(for tasks: Range<Int>, of job: JobID, isLast: Bool) {
         records[job]?.search = CoordinatedJob.Search(next: tasks.lowerBound, end: tasks.upperBound, isLast: isLast)
     }
 
     /// Takes what was found among earlier results for the next tasks of a search.
     ///
-    /// - Returns: the tasks that are answered, and whether no more tasks of the job will come; `nil` where nobody looks for these.
+    /// - Returns: the tasks that earlier results answer, and whether the job gets no more tasks; `nil` where there is no search for
+    ///   these tasks.
     mutating func takeFound(
         _ found: [TaskID: ByteBuffer], for tasks: Range<Int>, of job: JobID, generation: UInt64
     ) -> (answered: [TaskID], isLast: Bool)? {
@@ -195,7 +197,7 @@ struct CoordinatedJobs {
         if isDone { records[job]?.search = nil }
         var answered: [TaskID] = []
         for (task, payload) in found.sorted(by: { $0.key < $1.key }) {
-            // What is no answer is as good as nothing found.
+            // A result that the plan does not accept counts as not found.
             guard let result = try? WireCoder.decode(TaskResult.self, from: payload),
                 record.plan.accepts(task.index, result)
             else { continue }
@@ -207,7 +209,7 @@ struct CoordinatedJobs {
         return (answered, isDone && search.isLast)
     }
 
-    /// Earlier tasks whose nodes have at hand what these need.
+    /// The affinity of tasks: for each, the earlier task whose node already has what it needs.
     func affinity(of tasks: Range<Int>, in job: JobID) -> [TaskID: TaskID] {
         guard let plan = records[job]?.plan, plan.needsResults else { return [:] }
         return tasks.reduce(into: [:]) { affinity, task in
@@ -215,26 +217,26 @@ struct CoordinatedJobs {
         }
     }
 
-    /// What people see of a task.
+    /// The name of a task that people see.
     func label(_ job: JobID, _ task: TaskID) -> String {
         records[job]?.plan.label(task.index) ?? "task \(task.index + 1)"
     }
 
     // MARK: - Results
 
-    /// What the result of an attempt is worth to its job.
+    /// How a job judges the result of an attempt.
     enum Verdict {
-        /// It is kept until the scheduler says whether it counts.
+        /// The result is kept until the scheduler says whether it counts.
         case kept
-        /// It cannot be read here, or may not stand beside the others.
+        /// The result cannot be decoded here, or it is not comparable with the other results of the job.
         case unusable
-        /// It answers another question than that of the task.
+        /// The result does not answer the task.
         case wrong
     }
 
-    /// Takes what an attempt brought.
+    /// Takes the result of an attempt.
     ///
-    /// - Parameter isComparable: whether the node's results may stand beside those of this one.
+    /// - Parameter isComparable: whether the node's results are comparable with those of this node.
     mutating func take(
         _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, isComparable: Bool
     ) -> Verdict {
@@ -243,23 +245,23 @@ struct CoordinatedJobs {
         if records[attempt.job]?.plan.needsResults == true {
             result.value = isComparable ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
             guard let value = result.value else { return .unusable }
-            // Of a task that is done already it does not matter what another attempt says.
+            // If the task is done already, the result of another attempt does not matter.
             guard records[attempt.job]?.plan.accepts(attempt.task.index, value) != false else { return .wrong }
         } else if payload.readableBytes > CoordinatedJobs.meaninglessLimit {
-            // It is stored all the same.
+            // The plan does not need the payload. The result is stored without it.
             result.stored.payload = ByteBuffer()
         }
         records[attempt.job]?.uncommitted[attempt] = result
         return .kept
     }
 
-    /// Drops what an attempt brought, if it has not been committed.
+    /// Drops the result of an attempt, if it has not been committed.
     mutating func drop(_ attempt: AttemptID) { records[attempt.job]?.uncommitted[attempt] = nil }
 
-    /// A result counts: how it is to be stored, and what it is to its plan.
+    /// Commits a result that counts. Returns the form in which it is stored, and the value for the plan.
     ///
-    /// - Parameter name: of the node that brought it; not used for an earlier result.
-    /// - Returns: `nil` where no such result came.
+    /// - Parameter name: the name of the node that delivered it; not used for an earlier result from the cache.
+    /// - Returns: `nil` where no such result has arrived.
     mutating func commit(_ attempt: AttemptID, by name: String) -> (stored: StoredResult, value: TaskResult?)? {
         let (job, task) = (attempt.job, attempt.task)
         guard let result = records[job]?.uncommitted.removeValue(forKey: attempt) else { return nil }
@@ -272,17 +274,17 @@ struct CoordinatedJobs {
         return (stored, result.value)
     }
 
-    /// Tells a job's plan of a result that counts.
+    /// Passes a result that counts to the job's plan.
     mutating func advancePlan(of job: JobID, _ task: TaskID, _ value: TaskResult) -> PlanStep? {
         records[job]?.plan.completed(task.index, value)
     }
 
-    /// Notes that a task failed because of its input.
+    /// Records that a task failed because of its input.
     mutating func markBadInput(_ attempt: AttemptID) { records[attempt.job]?.badInput.insert(attempt.task.index) }
 
-    /// A task has failed for good.
+    /// Records that a task has failed for good.
     ///
-    /// - Returns: how that is to be stored, and what follows from it; `nil` where the job is not known.
+    /// - Returns: the failure as it is stored, and the step of the plan that follows; `nil` where the job is not known.
     mutating func fail(
         _ job: JobID, _ task: TaskID, _ reason: String
     ) -> (stored: StoredFailure, step: PlanStep)? {
@@ -294,7 +296,7 @@ struct CoordinatedJobs {
         return (StoredFailure(task: task, reason: reason, isBadInput: isBadInput), step)
     }
 
-    /// The number of failed tasks that a job allows, where more have failed.
+    /// The number of failed tasks that a job allows, if more have failed; otherwise `nil`.
     func exceededFailures(_ job: JobID) -> Int? {
         guard let job = records[job], let allowed = job.request.allowedFailures, job.decided.failed > allowed else {
             return nil
@@ -307,9 +309,9 @@ struct CoordinatedJobs {
 
     // MARK: - Publishing
 
-    /// Adds what is stored to what may be known of a job.
+    /// Publishes an event of a job, after it has been stored.
     ///
-    /// - Returns: whether it is known here.
+    /// - Returns: whether the job is known here.
     mutating func publish(_ event: JobEvent.Kind, of job: JobID, at time: Duration) -> Bool {
         guard let submitted = records[job]?.submittedAt else { return false }
         switch event {

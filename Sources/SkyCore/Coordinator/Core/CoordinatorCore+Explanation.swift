@@ -1,12 +1,12 @@
 import Transport
 
 extension CoordinatorCore {
-    /// Tasks that an explanation names.
+    /// Largest number of tasks that an explanation names.
     static let tasksExplained = 20
 
-    /// What a job waits for; `nil` for one that is not known.
+    /// What a job waits for; `nil` for a job that is not known.
     ///
-    /// - Parameter drained: the node of this coordinator, where it is drained: membership tells of the others only.
+    /// - Parameter drained: the node of this coordinator if it is drained. Membership reports only the drain of other nodes.
     func explain(_ job: JobID, now: Duration, drained: NodeID? = nil) -> JobExplanation? {
         guard let record = jobs[job] else { return nil }
         if let report = record.published.report {
@@ -31,13 +31,13 @@ extension CoordinatorCore {
         } else if writeAhead.isBehind {
             reasons.append("nothing is sent out until the results that have come are stored")
         }
-        // While nothing is sent out, that is what they wait for.
         for (node, reason) in dispatch.nodes.refusals.sorted(by: { $0.key < $1.key }) {
             reasons.append("\(dispatch.name(of: node)) does not work for this node: \(reason)")
         }
         for node in dispatch.nodes.distrusted.sorted() {
             reasons.append("\(dispatch.name(of: node)) is not used: its answers make no sense; see the log")
         }
+        // While nothing is sent out, ready tasks wait for that reason only, and no other reason is given.
         if waiting.ready > 0, pauseReason == nil, !writeAhead.isBehind {
             reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
         }

@@ -4,7 +4,7 @@ import Transport
 // MARK: - Events of nodes
 
 extension CoordinatorCore {
-    /// Begins the calls and tells the scheduler.
+    /// Begins the calls and passes the events to the scheduler.
     private mutating func apply(_ consequence: NodeDispatch.Consequence) {
         begin(consequence.calls)
         for event in consequence.events { schedule(event) }
@@ -15,16 +15,16 @@ extension CoordinatorCore {
         apply(dispatch.join(node, name: name, version: version, isDraining: isDraining, now: now))
     }
 
-    /// A node is to get no new work, or again.
+    /// A node is drained, or takes new work again.
     mutating func draining(_ node: NodeID, _ isDraining: Bool) { schedule(.nodeDraining(node, isDraining)) }
 
-    /// A node is gone, or the link to it.
+    /// A node is gone, or the link to it is lost.
     mutating func lost(_ node: NodeID) { apply(dispatch.lose(node, now: now)) }
 
     /// A node has answered a demand.
     mutating func reserved(_ lease: Lease, on node: NodeID) { apply(dispatch.reserved(lease, on: node)) }
 
-    /// A node has delivered what it has for this coordinator. Each result counts once, however often it arrives.
+    /// A node has delivered its results for this coordinator. Each result counts once, however often it arrives.
     mutating func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) {
         let isLeaseLost = dispatch.collect(reply, request, from: node)
         for result in reply.results where dispatch.receive(result, from: node) { complete(result, on: node) }
@@ -35,9 +35,10 @@ extension CoordinatorCore {
         if let lease = reply.lease { apply(dispatch.leased(lease, on: node)) }
     }
 
-    /// Counts on what runs on a node that nobody here may know of.
+    /// Adopts the attempts that run on a node. This coordinator may not know them, for example after a restart.
     ///
-    /// - Parameter proofs: their receipts, one for each; of those that have none, only what is known to run there is believed.
+    /// - Parameter proofs: the receipts, one for each attempt. An attempt without a receipt counts only if it is known to run
+    ///   there.
     private mutating func adopt(_ attempts: [AttemptID], _ proofs: [UInt64]?, on node: NodeID) {
         for (index, attempt) in attempts.enumerated() {
             let receipt = proofs.flatMap { $0.indices.contains(index) ? $0[index] : nil }
@@ -75,14 +76,14 @@ extension CoordinatorCore {
         }
     }
 
-    // MARK: - What nodes are told and asked next
+    // MARK: - The next calls to nodes
 
-    /// What a node is to be told now; `nil` where it knows, which ends the telling.
+    /// The demand to send to a node now. `nil` means that the node knows it already, which ends the sending.
     mutating func nextReservation(for node: NodeID) -> ReserveRequest? { dispatch.nextReservation(for: node) }
 
-    /// What is to be sent to a node now; `nil` where nothing is, which ends the sending.
+    /// The assignment to send to a node now. `nil` means that there is none, which ends the sending.
     mutating func nextAssignment(for node: NodeID) -> Assignment? { dispatch.nextAssignment(for: node) }
 
-    /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
+    /// The next collection to ask a node for. `nil` means that nothing more is expected from it, which ends the collecting.
     mutating func nextCollection(from node: NodeID) -> CollectRequest? { dispatch.nextCollection(from: node) }
 }

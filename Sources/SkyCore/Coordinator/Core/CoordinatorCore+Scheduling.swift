@@ -2,11 +2,11 @@ import Base
 import NIOCore
 import Transport
 
-// MARK: - What the scheduler is told, and what it says
+// MARK: - Events and actions of the scheduler
 
 extension CoordinatorCore {
-    /// Tells the scheduler of an event and carries out what it says. Events that come up meanwhile wait their turn, so that
-    /// every action is done in the order in which it was decided.
+    /// Passes an event to the scheduler and carries out the actions that it returns. Events that arise meanwhile wait their turn,
+    /// so that every action is done in the order in which it was decided.
     mutating func schedule(_ event: JobScheduler.Event) {
         guard dispatch.enqueue(event) else { return }
         while let actions = dispatch.nextActions(now: now) {
@@ -38,14 +38,14 @@ extension CoordinatorCore {
         }
     }
 
-    /// Begins calls of nodes.
+    /// Begins calls to nodes.
     mutating func begin(_ calls: [NodeCalls.Call]) {
         for call in calls { outbox.append(.effect(.call(call))) }
     }
 
     private mutating func send(_ attempt: AttemptID, to node: NodeID) {
         guard let record = jobs[attempt.job], record.isActive, let task = record.plan.task(attempt.task.index) else {
-            // The scheduler holds a slot for it until it hears.
+            // The scheduler holds a slot for the attempt until it is told that the attempt has failed.
             return schedule(.failed(attempt, on: node, .refused("the job has ended")))
         }
         let request = dispatch.request(attempt, task, timeLimit: record.request.taskTimeLimit, on: node)
@@ -56,7 +56,7 @@ extension CoordinatorCore {
     }
 }
 
-// MARK: - What results come to
+// MARK: - Results
 
 extension CoordinatorCore {
     /// An attempt has ended on a node.
@@ -97,7 +97,7 @@ extension CoordinatorCore {
     private mutating func fail(_ task: TaskID, of job: JobID, _ reason: String) {
         guard let (failure, step) = jobs.fail(job, task, reason) else { return }
         store(.failed(job, task, reason: failure.reason, isBadInput: failure.isBadInput))
-        // Where the job ends by it, its end says why; once is enough.
+        // If this failure ends the job, the event of its end gives the reason. The reason is published only once.
         guard step.abort == nil else { return apply(step, to: job) }
         publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job)
         apply(step, to: job)
@@ -111,7 +111,7 @@ extension CoordinatorCore {
         publishWhenStored(.ended(report), of: job)
     }
 
-    /// Does what a job's plan says. Its next tasks wait until the results before them are stored.
+    /// Carries out a step of a job's plan. The next tasks wait until the results before them are stored.
     mutating func apply(_ step: PlanStep, to job: JobID) {
         for event in step.events { publishWhenStored(event, of: job) }
         if let abort = step.abort { return giveUp(job, abort) }
@@ -122,7 +122,7 @@ extension CoordinatorCore {
         writeAhead.wait(.step(tasks, isLast: step.isLast), of: job)
     }
 
-    /// Hands the tasks of a step to the scheduler, or has them looked for among earlier results first.
+    /// Hands the tasks of a step to the scheduler, or has them looked up among earlier results first.
     mutating func issue(_ tasks: Range<Int>, of job: JobID, isLast: Bool) {
         guard let record = jobs[job], record.isActive else { return }
         if !tasks.isEmpty, let holder = record.plan.holder {

@@ -1,10 +1,10 @@
 import Base
 import Transport
 
-// MARK: - What is stored before what is published
+// MARK: - Storing before publishing
 
 extension CoordinatorCore {
-    /// Has an entry stored, after all before it.
+    /// Has an entry stored, after all entries before it.
     mutating func store(_ entry: JournalEntry) {
         if writeAhead.append(entry) { outbox.append(.effect(.write)) }
         if writeAhead.isBehind { updateSuspension() }
@@ -16,7 +16,8 @@ extension CoordinatorCore {
         if writeAhead.isSettled { releaseStored() }
     }
 
-    /// Publishes, issues and sends what rests on nothing that is not stored, and lets nodes forget their results.
+    /// Publishes the events, issues the tasks and sends the attempts that depend only on stored entries, and lets nodes forget
+    /// their stored results.
     private mutating func releaseStored() {
         var published: [JobID] = []
         var known: Set<JobID> = []
@@ -36,7 +37,7 @@ extension CoordinatorCore {
 
     private mutating func publish(_ event: JobEvent.Kind, of job: JobID, at time: Duration) {
         guard jobs.publish(event, of: job, at: time) else { return }
-        // Whoever waits for a job's end is told of it first.
+        // The end of a job is published before old jobs are deleted, so that those who wait for it learn of it first.
         if case .ended = event { forgetOldJobs() }
     }
 
@@ -50,11 +51,11 @@ extension CoordinatorCore {
 // MARK: - Events of the journal
 
 extension CoordinatorCore {
-    /// The journal has stored the next entries, so many.
+    /// The journal has stored the next `count` entries.
     ///
     /// - Parameters:
-    ///   - refused: jobs of which an entry cannot be stored, ever, and why: they are given up.
-    ///   - journal: what it holds now; `nil` where there is no limit.
+    ///   - refused: the jobs that are given up because one of their entries can never be stored, with the reasons.
+    ///   - journal: what the journal holds now; `nil` where there is no limit.
     mutating func stored(_ count: Int, refused: [(job: JobID, reason: String)] = [], in journal: JournalRoom?) {
         writeAhead.store(count)
         releaseStored()
@@ -79,19 +80,19 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
-    /// What is to be written now; `nil` where nothing is, which ends the writing. Empty while tasks wait for room on the disk and
-    /// nothing is stored that would tell whether there is some by now.
+    /// The entries to write now. `nil` means that there are none, which ends the writing. The array is empty while tasks wait for
+    /// room on the disk: storing nothing then shows whether there is room by now.
     ///
-    /// - Parameter looksAtDisk: whether anybody still looks.
+    /// - Parameter looksAtDisk: whether the owner still looks at the disk.
     mutating func nextEntries(looksAtDisk: Bool) -> [JournalEntry]? {
         writeAhead.nextEntries(in: room.journal, goesOn: looksAtDisk && room.diskFault != nil)
     }
 }
 
-// MARK: - Room for what is stored
+// MARK: - Room in the journal
 
 extension CoordinatorCore {
-    /// Keeps what `retention` says from now on, in so many bytes; `nil` where there is no limit.
+    /// Sets how long ended jobs are kept from now on, and how many bytes the journal may hold; `nil` where there is no limit.
     mutating func setLimits(_ retention: JobRetention, bytes: Int?) {
         room.retain(retention)
         forgetOldJobs()
@@ -100,8 +101,8 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
-    /// Deletes the jobs that ended first, one after the other, while the journal holds more than it may; where there is none,
-    /// tasks wait until there is, or somebody deletes jobs or raises the limit.
+    /// Deletes the jobs that ended first, one after the other, while the journal holds more than it may. Where no job can be
+    /// deleted, tasks wait until one can, or until somebody deletes jobs or raises the limit.
     mutating func makeRoom() {
         if let oldest = room.nextDeletion(among: jobs.ended, stored: writeAhead.lastStored, now: now) {
             delete(oldest)

@@ -2,16 +2,16 @@ import Base
 import NIOCore
 import Transport
 
-/// Everything a coordinator decides, as a value: each event enters it once (`at`) and comes to one list of outputs.
+/// All decisions of a coordinator, as a value. Each event enters it once (`at`) and results in one list of outputs.
 ///
-/// It decides little itself, and crosses four values in order:
+/// It decides little itself. An event crosses four values in order:
 ///
-/// - `jobs`: which jobs there are, and what their plans make of results (`CoordinatedJobs`);
+/// - `jobs`: which jobs there are, and how their plans use results (`CoordinatedJobs`);
 /// - `writeAhead`: what is stored before what is published (`WriteAheadQueue`);
 /// - `room`: which jobs are deleted so that results can be stored (`StorageRoom`);
 /// - `dispatch`: which node does what (`NodeDispatch`, with `JobScheduler`).
 struct CoordinatorCore {
-    /// What follows from an event.
+    /// An output of an event.
     enum Output {
         /// For `CoordinatorEffects` to carry out.
         case effect(CoordinatorEffect)
@@ -19,7 +19,7 @@ struct CoordinatorCore {
         case published(JobID)
         /// A node does not work for this coordinator, and says why.
         case refused(by: NodeID, String)
-        /// A node's answers make no sense: it is not used any more.
+        /// A node's answers make no sense. The node is not used any more.
         case distrusted(NodeID, String)
     }
 
@@ -29,13 +29,13 @@ struct CoordinatorCore {
     var dispatch: NodeDispatch
     private(set) var now: Duration = .zero
     private(set) var wall: UInt64 = 0
-    /// When the coordinator is woken next, as was said last; `nil` where it is not.
+    /// The time of the next wake that was requested last; `nil` where none is requested.
     private var armedWake: Duration?
-    /// What is to be done, gathered while an event is dealt with.
+    /// The outputs that have gathered while an event is handled.
     var outbox: [Output] = []
 
     /// - Parameters:
-    ///   - secret: by which results of earlier incarnations are known; see `AttemptReceipts`.
+    ///   - secret: the secret that proves results of earlier incarnations; see `AttemptReceipts`.
     ///   - ranBefore: how long all earlier incarnations ran together.
     init(
         incarnation: CoordinatorIncarnation, secret: [UInt8] = [], node: NodeID, name: String,
@@ -49,14 +49,14 @@ struct CoordinatorCore {
     /// Why nothing can be stored, so that nothing is sent out at present.
     var pauseReason: String? { writeAhead.failure ?? room.limitReason }
 
-    /// How long this coordinator has run in all its incarnations. What is kept for some time is kept by this clock: that of the
-    /// machine may be set, and must not end anything by that.
+    /// How long this coordinator has run in all its incarnations. Retention times are measured by this clock. The machine's clock
+    /// may be set, and that must not end anything.
     var ran: Duration { jobs.ranBefore + now }
 
-    /// When something is due without anything happening.
+    /// The time when something is due even if no event happens.
     var nextWake: Duration? { [dispatch.scheduler.nextWake, jobs.nextDeadline, room.due].compactMap(\.self).min() }
 
-    /// Lets one event happen at a moment and returns what is to be done about it, in order.
+    /// Handles one event at the time `now` and returns its outputs, in order.
     mutating func at(_ now: Duration, wall: UInt64, _ event: (inout CoordinatorCore) -> Void) -> [Output] {
         (self.now, self.wall) = (now, wall)
         event(&self)
@@ -65,14 +65,14 @@ struct CoordinatorCore {
         return outbox
     }
 
-    /// Has the coordinator woken when something is due, unless that is earlier than was said.
+    /// Requests a wake for the time when something is due next, unless an earlier wake is requested already.
     private mutating func armWake() {
         guard let wake = nextWake, armedWake.map({ wake < $0 }) ?? true else { return }
         armedWake = wake
         outbox.append(.effect(.wake(at: wake, after: max(.zero, wake - now))))
     }
 
-    /// It is woken. Nothing happens where an earlier wake has taken the place of this one.
+    /// A wake has come. It has no effect if an earlier wake has replaced it.
     mutating func wake(_ due: Duration) {
         guard armedWake == due else { return }
         armedWake = nil
@@ -83,7 +83,7 @@ struct CoordinatorCore {
 // MARK: - Events of jobs
 
 extension CoordinatorCore {
-    /// Takes a job and starts it; one with a token that is known is not started again.
+    /// Accepts a job and starts it. A submission with a known token is not started again.
     ///
     /// - Throws: `SkyError` as `CoordinatedJobs.submit` does.
     mutating func submit(_ request: JobRequest, token: String?, as id: JobID) throws(SkyError) -> JobID {
@@ -108,17 +108,17 @@ extension CoordinatorCore {
                 stored.id, tasks: replay.tasks, completed: replay.completed, failed: replay.failed,
                 risks: replay.risks, isSealed: replay.isSealed, stored.request.schedulingOptions))
         if let abort = replay.abort { return giveUp(stored.id, abort) }
-        // It is another node by now: this one, most likely, on which the job was submitted.
+        // The holder of the input has another id by now. Most likely it is this node, on which the job was submitted.
         if replay.plan.holder != nil { schedule(.inputFound(stored.id, on: dispatch.own)) }
     }
 
-    /// Stops a job; what runs is stopped everywhere.
+    /// Stops a job and its attempts on all nodes.
     mutating func cancel(_ job: JobID) {
         guard jobs[job]?.isActive == true else { return }
         schedule(.cancelled(job))
     }
 
-    /// Stops a job because it cannot come to anything.
+    /// Stops a job because it cannot succeed.
     mutating func giveUp(_ job: JobID, _ reason: SkyError) {
         jobs.abort(job, reason)
         schedule(.cancelled(job))
@@ -132,10 +132,10 @@ extension CoordinatorCore {
         outbox.append(.published(job))
     }
 
-    /// Somebody fetches results of a job: it is not deleted meanwhile to make room for others.
+    /// Somebody fetches results of a job. It is not deleted meanwhile to make room for others.
     mutating func use(_ job: JobID) { jobs.use(job, now: now) }
 
-    /// Something is due: a deadline, a deletion, or something of the scheduler's.
+    /// Something is due: a deadline, a deletion, or an event of the scheduler.
     mutating func tick() {
         while let (job, deadline) = jobs.nextOverdue(now: now) {
             giveUp(job, SkyError(.failed, "it was not done by its deadline, \(deadline) after its submission"))
@@ -147,7 +147,7 @@ extension CoordinatorCore {
         schedule(.tick)
     }
 
-    /// What was found among earlier results for the next tasks of the step that a job's plan has issued last.
+    /// The look-up of earlier results has an answer for the next tasks of the step that a job's plan issued last.
     mutating func lookedUp(_ job: JobID, _ tasks: Range<Int>, _ found: [TaskID: ByteBuffer]) {
         let generation = dispatch.incarnation.generation
         guard let (answered, isLast) = jobs.takeFound(found, for: tasks, of: job, generation: generation) else {
@@ -158,7 +158,7 @@ extension CoordinatorCore {
         if isLast { schedule(.noMoreTasks(job)) }
     }
 
-    /// Nodes with a part in a job, by name.
+    /// The shares that nodes have in a job, by the names of the nodes.
     func shares(of job: JobID) -> [NodeShare] {
         jobs[job]?.published.shares(running: dispatch.runningByName(job)) ?? []
     }

@@ -1,12 +1,12 @@
-/// Tasks of all jobs of a coordinator since its start, by what became of them.
+/// The tasks of all jobs of a coordinator since its start, counted by outcome.
 package struct TaskCounts: Hashable, Sendable {
-    /// By a node.
+    /// Tasks that a node completed.
     package var completed = 0
-    /// By an earlier result.
+    /// Tasks that an earlier result answered.
     package var cached = 0
-    /// Given up.
+    /// Tasks that were given up.
     package var failed = 0
-    /// Tries after one that failed.
+    /// Attempts after one that failed.
     package var retries = 0
 
     package init() {}

@@ -3,8 +3,8 @@ import Transport
 
 /// Proofs that an attempt was sent to a node, which the node sends back with the result.
 ///
-/// A coordinator that was started again knows nothing of what its earlier lives had sent where. Without a proof every member
-/// could claim the result of any task of theirs. The secret is the journal's, so that it outlives the process.
+/// A coordinator that was started again does not know what its earlier incarnations sent to which node. Without a proof every
+/// member could claim the result of any task of theirs. The secret is stored in the journal, so that it outlives the process.
 struct AttemptReceipts: Sendable {
     private let keyed: HMAC<SHA256>
 
@@ -13,7 +13,8 @@ struct AttemptReceipts: Sendable {
         keyed = HMAC<SHA256>(key: SymmetricKey(data: secret))
     }
 
-    /// The first bytes of an HMAC (RFC 2104) over all that the attempt is: nobody guesses one of 2^64 in the time that a job takes.
+    /// The first bytes of an HMAC (RFC 2104) over the whole identity of the attempt and the node. Nobody guesses one of 2^64 values
+    /// in the time that a job takes.
     func receipt(for attempt: AttemptID, on node: NodeID) -> UInt64 {
         var code = keyed
         let words = [

@@ -1,30 +1,30 @@
-/// What one node has delivered: which of its results have arrived, and which may be forgotten there because they are stored.
+/// The delivery of results by one node: which of them have arrived, and which the node may forget because they are stored.
 struct Delivery {
     /// The sequence number up to which results have arrived.
     private(set) var received: UInt64 = 0
-    /// The sequence number up to which what followed from them is stored.
+    /// The sequence number up to which the results, and what followed from them, are stored.
     private(set) var acknowledged: UInt64 = 0
-    /// The sequence number up to which the node knows that.
+    /// The sequence number up to which the node knows that they are stored.
     private(set) var said: UInt64 = 0
-    /// Arrived and not stored: the journal's entry that has to be, and the sequence number.
+    /// Results that have arrived and are not stored: the entry of the journal that has to be stored, and the sequence number.
     private var pending: [(entry: UInt64, sequence: UInt64)] = []
-    /// Bytes stored since the node was last told.
+    /// Bytes that have arrived since the node was last sent an acknowledgement.
     var unsaid = 0
 
-    /// Nothing of what has arrived is kept at the node any more.
+    /// Whether the node keeps none of the results that have arrived.
     var isSettled: Bool { received == said }
 
     /// The node has heard an acknowledgement.
     mutating func heard(_ sequence: UInt64) { said = max(said, min(sequence, acknowledged)) }
 
-    /// Whether a result is new here.
+    /// Takes note of a result. Returns whether it is new here.
     mutating func receive(_ sequence: UInt64) -> Bool {
         guard sequence > received else { return false }
         received = sequence
         return true
     }
 
-    /// All that has arrived rests on this entry, or on none after it.
+    /// All results that have arrived depend on this entry or an earlier one.
     mutating func rests(on entry: UInt64) {
         if pending.last?.entry == entry {
             pending[pending.count - 1].sequence = received

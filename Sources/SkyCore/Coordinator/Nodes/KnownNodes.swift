@@ -1,23 +1,24 @@
 import DequeModule
 import Transport
 
-/// What a coordinator remembers of nodes: their names for whoever reads of them, how far their results have been taken, and
-/// who is not to be believed. Every start of a node is a new one, so that what is remembered of those that are gone ends.
+/// What a coordinator remembers of nodes: their names for people, how far their results have been received, and which nodes it does
+/// not believe. A node gets a new id at every start, so the memory of nodes that are gone ends.
 struct KnownNodes {
     private(set) var present: Set<NodeID> = []
     private(set) var deliveries: [NodeID: Delivery] = [:]
     private var names: [NodeID: String] = [:]
-    /// Those that left, the first ones first; may name some that are back.
+    /// The nodes that left, the earliest first. It may name nodes that are back.
     private var gone: Deque<(node: NodeID, at: Duration)> = []
-    /// Members that have sent what makes no sense, which ends with their membership.
+    /// Members that have sent data that makes no sense. A node is removed from this set when its membership ends.
     private(set) var distrusted: Set<NodeID> = []
-    /// Why a member does not listen to this coordinator.
+    /// The reasons why members refuse this coordinator.
     private(set) var refusals: [NodeID: String] = [:]
 
-    /// A node keeps results that nobody fetches for ten minutes (`WorkBook.retention`). What was taken of them must be known
-    /// for longer, so that nothing that it still has is taken for new.
+    /// How long nodes that are gone are remembered. A node keeps results that nobody fetches for ten minutes
+    /// (`WorkBook.retention`). The coordinator must remember for longer which of them it has received, so that it does not take an
+    /// old result for a new one.
     static let memory = WorkBook.retention * 2
-    /// Nodes that are gone and remembered.
+    /// Largest number of nodes that are gone and remembered.
     static let goneLimit = 1024
 
     init(own node: NodeID, name: String) { names[node] = name }
@@ -39,7 +40,7 @@ struct KnownNodes {
         return leave(node, now: now)
     }
 
-    /// It has sent what makes no sense: it is not used any more, as if it were gone.
+    /// The node has sent data that makes no sense. It is not used any more, as if it were gone.
     mutating func distrust(_ node: NodeID, now: Duration) -> Bool {
         distrusted.insert(node)
         return leave(node, now: now)
@@ -47,14 +48,15 @@ struct KnownNodes {
 
     private mutating func leave(_ node: NodeID, now: Duration) -> Bool {
         guard present.remove(node) != nil else { return false }
-        // A node that has nothing of ours needs no memory of what it had: it keeps only what nobody has acknowledged.
+        // A node keeps only results that are not acknowledged. If all are, it has nothing of ours, and its deliveries need not be
+        // remembered.
         if deliveries[node]?.isSettled == true { deliveries[node] = nil }
         gone.append((node, now))
         forget(now: now)
         return true
     }
 
-    /// - Parameter reason: `nil` where it listens.
+    /// - Parameter reason: why the node refuses this coordinator; `nil` where it does not.
     /// - Returns: whether that is new.
     mutating func refuses(_ node: NodeID, _ reason: String?) -> Bool {
         guard refusals[node] != reason else { return false }
@@ -66,7 +68,7 @@ struct KnownNodes {
         change(&deliveries[node, default: Delivery()])
     }
 
-    /// What has been stored rests on this entry. Calls `body` with those nodes that should hear of it.
+    /// Everything up to this entry is stored. Calls `body` with the nodes that should be sent an acknowledgement.
     mutating func stored(_ entry: UInt64, _ body: (NodeID) -> Void) {
         for node in Array(deliveries.keys) {
             deliveries[node]?.stored(entry)
@@ -76,7 +78,7 @@ struct KnownNodes {
         }
     }
 
-    /// Bytes of stored results after which a node is told although nothing else is to be said to it.
+    /// Bytes of results after which a node is sent an acknowledgement although there is nothing else to send to it.
     private static let unsaidLimit = 8 << 20
 
     private mutating func forget(now: Duration) {

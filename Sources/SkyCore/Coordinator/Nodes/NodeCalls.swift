@@ -1,16 +1,17 @@
 import Transport
 
-/// Which calls to nodes are due, as a value: the owner makes them, one of a kind to a node at a time, and reports how they went.
+/// The calls to nodes that are due, as a value. The owner makes them, one of each kind to a node at a time, and reports how they
+/// went.
 ///
 /// - `reserve` carries the newest demand (`DemandBook`).
 /// - `assign` carries all attempts and stops that have gathered, so that a stop never overtakes its attempt.
-/// - `collect` goes on as long as anything is to be expected from a node: it brings results and the lease, and renews that.
+/// - `collect` goes on as long as anything is expected from a node. It brings results and the lease, and renews the lease.
 struct NodeCalls {
     enum Kind {
         case reserve, assign, collect
     }
 
-    /// A loop of calls of one kind to one node, which goes on until there is nothing more to say.
+    /// A loop of calls of one kind to one node, which goes on until there is nothing more to send or ask for.
     struct Call: Hashable {
         var kind: Kind
         var node: NodeID
@@ -20,25 +21,25 @@ struct NodeCalls {
 
     private(set) var demands = DemandBook()
     private let incarnation: CoordinatorIncarnation
-    /// What is to be sent to each node next.
+    /// The next assignment of each node.
     private var outgoing: [NodeID: Assignment] = [:]
     private var assigning: Set<NodeID> = []
     private var collecting: Set<NodeID> = []
-    /// Nodes that have not said yet what they have of ours.
+    /// Nodes that have not reported yet which of our attempts and results they have.
     private var unasked: Set<NodeID> = []
-    /// Of the newest lease heard of from each node.
+    /// The fencing token of the newest lease that each node has reported.
     private var epochs: [NodeID: UInt64] = [:]
 
-    /// Attempts in one message: many small ones, or a few that carry a background with them.
+    /// Largest number of attempts in one message: many small ones, or a few that carry a background with them.
     private static let assignmentLimit = (small: 256, large: 8)
 
     init(incarnation: CoordinatorIncarnation) {
         self.incarnation = incarnation
     }
 
-    // MARK: - What is wanted of nodes
+    // MARK: - What nodes are to do
 
-    /// So many slots are demanded of a node.
+    /// Sets the number of slots that are demanded of a node.
     mutating func reserve(_ slots: Int, on node: NodeID) -> [Call] {
         (demands.demand(slots, on: node) ? [Call(.reserve, node)] : []) + collect(from: node)
     }
@@ -55,19 +56,19 @@ struct NodeCalls {
         return assign(to: node)
     }
 
-    /// A node should hear soon what it may forget.
+    /// A node should learn soon which results it may forget.
     mutating func acknowledge(_ node: NodeID) -> [Call] {
         if outgoing[node] == nil { outgoing[node] = Assignment(incarnation: incarnation) }
         return assign(to: node)
     }
 
-    /// A link to a node is there (again): asks what it has of ours.
+    /// There is a link to a node, or there is one again. The node is asked which of our attempts and results it has.
     mutating func join(_ node: NodeID) -> [Call] {
         unasked.insert(node)
         return collect(from: node)
     }
 
-    /// A node is gone: what was to be sent to it is not.
+    /// A node is gone. Its next assignment is dropped.
     mutating func lose(_ node: NodeID) {
         demands.nodeLost(node)
         outgoing[node] = nil
@@ -85,7 +86,7 @@ struct NodeCalls {
 
     // MARK: - Reserving
 
-    /// What a node is to be told now; `nil` where it knows, which ends the telling.
+    /// The demand to send to a node now. `nil` means that the node knows it already, which ends the sending.
     mutating func nextReservation(for node: NodeID) -> ReserveRequest? {
         demands.next(for: node).map { ReserveRequest(incarnation: incarnation, wanted: $0) }
     }
@@ -95,7 +96,7 @@ struct NodeCalls {
 
     // MARK: - Assigning
 
-    /// What is to be sent to a node now; `nil` where nothing is, which ends the sending.
+    /// The assignment to send to a node now. `nil` means that there is none, which ends the sending.
     ///
     /// - Parameter acknowledged: the sequence number up to which the node may forget results.
     mutating func nextAssignment(for node: NodeID, acknowledged: UInt64) -> Assignment? {
@@ -107,7 +108,7 @@ struct NodeCalls {
         let limit = isSmall ? NodeCalls.assignmentLimit.small : NodeCalls.assignmentLimit.large
         if next.attempts.count > limit {
             var rest = Assignment(incarnation: incarnation)
-            // Stops go with the last attempts: none may overtake its own.
+            // The stops go with the last attempts, because a stop must not overtake its attempt.
             (rest.attempts, rest.stop) = (Array(next.attempts[limit...]), next.stop)
             next.attempts.removeSubrange(limit...)
             next.stop = []
@@ -117,16 +118,16 @@ struct NodeCalls {
         return next
     }
 
-    /// A call failed that may have arrived all the same: asks what came of it.
+    /// A call has failed, but it may have arrived. The node is asked what came of it.
     mutating func assignmentIsUncertain(for node: NodeID) -> [Call] { join(node) }
 
     // MARK: - Collecting
 
-    /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
+    /// The next collection to ask a node for. `nil` means that nothing more is expected from it, which ends the collecting.
     ///
     /// - Parameters:
-    ///   - running: attempts that occupy a slot there, as far as is known.
-    ///   - delivery: what it has delivered.
+    ///   - running: the number of attempts that occupy a slot there, as far as is known.
+    ///   - delivery: what the node has delivered.
     mutating func nextCollection(
         from node: NodeID, isPresent: Bool, running: Int, _ delivery: Delivery
     ) -> CollectRequest? {
@@ -141,7 +142,7 @@ struct NodeCalls {
             epoch: epochs[node] ?? 0, isFirst: isFirst)
     }
 
-    /// A collection has come.
+    /// A collection has been answered.
     ///
     /// - Returns: whether the lease has been lost.
     mutating func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) -> Bool {
@@ -152,14 +153,14 @@ struct NodeCalls {
         return true
     }
 
-    /// Whether the answer to a demand says something new: also the lease that was known, because less was counted on since less
-    /// was demanded.
+    /// Whether the answer to a demand is new information. A known lease is new, too: the coordinator counted on fewer slots since
+    /// it demanded less.
     mutating func reserved(_ lease: Lease, on node: NodeID) -> Bool {
         let isNew = leased(lease, on: node)
         return isNew || demands.isTold(node)
     }
 
-    /// Whether a lease says something new.
+    /// Whether a lease is new information.
     mutating func leased(_ lease: Lease, on node: NodeID) -> Bool {
         guard lease.epoch != epochs[node] else { return false }
         epochs[node] = max(lease.epoch, epochs[node] ?? 0)

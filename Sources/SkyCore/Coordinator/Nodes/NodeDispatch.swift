@@ -2,13 +2,14 @@ import Base
 import DequeModule
 import Transport
 
-/// Which node does what, as a value: the scheduler, what is known of the nodes, what they are to prove, and the calls to them.
+/// Decides which node does what, as a value. It holds the scheduler, the knowledge of the nodes, the receipts of attempts, and the
+/// calls to nodes.
 ///
-/// An event of a node comes to calls that are to be begun and to events of the scheduler (`Consequence`). The scheduler's events
-/// are worked through one after the other, each with all its actions, so that everything is done in the order in which it was
-/// decided: `enqueue`, then `nextActions` until there are none.
+/// An event of a node results in calls to begin and in events for the scheduler (`Consequence`). The scheduler's events are handled
+/// one after the other, each with all its actions, so that everything is done in the order in which it was decided: `enqueue`, then
+/// `nextActions` until there are none.
 struct NodeDispatch {
-    /// What follows from an event: first the calls, then what the scheduler is to be told, in order.
+    /// The consequence of an event: first the calls, then the events for the scheduler, in order.
     struct Consequence {
         var calls: [NodeCalls.Call] = []
         var events: [JobScheduler.Event] = []
@@ -23,10 +24,10 @@ struct NodeDispatch {
     private var calls: NodeCalls
     private var events: Deque<JobScheduler.Event> = []
     private var isDeciding = false
-    /// As the scheduler was told.
+    /// Whether the scheduler has been told to send out nothing new.
     private var isSuspended = false
 
-    /// - Parameter secret: by which results of earlier incarnations are known; see `AttemptReceipts`.
+    /// - Parameter secret: the secret that proves results of earlier incarnations; see `AttemptReceipts`.
     init(incarnation: CoordinatorIncarnation, secret: [UInt8], own: NodeID, name: String) {
         self.incarnation = incarnation
         self.own = own
@@ -38,16 +39,16 @@ struct NodeDispatch {
 
     // MARK: - The scheduler
 
-    /// Puts an event in its place in the line.
+    /// Adds an event at the end of the queue.
     ///
-    /// - Returns: whether the caller is to carry out the actions that follow: nobody does so yet.
+    /// - Returns: whether the caller has to carry out the actions that follow, because nobody does so yet.
     mutating func enqueue(_ event: JobScheduler.Event) -> Bool {
         events.append(event)
         defer { isDeciding = true }
         return !isDeciding
     }
 
-    /// What is to be done about the next event; `nil` where there is none, which ends the turn.
+    /// The actions that follow from the next event; `nil` where there is no event, which ends the turn.
     mutating func nextActions(now: Duration) -> [JobScheduler.Action]? {
         guard let event = events.popFirst() else {
             isDeciding = false
@@ -56,7 +57,7 @@ struct NodeDispatch {
         return scheduler.handle(event, now: now)
     }
 
-    /// Whether nothing new is to be sent out.
+    /// Sets whether new work is held back.
     ///
     /// - Returns: whether that is new to the scheduler.
     mutating func suspend(_ isSuspended: Bool) -> Bool {
@@ -66,8 +67,8 @@ struct NodeDispatch {
 
     // MARK: - Members
 
-    /// A node can be given work. Another one is asked what it has of this coordinator's; the own one began with it, and has
-    /// nothing.
+    /// A node can be given work. Another node is asked what it has of this coordinator's. The coordinator's own node started
+    /// together with it, and has nothing.
     mutating func join(
         _ node: NodeID, name: String, version: String, isDraining: Bool, now: Duration
     ) -> Consequence {
@@ -86,15 +87,15 @@ struct NodeDispatch {
         return Consequence(events: nodes.lost(node, now: now) ? [.nodeLost(node)] : [])
     }
 
-    /// A node has answered what makes no sense. Nothing that it says is used from now on: its tasks are tried elsewhere.
+    /// A node has sent an answer that makes no sense. Nothing from it is used from now on, and its tasks are tried elsewhere.
     ///
-    /// - Returns: `nil` where that is known.
+    /// - Returns: `nil` where the node is distrusted or gone already.
     mutating func distrust(_ node: NodeID, now: Duration) -> Consequence? {
         calls.lose(node)
         return nodes.distrust(node, now: now) ? Consequence(events: [.nodeLost(node)]) : nil
     }
 
-    /// A node does not listen to this coordinator, or does again (`nil`).
+    /// A node refuses this coordinator, or does not refuse it any more (`nil`).
     ///
     /// - Returns: whether that is new.
     mutating func refuse(_ node: NodeID, _ reason: String?) -> Bool { nodes.refuses(node, reason) }
@@ -102,18 +103,18 @@ struct NodeDispatch {
     /// Whether a node is a member, as far as is known here.
     func isPresent(_ node: NodeID) -> Bool { nodes.present.contains(node) }
 
-    /// The feed of members begins (again): those that left unheard are gone.
+    /// The nodes that left while nobody listened, found when the feed of members begins, or begins again.
     func unheard(_ members: Set<NodeID>) -> Set<NodeID> {
         nodes.present.union(nodes.distrusted).subtracting(members).subtracting([own])
     }
 
-    /// What people call a node.
+    /// The name of a node for people.
     func name(of node: NodeID) -> String { nodes.name(of: node) ?? node.description }
 
-    /// The scheduler knows nodes by their ids, people by their names.
+    /// A reason with the names of nodes. The scheduler knows nodes by their ids, and people know them by their names.
     func withNames(_ reason: FailureReason) -> String { reason.text { nodes.name(of: $0) } }
 
-    /// Attempts of a job under way, by the names of their nodes.
+    /// The number of running attempts of a job, by the names of their nodes.
     func runningByName(_ job: JobID) -> [String: Int] {
         var running: [String: Int] = [:]
         for (node, count) in scheduler.runningByNode(job) { running[name(of: node)] = count }
@@ -122,7 +123,7 @@ struct NodeDispatch {
 
     // MARK: - Attempts
 
-    /// What is sent to a node to have it run an attempt.
+    /// The request to a node to run an attempt.
     func request(_ attempt: AttemptID, _ task: ScanTask, timeLimit: Duration, on node: NodeID) -> RunRequest {
         var task = task
         if scheduler.hasFailed(before: attempt) { task.rehearsal.failsFirstAttempt = false }
@@ -140,7 +141,7 @@ struct NodeDispatch {
         return receipts.receipt(for: attempt, on: node) == receipt
     }
 
-    /// Whether a node's word on an attempt counts: what is known to run there needs no proof.
+    /// Whether a node's report on an attempt counts. An attempt that is known to run there needs no proof.
     func isBelievable(_ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?, since: UInt64?) -> Bool {
         scheduler.isRunning(attempt, on: node) || isProven(attempt, on: node, receipt, since: since)
     }
@@ -164,7 +165,7 @@ struct NodeDispatch {
         }
     }
 
-    /// What followed from all that has arrived from a node rests on this entry.
+    /// All that followed from the node's results so far depends on this entry.
     mutating func restResults(of node: NodeID, on entry: UInt64, stored: UInt64) {
         nodes.deliver(node) { delivery in
             delivery.rests(on: entry)
@@ -172,7 +173,7 @@ struct NodeDispatch {
         }
     }
 
-    /// Everything up to this entry is stored: nodes may forget what rests on it.
+    /// Everything up to this entry is stored. Nodes may forget the results that depend on it.
     mutating func store(upTo entry: UInt64) -> [NodeCalls.Call] {
         var due: [NodeID] = []
         nodes.stored(entry) { due.append($0) }
@@ -192,7 +193,7 @@ struct NodeDispatch {
         consequence(of: lease, on: node, isNew: calls.reserved(lease, on: node))
     }
 
-    /// A node tells of its lease with what else it has to say.
+    /// A node has reported its lease together with something else.
     mutating func leased(_ lease: Lease, on node: NodeID) -> Consequence {
         consequence(of: lease, on: node, isNew: calls.leased(lease, on: node))
     }
@@ -214,15 +215,15 @@ struct NodeDispatch {
         return consequence
     }
 
-    /// What a node is to be told now; `nil` where it knows, which ends the telling.
+    /// The demand to send to a node now. `nil` means that the node knows it already, which ends the sending.
     mutating func nextReservation(for node: NodeID) -> ReserveRequest? { calls.nextReservation(for: node) }
 
-    /// What is to be sent to a node now; `nil` where nothing is, which ends the sending.
+    /// The assignment to send to a node now. `nil` means that there is none, which ends the sending.
     mutating func nextAssignment(for node: NodeID) -> Assignment? {
         calls.nextAssignment(for: node, acknowledged: nodes.deliveries[node]?.acknowledged ?? 0)
     }
 
-    /// What to ask a node for next; `nil` where nothing is to be expected from it, which ends the asking.
+    /// The next collection to ask a node for. `nil` means that nothing more is expected from it, which ends the collecting.
     mutating func nextCollection(from node: NodeID) -> CollectRequest? {
         calls.nextCollection(
             from: node, isPresent: isPresent(node), running: scheduler.running(on: node),

@@ -1,8 +1,8 @@
 import Transport
 
-/// What a call that failed says of the node that was called, beyond that it failed.
+/// What a failed call shows about the node that was called, beyond the failure itself.
 enum NodeFault {
-    /// It does not listen to this coordinator, and says why.
+    /// The node refuses this coordinator, for this reason.
     case refuses(String)
     /// Its answer makes no sense.
     case invalidReply(String)

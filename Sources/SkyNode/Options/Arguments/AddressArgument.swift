@@ -15,7 +15,7 @@ enum AddressArgument {
         return address
     }
 
-    /// What was probably meant.
+    /// Suggests the address that was probably meant.
     private static func advice(_ text: String, _ option: String) -> String {
         let host = option == "--listen" ? "0.0.0.0" : "127.0.0.1"
         if let port = UInt16(text) { return "; did you mean \(host):\(port)?" }

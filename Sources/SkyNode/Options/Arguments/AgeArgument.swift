@@ -6,7 +6,7 @@ struct AgeArgument: ExpressibleByArgument {
 
     init?(argument: String) {
         if argument.hasSuffix("d") {
-            // A hundred years.
+            // The longest age is a hundred years.
             guard let days = Double(argument.dropLast()), (0...36_500).contains(days) else { return nil }
             duration = .seconds(days * 86_400)
         } else if argument.hasSuffix("h") {

@@ -4,7 +4,7 @@ import Sky
 import SkyCore
 import Transport
 
-/// Which background fluxes are measured above (`BACKPHOTO_TYPE`).
+/// The background above which fluxes are measured (`BACKPHOTO_TYPE`).
 enum BackgroundKind: String, CaseIterable {
     case global, local
 }

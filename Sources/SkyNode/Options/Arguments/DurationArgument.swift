@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A duration on the command line, with its unit: whether 10 means seconds or minutes nobody can tell.
+/// A duration on the command line. It needs a unit, because nobody can tell whether 10 means seconds or minutes.
 struct DurationArgument: ExpressibleByArgument {
     var duration: Duration
 

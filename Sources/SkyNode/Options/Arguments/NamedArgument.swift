@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// One of a type's values, by its name.
+/// One value of a type, given by its name.
 struct NamedArgument<Value: RawRepresentable<String> & CaseIterable & Sendable>: ExpressibleByArgument {
     let value: Value
 

@@ -6,11 +6,11 @@ import Transport
 
 /// A small file that an option names.
 enum OptionFile {
-    /// - Parameter limit: Most bytes.
+    /// - Parameter limit: Largest size in bytes.
     /// - Throws: `SkyError` naming the file where it cannot be read, is no file or has more bytes.
     static func contents(of path: String, limit: Int) throws(SkyError) -> [UInt8] {
         let name = PrintableText.of(path)
-        // A pipe nobody writes to would be waited for.
+        // Without `O_NONBLOCK`, opening a pipe to which nobody writes would wait for ever.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw SkyError(.badInput, "\(name): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number of bytes on the command line: "512M", "4G"; K, M, G and T are powers of 1024, as df -h and systemd have them.
+/// A number of bytes on the command line: "512M", "4G". K, M, G and T are powers of 1024, as in df -h and systemd.
 struct SizeArgument: ExpressibleByArgument {
     var bytes: UInt64
 
@@ -15,17 +15,17 @@ struct SizeArgument: ExpressibleByArgument {
         bytes = number << shift
     }
 
-    /// As a number of bytes to count with.
+    /// The bytes as an `Int`.
     var count: Int { Int(clamping: bytes) }
 
-    /// The other way round, as it would be given: "20G"; with the largest unit of which it is a whole number.
+    /// The text of a size as it would be given, such as "20G", with the largest unit that gives a whole number.
     static func argument(_ bytes: Int) -> String {
         let units = ["K", "M", "G", "T"]
         let places = bytes > 0 ? min(bytes.trailingZeroBitCount / 10, units.count) : 0
         return "\(bytes >> (10 * places))" + (places > 0 ? units[places - 1] : "")
     }
 
-    /// For people, to three digits: "1.50 GiB".
+    /// The text of a size for people, with three digits: "1.50 GiB".
     static func text(_ bytes: Int) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
         var (value, unit) = (Double(max(0, bytes)), 0)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sky
 import SkyCore
 
-/// What spoils a synthetic frame, and how it is stored.
+/// The defects of a synthetic frame, and how the frame is stored.
 struct BlemishOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Tracks of cosmic rays, 2 to 40 pixels long.", valueName: "n"))
     var cosmicRays = SkySynthesis().cosmicRays

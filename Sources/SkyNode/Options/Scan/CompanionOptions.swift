@@ -4,7 +4,7 @@ import Sky
 import SkyCore
 import Transport
 
-/// Where weights, noise and masks of the images are.
+/// The places of the weights, the noise and the masks of images.
 struct CompanionOptions: ParsableArguments {
     static let places =
         "A file, in which % stands for the image's path without ending, or hdu:N for an HDU of the image's own file."
@@ -33,9 +33,9 @@ struct CompanionOptions: ParsableArguments {
             valueName: "file|hdu:n|auto|none"), completion: .file())
     var mask: String?
 
-    /// What belongs to an image; `nil` for nothing.
+    /// The weights, noise and mask of an image; `nil` where it has none.
     ///
-    /// - Throws: `SkyError` or `CommandFailure` naming the file that is missing or no image.
+    /// - Throws: `SkyError` or `CommandFailure` naming the file that is missing or is not an image.
     func companions(of image: String) throws -> Companions? {
         let noises: [(Companions.NoiseKind, String)] = [(.weight, weight), (.rms, rms), (.variance, variance)]
             .compactMap { kind, place in place.map { (kind, $0) } }
@@ -56,7 +56,7 @@ struct CompanionOptions: ParsableArguments {
         return companions
     }
 
-    /// The resolved paths of the files that belong to an image, as far as they are there; not the image's own.
+    /// The resolved paths of the files that belong to an image and exist, without the image's own file.
     func files(of image: String) -> [String] {
         [weight, rms, variance, mask].compactMap { text in
             guard let text, !text.hasPrefix("hdu:"), !["auto", "none"].contains(text) else { return nil }

@@ -4,7 +4,7 @@ import Sky
 import SkyCore
 import Transport
 
-/// What decides the catalogue. Names and defaults are SExtractor's where it has them.
+/// The options that decide the catalogue. Names and defaults are those of SExtractor where it has them.
 struct DetectionOptions: ParsableArguments {
     @OptionGroup(title: HelpSection.detection) var finding: FindingOptions
     @OptionGroup(title: HelpSection.photometry) var photometry: PhotometryOptions
@@ -12,8 +12,8 @@ struct DetectionOptions: ParsableArguments {
     @OptionGroup(title: HelpSection.output) var columnOptions: ColumnOptions
     @OptionGroup(title: HelpSection.input) var input: HDUOptions
 
-    /// - Parameter readsFiles: Whether options may name files: not where somebody else's request names them.
-    /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
+    /// - Parameter readsFiles: Whether options may name files. They may not where the request comes from somebody else.
+    /// - Throws: `SkyError` or `CommandFailure`, with one line that names the fault.
     func configuration(readsFiles: Bool) throws -> ScanConfiguration {
         var configuration = finding.preset.value.configuration
         if finding.filter != nil, finding.fwhm != nil {

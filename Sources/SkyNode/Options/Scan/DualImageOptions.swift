@@ -28,9 +28,9 @@ struct DualImageOptions: ParsableArguments {
             valueName: "n"))
     var detectPlane: Int?
 
-    /// What sources are found on; `nil` for the images themselves.
+    /// The image on which sources are found; `nil` for the scanned images themselves.
     ///
-    /// - Throws: `SkyError` or `CommandFailure` naming the file that is missing or no image.
+    /// - Throws: `SkyError` or `CommandFailure` naming the file that is missing or is not an image.
     func detection() throws -> DetectionImage? {
         guard let detect else {
             guard detectHDU == nil, detectPlane == nil else {

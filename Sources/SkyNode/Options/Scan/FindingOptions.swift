@@ -126,7 +126,7 @@ struct BackgroundOptions: ParsableArguments {
     var meshFilter: Int?
 }
 
-/// What the catalogue tells of each source.
+/// The columns of the catalogue.
 struct ColumnOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sky
 import SkyCore
 
-/// What is in a synthetic frame, and how sharp.
+/// The contents of a synthetic frame, and how sharp it is.
 struct FrameOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Columns.", valueName: "pixels"))
     var width = SkySynthesis().width

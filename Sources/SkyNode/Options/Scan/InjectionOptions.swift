@@ -2,7 +2,7 @@ import ArgumentParser
 import Sky
 import SkyCore
 
-/// Artificial stars, to see how faint a scan sees.
+/// Artificial stars, which show how faint the sources are that a scan finds.
 struct InjectionOptions: ParsableArguments {
     @Option(
         name: .customLong("inject"),
@@ -36,9 +36,9 @@ struct InjectionOptions: ParsableArguments {
         help: ArgumentHelp("Where their random numbers start. Default: 1.", valueName: "n"))
     var seed: UInt64?
 
-    /// What is asked for; `nil` for nothing.
+    /// The test with artificial stars that the options ask for; `nil` for none.
     ///
-    /// - Throws: `SkyError` or `CommandFailure`, one line that names what is wrong.
+    /// - Throws: `SkyError` or `CommandFailure`, with one line that names the fault.
     func demand(zeroPoint: Double?) throws -> InjectionDemand? {
         guard let count else {
             let others = [

@@ -3,7 +3,7 @@ import Base
 import Sky
 import SkyCore
 
-/// What of an HDU is scanned: a plane of a cube, the colours of a colour camera.
+/// The part of an HDU that is scanned: a plane of a cube, or the colours of a colour camera.
 struct LayerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -19,9 +19,9 @@ struct LayerOptions: ParsableArguments {
             valueName: "RGGB|BGGR|GRBG|GBRG"))
     var bayer: BayerArgument?
 
-    /// What is scanned of each image: itself, or its colours one after the other.
+    /// The parts of each image that are scanned: the whole image, or its colours one after the other.
     ///
-    /// - Throws: `SkyError` with the limits.
+    /// - Throws: `SkyError` with the limits, where the plane is outside them.
     func layers() throws(SkyError) -> [ImageLayer] {
         let plain = ImageLayer(plane: plane)
         try plain.validate()

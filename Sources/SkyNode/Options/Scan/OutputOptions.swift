@@ -34,8 +34,11 @@ struct OutputOptions: ParsableArguments {
     private static let endings =
         ".fits, .fit, .fts, .ldac, .cat (as .ldac), .csv, .ecsv, .vot, .votable, .xml, .ndjson, .jsonl, .reg"
 
-    /// - Parameter isFolder: whether a folder is there.
-    /// - Throws: `CommandFailure` where the two do not go together, or the name is neither a catalogue's nor a folder's.
+    /// The place to which the results go.
+    ///
+    /// - Parameter isFolder: whether there is a folder with a path.
+    /// - Throws: `CommandFailure` where the place and the formats contradict each other, or where the name is neither that of a
+    ///   catalogue nor that of a folder.
     func place(isFolder: (String) -> Bool = isFolder) throws -> OutputPlace {
         if output == "-" { return .standardOutput(try single() ?? .csv) }
         let name = output.reversed().drop { $0 == "/" }.reversed()
@@ -52,7 +55,7 @@ struct OutputOptions: ParsableArguments {
         return .file(output, try single() ?? format)
     }
 
-    /// The one format where one is given.
+    /// The only format, where one is given; otherwise `nil`.
     private func single() throws -> CatalogueFormat? {
         guard let formats = formats?.formats else { return nil }
         guard formats.count == 1 else {
@@ -61,7 +64,7 @@ struct OutputOptions: ParsableArguments {
         return formats[0]
     }
 
-    /// What a file's name ends with; `nil` for a name without a dot, or with one in front only.
+    /// The ending of a file's name; `nil` for a name without a dot, or with dots at its start only.
     private static func ending(_ path: String) -> String? {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), !name[..<dot].allSatisfy({ $0 == "." }) else { return nil }
@@ -74,7 +77,7 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Names of check images with commas in between.
+/// Names of check images, separated by commas.
 struct CheckImagesArgument: ExpressibleByArgument {
     let images: [CheckImage]
 
@@ -90,7 +93,7 @@ struct CheckImagesArgument: ExpressibleByArgument {
     }
 }
 
-/// Names of formats with commas in between.
+/// Names of formats, separated by commas.
 struct FormatsArgument: ExpressibleByArgument {
     let formats: [CatalogueFormat]
 

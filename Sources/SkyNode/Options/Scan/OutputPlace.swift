@@ -1,6 +1,6 @@
 import Sky
 
-/// Where results go: a folder with several files an image, or one catalogue of all images.
+/// The place to which results go: a folder with several files for each image, or one catalogue of all images.
 enum OutputPlace: Sendable {
     case folder(String, [CatalogueFormat])
     case file(String, CatalogueFormat)
@@ -22,16 +22,16 @@ enum OutputPlace: Sendable {
         }
     }
 
-    /// Whether only the one catalogue is wanted.
+    /// Whether only one catalogue is requested.
     var isFile: Bool { if case .folder = self { false } else { true } }
 
     var isStandardOutput: Bool { if case .standardOutput = self { true } else { false } }
 
-    /// Where the catalogue of all images goes: a name that no image's own has.
+    /// The paths of the catalogue of all images. No catalogue of a single image has the same path.
     ///
     /// - Parameters:
     ///   - stems: folder and name of each image's results.
-    ///   - isPartial: whether it lacks images, which its name says then.
+    ///   - isPartial: whether the catalogue lacks images. Its name says so then.
     func merged(besides stems: Set<String>, isPartial: Bool = false) -> [(path: String, format: CatalogueFormat)] {
         switch self {
         case .standardOutput: return []
@@ -46,11 +46,11 @@ enum OutputPlace: Sendable {
         }
     }
 
-    /// Those of the catalogues to be written that are there already.
+    /// The catalogues to be written that exist already.
     ///
     /// - Parameters:
     ///   - stems: folder and name of each image's results.
-    ///   - names: what is in the folder: of twenty thousand catalogues only those that are there are looked at.
+    ///   - names: the names in the folder. Of twenty thousand catalogues only those that exist are examined.
     func catalogues(of stems: Set<String>, among names: Set<String>) -> [String] {
         guard !isStandardOutput else { return [] }
         let own = isFile ? [] : stems.sorted().flatMap { stem in formats.map { stem + $0.ending } }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sky
 import SkyCore
 
-/// All that `skynode scan` is asked for but how much it says.
+/// All options of `skynode scan`, except how much it prints.
 struct ScanOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -23,7 +23,7 @@ struct ScanOptions: ParsableArguments {
     @OptionGroup var cluster: ClusterOptions
 }
 
-/// Which files a scan writes beside the catalogues.
+/// The files that a scan writes in addition to the catalogues.
 struct ScanFileOptions: ParsableArguments {
     @Flag(help: "Of several images, write no catalogue of all together.")
     var noMerge = false
