@@ -154,3 +154,15 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         return usable
     }
 }
+
+extension BackgroundTile {
+    /// Whether this can be the background of a sector.
+    package func isSound(of sector: Sector, mesh: Int) -> Bool {
+        let core = sector.core
+        return self.sector == sector.index && column == core.x / mesh && row == core.y / mesh
+            && columns == (core.width - 1) / mesh + 1 && rows == (core.height - 1) / mesh + 1
+            && levels.count == columns * rows && sigmas.count == levels.count
+            && variances.map { $0.count == levels.count } ?? true
+            && (0...core.area).contains(brightPixels ?? 0)
+    }
+}

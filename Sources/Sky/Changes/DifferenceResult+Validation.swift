@@ -26,12 +26,3 @@ extension DifferenceCandidate {
     /// Whether the candidate's places can be used in calculations.
     fileprivate var hasPlace: Bool { [x, y, xOld, yOld].allSatisfy(Source.places.contains) }
 }
-
-extension EpochCutouts {
-    /// The largest number of bytes of one picture; usual are some hundred kilobytes.
-    private static let byteLimit = 4 << 20
-
-    package var isSound: Bool {
-        (1...1000).contains(side) && [old, new, difference ?? []].allSatisfy { $0.count <= EpochCutouts.byteLimit }
-    }
-}

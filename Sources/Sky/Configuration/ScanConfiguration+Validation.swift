@@ -3,6 +3,8 @@ import Base
 extension ScanConfiguration {
     /// The largest number of apertures of one scan.
     public static let apertureLimit = 32
+    /// The thicknesses of the annulus for the local background that a user may ask for, in pixels.
+    private static let localBackgroundThicknesses = 1...256
 
     /// Refuses every value on which SEP would crash, never end, or go wrong silently; SEP itself checks almost nothing.
     ///
@@ -54,9 +56,9 @@ extension ScanConfiguration {
         }
         if let localBackground {
             try check(
-                LocalBackground.thicknesses.contains(localBackground), "thickness of the local background",
+                Self.localBackgroundThicknesses.contains(localBackground), "thickness of the local background",
                 localBackground,
-                "1 to \(LocalBackground.thicknesses.upperBound) pixels")
+                "1 to \(Self.localBackgroundThicknesses.upperBound) pixels")
         }
         if let checkParts {
             try check(

@@ -52,3 +52,17 @@ extension String {
         String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 }
+
+extension BayerPattern {
+    /// The pattern that a header names; `nil` if it names none or an unknown one.
+    public init?(header: [String]) {
+        let values = HeaderValues(header)
+        let named = ["BAYERPAT", "COLORTYP"].lazy.compactMap { values.text($0) }
+            .compactMap { BayerPattern(rawValue: $0.uppercased()) }.first
+        guard let named else { return nil }
+        func offset(_ keyword: String) -> Int {
+            Int(exactly: (values.number(keyword) ?? 0).rounded()) ?? 0
+        }
+        self = named.shifted(x: offset("XBAYROFF"), y: offset("YBAYROFF"))
+    }
+}

@@ -140,8 +140,3 @@ extension ScanConfiguration {
         return result
     }
 }
-
-extension Catalogue {
-    /// The values of the image's header.
-    public var keywords: ImageKeywords { ImageKeywords(info.header ?? []) }
-}

@@ -24,3 +24,7 @@ package struct InjectedStar: Hashable, Codable, Sendable {
     /// The pixel that contains its centre, counted from 0.
     var pixel: (x: Int, y: Int) { (Int((x - 1).rounded()), Int((y - 1).rounded())) }
 }
+
+extension InjectedStar {
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) && flux.isFinite }
+}

@@ -20,13 +20,6 @@ package struct DetectionImage: Codable, Sendable {
         return reference
     }
 
-    /// The file in the form in which a catalogue names it.
-    package func file(_ info: ImageInfo) -> CatalogueTable.CompanionFile {
-        CatalogueTable.CompanionFile(
-            keyword: CatalogueTable.CompanionFile.detection, path: image.path,
-            digest: info.detection?.content?.hexadecimal)
-    }
-
     /// Checks it as each image of a message is checked.
     package func validate() throws(SkyError) {
         try ImageReference.validate(path: image.path, hdu: image.hdu)

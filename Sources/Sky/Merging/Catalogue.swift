@@ -129,3 +129,8 @@ extension Catalogue {
         truncatedSources = truncated
     }
 }
+
+extension Catalogue {
+    /// The values of the image's header.
+    public var keywords: ImageKeywords { ImageKeywords(info.header ?? []) }
+}

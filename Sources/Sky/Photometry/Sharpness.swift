@@ -21,7 +21,7 @@ struct Sharpness {
     let gain: Double
 
     /// The sharpness of a source that has no such pixel, or that cannot be judged.
-    static let none = 1.0
+    static let none = Source.noSharpness
     /// No value is larger: stars with a width of a third of a pixel have this one.
     static let largest = 1000.0
 

@@ -89,3 +89,16 @@ public struct ImagePreview: Hashable, Codable, Sendable {
         }
     }
 }
+
+extension ImagePreview {
+    /// The sides that a request may ask for, in pixels.
+    static let sides = 16...largestSide
+
+    /// Whether this can be the picture of an image.
+    package func isSound(of info: ImageInfo) -> Bool {
+        guard (1...max(info.width, info.height)).contains(binning) else { return false }
+        return width == (info.width - 1) / binning + 1 && height == (info.height - 1) / binning + 1
+            && width <= ImagePreview.largestSide && height <= ImagePreview.largestSide
+            && pixels.count == width * height
+    }
+}

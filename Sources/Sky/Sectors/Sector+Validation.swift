@@ -1,20 +1,6 @@
 import Base
 
-// These checks are for rectangles and files that another process names. No calculation with them may overflow.
-
-extension PixelRect {
-    /// The places and sizes that an image may have. FITS axes are counted in 32 bits here, so that the sum of a place, a size
-    /// and a rim, and the product of two sizes, do not overflow.
-    package static let limit = Int(Int32.max)
-
-    package func validate() throws(SkyError) {
-        let places = 0...PixelRect.limit
-        try SkyError.unless(
-            places.contains(x) && places.contains(y) && places.contains(width) && places.contains(height)
-                && places.contains(right) && places.contains(bottom),
-            "a rectangle that no image has")
-    }
-}
+// These checks are for sectors that another process names. No calculation with them may overflow.
 
 extension Sector {
     package func validate() throws(SkyError) {
@@ -35,11 +21,5 @@ extension SectorUnion {
             try part.core.validate()
             try part.rect.validate()
         }
-    }
-}
-
-extension FileContent {
-    package func validate() throws(SkyError) {
-        if let objection { throw SkyError(.badInput, objection) }
     }
 }

@@ -90,3 +90,33 @@ extension ObjectBounds {
         self.init(info: info, rim: DetectionKernel(configuration.filter).radius + 1)
     }
 }
+
+extension LocalBackground {
+    /// - Parameter thickness: The thickness of the annulus, in pixels.
+    init(around object: Detection, frame: SectorFrame, thickness: Int) {
+        let info = frame.bounds.info
+        // The rim is one pixel wider than the reach of the filter.
+        end = object.turn.line + 2 - frame.bounds.rim
+        func gap(_ size: Int, _ whole: Int) -> Int { size < whole / 2 ? size / 4 : (whole - size) / 4 }
+        let (width, height) = (object.maxX - object.minX + 1, object.maxY - object.minY + 1)
+        let (gapX, gapY) = (gap(width, info.width), gap(height, info.height))
+        inner = PixelRect(
+            x: object.minX - gapX, y: object.minY - gapY, width: width + 2 * gapX, height: height + 2 * gapY)
+        outer = PixelRect(
+            x: inner.x - thickness, y: inner.y - thickness, width: inner.width + 2 * thickness,
+            height: inner.height + 2 * thickness)
+        let (left, top) = (outer.x + frame.rect.x, outer.y + frame.rect.y)
+        // SExtractor asks for one more column and one more line.
+        isInImage =
+            left >= 0 && top >= 0 && left + outer.width < info.width && top + outer.height < info.height
+    }
+
+    /// Whether the frame holds the annulus's pixels, if it has any, and those that decide which of them belong to sources.
+    func isHeld(by frame: SectorFrame) -> Bool {
+        guard isInImage else { return true }
+        let (rect, strip) = (frame.rect, min(frame.minimumArea, 32) + frame.bounds.rim)
+        return (rect.x == 0 || outer.x >= strip) && (rect.y == 0 || outer.y >= strip)
+            && (rect.right == frame.bounds.info.width || outer.right + strip <= rect.width)
+            && (rect.bottom == frame.bounds.info.height || outer.bottom + strip <= rect.height)
+    }
+}

@@ -79,3 +79,25 @@ extension PixelSource {
         (info.width, info.height) == (other.info.width, other.info.height)
     }
 }
+
+extension InjectedLight {
+    /// The stars whose centres are in a rectangle, with their coordinates and masks.
+    ///
+    /// - Parameter image: The image to which they are added.
+    /// - Throws: The errors of reading the image.
+    package func stars(in rect: PixelRect, of image: ScanImage) throws(SkyError) -> [InjectedStar] {
+        var own = stars.filter { star in
+            let (x, y) = star.pixel
+            return rect.contains(PixelRect(x: x, y: y, width: 1, height: 1))
+        }
+        guard !own.isEmpty else { return [] }
+        let pixels = try image.read(rect).values
+        let places = image.wcs?.sky(own.map { ($0.x, $0.y) })
+        for index in own.indices {
+            let (x, y) = own[index].pixel
+            own[index].isMasked = pixels[(y - rect.y) * rect.width + x - rect.x].isNaN
+            (own[index].alpha, own[index].delta) = (places?[index]?.alpha, places?[index]?.delta)
+        }
+        return own
+    }
+}

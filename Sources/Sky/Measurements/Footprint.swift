@@ -38,18 +38,6 @@ package struct Footprint: Hashable, Codable, Sendable {
         close()
     }
 
-    /// Whether all runs lie in an image, and have together no more pixels than the image.
-    package func isSound(in info: ImageInfo) -> Bool {
-        guard runs.count % 3 == 0, runs.count / 3 <= info.width * info.height else { return false }
-        var rest = info.width * info.height
-        return stride(from: 0, to: runs.count, by: 3).allSatisfy { place in
-            let (row, column, length) = (Int(runs[place]), Int(runs[place + 1]), Int(runs[place + 2]))
-            rest -= length
-            return (0..<info.height).contains(row) && (0..<info.width).contains(column)
-                && length > 0 && length <= info.width - column && rest >= 0
-        }
-    }
-
     /// Calls `body` with the place in the image, row by row, of every pixel of an image of `width` columns.
     func forEachPixel(width: Int, _ body: (Int) -> Void) {
         for place in stride(from: 0, to: runs.count, by: 3) {

@@ -118,3 +118,9 @@ public struct FileContent: Hashable, Codable, Sendable {
     /// not use.
     static func saysChanged(_ reason: String) -> Bool { reason.contains(changedWords) }
 }
+
+extension FileContent {
+    package func validate() throws(SkyError) {
+        if let objection { throw SkyError(.badInput, objection) }
+    }
+}

@@ -54,6 +54,9 @@ public struct Source: Hashable, Codable, Sendable {
     /// Measurements that only some columns need; `nil` if the catalogue has none of these columns.
     public var further: FurtherMeasurements?
 
+    /// The sharpness of a source in which no pixel stands out, or that cannot be judged.
+    static let noSharpness = 1.0
+
     /// A source with all measurements at zero; the engine fills them in.
     public init(x: Double, y: Double, sector: Int) {
         self.x = x
@@ -82,7 +85,17 @@ public struct Source: Hashable, Codable, Sendable {
         area = 0
         flags = 0
         imageFlags = 0
-        sharpness = Sharpness.none
+        sharpness = Source.noSharpness
         further = nil
     }
+}
+
+extension Source {
+    /// The places that a source may have, in pixels: those of an image, and as far beyond as a windowed position may drift.
+    /// Places become integers and squares of distances, which must not overflow.
+    package static let places = -1e10...1e10
+
+    /// Whether the source's place can be used in calculations. Windowed places are not tested, because code that uses them
+    /// takes the other ones if they are not numbers.
+    var hasPlace: Bool { Source.places.contains(x) && Source.places.contains(y) }
 }

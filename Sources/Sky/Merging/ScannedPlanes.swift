@@ -18,3 +18,17 @@ package struct LabelledFootprint: Hashable, Codable, Sendable {
     package var number: Int
     package var footprint: Footprint
 }
+
+extension Footprint {
+    /// Whether all runs lie in an image, and have together no more pixels than the image.
+    package func isSound(in info: ImageInfo) -> Bool {
+        guard runs.count % 3 == 0, runs.count / 3 <= info.width * info.height else { return false }
+        var rest = info.width * info.height
+        return stride(from: 0, to: runs.count, by: 3).allSatisfy { place in
+            let (row, column, length) = (Int(runs[place]), Int(runs[place + 1]), Int(runs[place + 2]))
+            rest -= length
+            return (0..<info.height).contains(row) && (0..<info.width).contains(column)
+                && length > 0 && length <= info.width - column && rest >= 0
+        }
+    }
+}

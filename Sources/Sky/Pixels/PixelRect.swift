@@ -1,3 +1,5 @@
+import Base
+
 /// A half-open rectangle of pixels, counted from 0: columns `x..<x+width`, rows `y..<y+height`.
 ///
 /// FITS itself counts from 1. Only the code that writes a catalogue converts the numbers.
@@ -47,5 +49,20 @@ extension PixelRect {
         let top = max(0, y - rim)
         return PixelRect(
             x: left, y: top, width: min(width, right + rim) - left, height: min(height, bottom + rim) - top)
+    }
+}
+
+// This check is for rectangles that another process names. No calculation with them may overflow.
+extension PixelRect {
+    /// The places and sizes that an image may have. FITS axes are counted in 32 bits here, so that the sum of a place, a size
+    /// and a rim, and the product of two sizes, do not overflow.
+    package static let limit = Int(Int32.max)
+
+    package func validate() throws(SkyError) {
+        let places = 0...PixelRect.limit
+        try SkyError.unless(
+            places.contains(x) && places.contains(y) && places.contains(width) && places.contains(height)
+                && places.contains(right) && places.contains(bottom),
+            "a rectangle that no image has")
     }
 }

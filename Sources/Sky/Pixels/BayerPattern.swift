@@ -40,16 +40,4 @@ public enum BayerPattern: String, Hashable, Codable, Sendable, CaseIterable {
         let place = (x: abs(red.x - x % 2) % 2, y: abs(red.y - y % 2) % 2)
         return BayerPattern.allCases.first { $0.place(of: .red) == place } ?? self
     }
-
-    /// The pattern that a header names; `nil` if it names none or an unknown one.
-    public init?(header: [String]) {
-        let values = HeaderValues(header)
-        let named = ["BAYERPAT", "COLORTYP"].lazy.compactMap { values.text($0) }
-            .compactMap { BayerPattern(rawValue: $0.uppercased()) }.first
-        guard let named else { return nil }
-        func offset(_ keyword: String) -> Int {
-            Int(exactly: (values.number(keyword) ?? 0).rounded()) ?? 0
-        }
-        self = named.shifted(x: offset("XBAYROFF"), y: offset("YBAYROFF"))
-    }
 }

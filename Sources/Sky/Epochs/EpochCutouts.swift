@@ -27,3 +27,12 @@ extension PixelRect {
         return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
     }
 }
+
+extension EpochCutouts {
+    /// The largest number of bytes of one picture; usual are some hundred kilobytes.
+    private static let byteLimit = 4 << 20
+
+    package var isSound: Bool {
+        (1...1000).contains(side) && [old, new, difference ?? []].allSatisfy { $0.count <= EpochCutouts.byteLimit }
+    }
+}

@@ -33,22 +33,4 @@ public struct BayerGrid: Hashable, Codable, Sendable {
     package func frame(x: Double, y: Double) -> (x: Double, y: Double) {
         (Double(Self.step) * (x - 1) + Double(first.x + 1), Double(Self.step) * (y - 1) + Double(first.y + 1))
     }
-
-    /// The source with its positions and lengths in pixels of the frame. Its area stays the number of its colour's pixels.
-    public func inFrame(_ source: Source) -> Source {
-        var source = source
-        (source.x, source.y) = frame(x: source.x, y: source.y)
-        (source.xWindow, source.yWindow) = frame(x: source.xWindow, y: source.yWindow)
-        let step = Double(Self.step)
-        source.a *= step
-        source.b *= step
-        source.fwhm *= step
-        source.halfLightRadius *= step
-        if let variance = source.further?.positionVariance {
-            source.further?.positionVariance = (
-                variance.xx * step * step, variance.yy * step * step, variance.xy * step * step
-            )
-        }
-        return source
-    }
 }
