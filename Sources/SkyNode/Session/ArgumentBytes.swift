@@ -1,9 +1,9 @@
 import Glibc
 
-/// Arguments as the kernel handed them over: what is no UTF-8 is lost in `CommandLine.arguments`.
+/// The arguments as the kernel handed them over. Bytes that are not UTF-8 are lost in `CommandLine.arguments`.
 enum ArgumentBytes {
-    /// The arguments that were read as `text`, though they are not UTF-8, for a person; none where the text is what was
-    /// given.
+    /// The arguments that were read as `text` although they are not UTF-8, in a form for people. Empty where the text is exactly
+    /// what was given.
     static func escaped(_ text: String) -> [String] {
         guard text.unicodeScalars.contains("\u{FFFD}") else { return [] }
         return (0..<Int(CommandLine.argc)).compactMap { index in

@@ -3,9 +3,9 @@ import Logging
 import SkyCore
 import Transport
 
-/// A command's way to a coordinator: one in a daemon, or one in a node inside the command.
+/// The connection of a command to a coordinator, which is in a daemon or in a node inside the command.
 enum ClusterSession {
-    /// Runs `body` with a coordinator, and takes down afterwards what was started for it.
+    /// Runs `body` with a coordinator, and then shuts down everything that was started for it.
     ///
     /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
     static func with<Result: Sendable>(
@@ -18,7 +18,7 @@ enum ClusterSession {
             switch try await connect(node: place, options.network, logger) {
             case .found(let client): return try await use(client, patience: options.patience.duration, body)
             case .none(let stranger):
-                // Success would look as if the cluster had worked.
+                // Without this note a success would look as if the cluster had done the work.
                 let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
                 Console.error("note: no node found\(because); working on this machine only")
             }
@@ -28,7 +28,7 @@ enum ClusterSession {
 
     /// Runs `body` with the coordinator of a node that runs already.
     ///
-    /// - Throws: `CommandFailure` with exit code 3 where there is none.
+    /// - Throws: `CommandFailure` with exit code 3 where there is no node.
     static func client<Result: Sendable>(
         node: String?, network: NetworkOptions, log: LogOptions, patience: Duration = .zero,
         _ body: (CoordinatorReach) async throws -> Result
@@ -78,12 +78,13 @@ enum ClusterSession {
 
     private enum Search {
         case found(Client)
-        /// - Parameter stranger: what is wrong with whoever answers at the place of this machine's node.
+        /// - Parameter stranger: why the program that answers at the address of this machine's node cannot be used; `nil` where
+        ///   none answers.
         case none(stranger: String?)
     }
 
-    /// - Throws: `CommandFailure` where the node that is meant does not answer, or does not take this command for want of
-    ///   the key.
+    /// - Throws: `CommandFailure` where the named node does not answer, or where a node does not accept this command because the
+    ///   key is missing.
     private static func connect(
         node: NodePlace?, _ network: NetworkOptions, _ logger: Logger
     ) async throws -> Search {
@@ -103,7 +104,7 @@ enum ClusterSession {
             } catch {
                 await system.shutdown()
                 if let failure = error as? HandshakeFailure {
-                    // Something is there, so its being there is not the question.
+                    // A program has answered, so it makes no sense to ask whether skynode runs there.
                     throw CommandFailure(.noCluster, words(failure, address, network.security))
                 }
                 throw CommandFailure(
@@ -118,14 +119,14 @@ enum ClusterSession {
                 Client(system: system, address: Defaults.daemon, node: try await system.join(Defaults.daemon).node))
         } catch let failure as HandshakeFailure {
             stranger = PrintableText.of(failure.description)
-            // A node of this machine is there and has a key that this command has not. To work without it would look like
+            // This machine has a node, with a key that this command does not have. Working without that node would look like a
             // success.
             if isAboutKeys(failure) {
                 await system.shutdown()
                 throw CommandFailure(.noCluster, refusal(failure, network.security))
             }
         } catch {
-            // Nobody is there.
+            // No program answers at that address.
         }
         if let multicast {
             do {
@@ -138,7 +139,7 @@ enum ClusterSession {
                 await system.shutdown()
                 throw CommandFailure(.usage, "--interface: \(error)")
             } catch {
-                // A machine without any network still scans by itself.
+                // A machine without any network can still scan on its own.
                 logger.debug("no node found by multicast", metadata: ["error": "\(error)"])
             }
         }
@@ -146,7 +147,7 @@ enum ClusterSession {
         return .none(stranger: stranger)
     }
 
-    /// Why this machine's node does not take a command, and what to do.
+    /// Why this machine's node does not accept a command, and what to do.
     private static func refusal(_ failure: HandshakeFailure, _ security: SecurityOptions) -> String {
         let node = "the node of this machine (\(Defaults.daemon))"
         let reason =
@@ -163,20 +164,20 @@ enum ClusterSession {
         _ failure: HandshakeFailure, _ address: NodeAddress, _ security: SecurityOptions
     ) -> String {
         let remark = security.key?.remark ?? ""
-        // As Transport says of a peer whose certificate no key of ours has made.
+        // Transport uses these words for a peer whose certificate was made by none of our keys.
         if case .key = security.protection, case .broken(let words) = failure, words.contains("another cluster key") {
             return "the node at \(address) uses a different cluster key\(remark)"
         }
         return "no link to \(address): \(PrintableText.of(failure.description))\(isAboutKeys(failure) ? remark : "")"
     }
 
-    /// Whether two sides do not come together because of their keys. Transport tells it in words for people.
+    /// Whether a link failed because of the keys of the two sides. Transport reports this only in words for people.
     static func isAboutKeys(_ failure: HandshakeFailure) -> Bool {
         guard case .broken(let words) = failure else { return false }
         return ["cluster key", "cluster's key", "certificate"].contains { words.contains($0) }
     }
 
-    /// The heart of an error of a failed connection.
+    /// The essential reason in an error of a failed connection.
     static func reason(_ error: any Error) -> String {
         if let failure = error as? HandshakeFailure { return failure.description }
         let text = String(describing: error)
@@ -201,7 +202,7 @@ enum ClusterSession {
         var cluster = ClusterSettings(name: Defaults.name)
         cluster.version = SkyNetVersion.current
         cluster.logger = logger
-        // Somebody who names slots or seeds wants to be one of the cluster; somebody who found none works alone.
+        // A command with slots or seeds runs a member of the cluster. A command that found no node works alone.
         let isMember = options.slots != nil || !options.network.join.isEmpty
         if isMember {
             cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
@@ -229,7 +230,7 @@ enum ClusterSession {
                 while let result = try await group.next() {
                     guard let result else { continue }
                     group.cancelAll()
-                    // The node leaves in order, its workers with it.
+                    // The node leaves in order, and its workers end with it.
                     try await group.waitForAll()
                     return result
                 }

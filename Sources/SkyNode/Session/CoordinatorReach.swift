@@ -3,18 +3,19 @@ import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
-/// The way from a command to its coordinator. Where it is lost it is made again: a node that is started again, as in an
+/// The connection from a command to its coordinator. It is renewed where it is lost, because a node that is started again, as in an
 /// upgrade, still has the jobs.
 actor CoordinatorReach {
     private(set) var coordinator: Coordinator
-    /// How often it led to another node than before: one that was started again, whose jobs have a new history.
+    /// How many times the renewed connection led to another node. That is a node that was started again, and its jobs have a new
+    /// history.
     private(set) var restarts = 0
-    /// Whether the person has been told that it is lost.
+    /// Whether the user has been told that the connection is lost.
     private var isTold = false
-    /// Tries to make it again, for all calls that wait for it; ends by itself, and belongs to this actor.
+    /// The task that tries to renew the connection, for all calls that wait for it. It ends by itself and belongs to this actor.
     private var renewal: Task<Void, any Error>?
     private let redial: Redial?
-    /// Whether it is in another process, where its jobs go on without this one.
+    /// Whether the coordinator is in another process. Its jobs go on without this process then.
     nonisolated let isElsewhere: Bool
     private let patience: Duration
     private let hasGivenUp = NIOLockedValueBox(false)
@@ -22,12 +23,12 @@ actor CoordinatorReach {
 
     typealias Redial = @Sendable (Coordinator) async throws -> Coordinator
 
-    /// Time between two tries.
+    /// Pause between two attempts to renew the connection.
     private static let pause = Duration.milliseconds(250)
 
     /// - Parameters:
-    ///   - patience: how long to try; none where the coordinator is in this process.
-    ///   - redial: dials the node of a coordinator once more, unless there is a link to it.
+    ///   - patience: how long to try to renew the connection; zero where the coordinator is in this process.
+    ///   - redial: dials the node of a coordinator again, unless there is a link to it.
     init(
         _ coordinator: Coordinator, patience: Duration = .zero, redial: Redial? = nil
     ) {
@@ -37,17 +38,17 @@ actor CoordinatorReach {
         isElsewhere = redial != nil
     }
 
-    /// From now on, words go through a display.
+    /// Sends all messages through a display from now on.
     nonisolated func speak(through display: ProgressDisplay) {
         speaker.withLockedValue { $0 = { display.say($0) } }
     }
 
-    /// Nothing is waited for any longer: a way that is lost stays lost.
+    /// Stops waiting. A connection that is lost stays lost from now on.
     nonisolated func giveUp() { hasGivenUp.withLockedValue { $0 = true } }
 
-    /// Calls the coordinator, once more where the way to it is lost: `body` may be done twice.
+    /// Calls the coordinator, and calls it again where the connection was lost. So `body` may run twice.
     ///
-    /// - Throws: what `body` throws, where it is not that or where the patience is over.
+    /// - Throws: what `body` throws, where that is not a lost connection or where the patience is over.
     nonisolated func call<Result: Sendable>(
         _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
@@ -75,7 +76,7 @@ actor CoordinatorReach {
     private static func isLoss(_ error: any Error) -> Bool {
         switch error {
         case TransportError.notConnected, TransportError.connectionLost: true
-        // It stops, or has not quite started.
+        // The node is stopping, or has not completely started.
         case let error as RemoteError: [.leaving, .cancelled, .noSuchActor].contains(error.kind)
         default: false
         }

@@ -1,13 +1,13 @@
 import Base
 import Glibc
 
-/// The names in a folder as they are on the disk: bytes, which need not be text.
+/// The names in a folder as they are on the disk: as bytes, which need not be text.
 enum FolderNames {
     struct Name {
         var bytes: [UInt8]
-        /// With a mark in place of what is no UTF-8.
+        /// The name as text, with a replacement character for bytes that are not UTF-8.
         var text: String
-        /// Whether the text is the name.
+        /// Whether the text is exactly the name.
         var isText: Bool
 
         init(bytes: [UInt8]) {
@@ -17,16 +17,16 @@ enum FolderNames {
             text = valid ?? String(decoding: bytes, as: UTF8.self)
         }
 
-        /// The bytes up to the first zero.
+        /// Takes the bytes up to the first zero.
         init(_ pointer: UnsafePointer<CChar>) {
             self.init(bytes: UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map { UInt8(bitPattern: $0) })
         }
 
-        /// For a person: bytes that are no text as the shell writes them, `\\xe9`.
+        /// The name for people. Bytes that are not text are written as in the shell, `\\xe9`.
         var escaped: String { FolderNames.escaped(bytes) }
     }
 
-    /// In no order; none where the folder cannot be read.
+    /// The names in a folder, in no particular order; empty where the folder cannot be read.
     static func of(_ folder: String) -> [Name] {
         guard let handle = opendir(folder) else { return [] }
         defer { closedir(handle) }
@@ -42,7 +42,7 @@ enum FolderNames {
         var text = ""
         var rest = bytes[...]
         while !rest.isEmpty {
-            // The longest beginning that is text; a character has four bytes at most.
+            // This is the length of the next character, which has four bytes at most; `nil` where the bytes are not text.
             let length = (1...min(4, rest.count)).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
             if let length {
                 text += String(decoding: rest.prefix(length), as: UTF8.self)

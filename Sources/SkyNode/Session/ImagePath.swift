@@ -2,18 +2,18 @@ import Base
 import Glibc
 import Sky
 
-/// The paths of images: resolved, and as the names of what comes of them.
+/// The paths of images: resolved paths, and the names of their results.
 enum ImagePath {
-    /// Without symbolic links (realpath(3)); `nil` where it leads nowhere, and `errno` says why.
+    /// The path without symbolic links (realpath(3)); `nil` where it leads nowhere, and `errno` says why.
     static func resolved(_ path: String) -> String? {
         guard let whole = realpath(path, nil) else { return nil }
         defer { free(whole) }
         return String(cString: whole)
     }
 
-    /// The path of a FITS file, as every node is told it.
+    /// The path of a FITS file in the form that is sent to every node.
     ///
-    /// - Throws: `SkyError` naming the file where there is none, or where it is no FITS file.
+    /// - Throws: `SkyError` naming the file where there is none, or where it is not a FITS file.
     static func checked(_ path: String) throws(SkyError) -> String {
         try FITSSniff.check(path: path, showsStart: true)
         guard let whole = resolved(path) else {
@@ -34,7 +34,8 @@ enum ImagePath {
         return name
     }
 
-    /// The name of the results of a job that is one of several of its file: the planes and the colours of one are jobs of their own.
+    /// The name of the results of a job that may be one of several for its file. The planes and the colours of a file are jobs of
+    /// their own.
     static func stem(of image: ImageReference) -> String {
         let plane = image.layer?.plane.map { "-plane\($0)" } ?? ""
         let colour = image.layer?.bayer.map { "-" + $0.colour.rawValue } ?? ""

@@ -4,52 +4,52 @@ import SkyCore
 import Transport
 import UnixSignals
 
-/// Ctrl-C and SIGTERM for a command: the first asks it to stop in order, the second leaves at once.
+/// Handles Ctrl-C and SIGTERM for a command. The first signal asks the command to stop in order. The second one ends it at once.
 ///
-/// To stop in order takes the answer of a node. A command whose node does not answer leaves all the same, and says what may
-/// go on without it.
+/// To stop in order, a command needs the answer of a node. If its node does not answer, the command ends all the same, and says
+/// what may go on without it.
 final class Interrupts: Sendable {
     private struct State {
         var unanswered = UnansweredJobs()
-        /// Files that are just being written: to leave in the middle would leave halves of them.
+        /// The number of files that are being written. Leaving now would leave incomplete files.
         var writes = 0
         var farewell: (@Sendable () -> String?)?
     }
 
     private let interrupted = Latch()
     private let state = NIOLockedValueBox(State())
-    /// How words reach the person; a live display has to make room for them.
+    /// Prints messages for the user. A live display has to make room for them.
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
-    /// Time to fetch and write what is done of jobs that were cancelled.
+    /// Time to fetch and write the finished part of jobs that were cancelled.
     private let timeForResults: Duration
 
-    /// Time for a node to answer that a job is cancelled. A person takes a command for hung that is still there two seconds
-    /// after Ctrl-C.
+    /// Time for a node to answer that a job is cancelled. If a command is still running two seconds after Ctrl-C, people think that
+    /// it hangs.
     static let patience = Duration.milliseconds(1500)
     /// Writing to a local disk takes longer than this only where the disk fails.
     private static let patienceForWrites = Duration.seconds(10)
 
-    /// - Parameter timeForResults: how long it may take, once cancelled jobs have ended, to fetch what is done of them.
+    /// - Parameter timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
     init(timeForResults: Duration = .zero) { self.timeForResults = timeForResults }
 
     var wasInterrupted: Bool { interrupted.isOpen }
 
-    /// From now on, words go through a display.
+    /// Sends all messages through a display from now on.
     func speak(through display: ProgressDisplay) {
         speaker.withLockedValue { $0 = { display.say($0) } }
     }
 
-    /// What is to be done and said where the command leaves without an answer.
+    /// Sets what is done and said where the command ends without an answer.
     func beforeLeaving(_ farewell: @escaping @Sendable () -> String?) {
         state.withLockedValue { $0.farewell = farewell }
     }
 
-    /// Listens until cancelled.
+    /// Listens until it is cancelled.
     func run() async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         for await _ in signals {
-            // The second one leaves at once, even where a stalled pipe holds up everything that prints: no thread of
-            // ours is needed for it. Workers see their socket close and end by themselves.
+            // The second signal ends the command at once, even where a stalled pipe holds up everything that prints, because it
+            // needs no thread of ours. Workers see that their socket closes, and end by themselves.
             signal(SIGINT) { _ in _exit(130) }
             signal(SIGTERM) { _ in _exit(130) }
             interrupt()
@@ -62,7 +62,7 @@ final class Interrupts: Sendable {
     /// Asks the command to stop in order.
     func interrupt() { interrupted.open() }
 
-    /// `true` once interrupted, `false` when the caller is cancelled before.
+    /// Waits for an interrupt. Returns `true` when it has come, and `false` when the caller is cancelled before.
     func first() async -> Bool {
         await interrupted.wait()
         return interrupted.isOpen
@@ -70,7 +70,7 @@ final class Interrupts: Sendable {
 
     /// Runs `body` while listening.
     ///
-    /// - Parameter timeForResults: how long it may take, once cancelled jobs have ended, to fetch what is done of them.
+    /// - Parameter timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
     static func during<Result: Sendable>(
         timeForResults: Duration = .zero, _ body: @escaping @Sendable (Interrupts) async throws -> Result
     ) async throws -> Result {
@@ -93,33 +93,33 @@ final class Interrupts: Sendable {
 
     // MARK: - What would be left behind
 
-    /// Hands a job over.
+    /// Counts a submission that is under way while `body` runs.
     func whileSubmitting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         state.withLockedValue { $0.unanswered.submissions += 1 }
         defer { state.withLockedValue { $0.unanswered.submissions -= 1 } }
         return try await body()
     }
 
-    /// Follows a job that goes on without this command.
+    /// Records a job that goes on without this command, while `body` runs.
     func whileRunning<Result>(_ job: JobID, _ body: () async throws -> Result) async rethrows -> Result {
         state.withLockedValue { $0.unanswered.begin(job) }
         defer { state.withLockedValue { $0.unanswered.end(job) } }
         return try await body()
     }
 
-    /// Why a job could not be cancelled, as its node says.
+    /// Records why a job could not be cancelled, in the words of its node.
     func couldNotCancel(_ reason: String) {
         state.withLockedValue { $0.unanswered.reason = reason }
     }
 
-    /// Writes files.
+    /// Counts files that are being written while `body` runs.
     func whileWriting<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         state.withLockedValue { $0.writes += 1 }
         defer { state.withLockedValue { $0.writes -= 1 } }
         return try body()
     }
 
-    /// What is left to itself at present, a line each.
+    /// What would be left behind now, in one line for each.
     var remains: [String] { state.withLockedValue { $0.unanswered.lines } }
 
     // MARK: - Leaving
@@ -133,14 +133,14 @@ final class Interrupts: Sendable {
         while state.withLockedValue({ $0.writes > 0 }), ContinuousClock.now < limit {
             guard await pause(.milliseconds(20)) else { return }
         }
-        // Commands to be typed stand for themselves.
+        // Indented lines are commands to be typed, and need no prefix.
         for line in remains { say(line.hasPrefix(" ") ? line : "skynode: \(line)") }
         if let farewell = state.withLockedValue({ $0.farewell })?() { say("skynode: \(farewell)") }
-        // Whatever the rest of the command waits for, it would wait for it here too.
+        // The process ends here, because a normal return would wait for the same as the rest of the command.
         _exit(ExitStatus.cancelled.rawValue)
     }
 
-    /// `false` where the command has ended meanwhile.
+    /// Waits for a time. Returns `false` where the command has ended meanwhile.
     private func pause(_ time: Duration) async -> Bool { (try? await Task.sleep(for: time)) != nil }
 
     private func say(_ text: String) { speaker.withLockedValue { $0 }(text) }

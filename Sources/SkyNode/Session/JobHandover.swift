@@ -3,9 +3,9 @@ import Sky
 import SkyCore
 import Transport
 
-/// Hands jobs over.
+/// Submits jobs to a coordinator.
 enum JobHandover {
-    /// Returns once the job is stored.
+    /// Submits a job, and returns when it is stored.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
     static func submit(_ submission: Submission, to coordinator: CoordinatorReach) async throws -> JobID {
@@ -13,13 +13,13 @@ enum JobHandover {
         return try await telling { try await coordinator.call { try await $0.submit(named) } }
     }
 
-    /// As `submit`, with what has happened already.
+    /// Does the same as `submit`, and also returns what has happened already.
     static func start(_ submission: Submission, at coordinator: CoordinatorReach) async throws -> StartedJob {
         let named = named(submission)
         return try await telling { try await coordinator.call { try await $0.start(named) } }
     }
 
-    /// With a name, so that it can be handed over twice.
+    /// Gives a submission a token, so that it can safely be submitted twice.
     private static func named(_ submission: Submission) -> Submission {
         var submission = submission
         if submission.token == nil { submission.token = "\(JobID.random())" }
@@ -36,10 +36,10 @@ enum JobHandover {
         }
     }
 
-    /// Prints the id of each, in order, once it is stored; on a terminal also how to go on.
+    /// Submits jobs and prints the id of each, in order, when it is stored. On a terminal it also prints how to go on.
     ///
-    /// - Parameter output: where the results of scans are wanted; `nil` for other jobs.
-    /// - Throws: `CommandFailure` where no node runs that could keep them.
+    /// - Parameter output: where the results of scans are to be written; `nil` for other jobs.
+    /// - Throws: `CommandFailure` where no node runs that could keep the jobs.
     static func detach(_ submissions: [Submission], _ cluster: ClusterOptions, output: String? = nil) async throws {
         let connection = [
             cluster.node.map { ["--node", $0] }, cluster.network.security.clusterKey.map { ["--cluster-key", $0] },

@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 import SkyCore
 import Transport
 
-/// Watches one job to its end, and cancels it when the command is interrupted: does what a `WatchedJob` says.
+/// Watches one job to its end, and cancels it when the command is interrupted. It carries out the actions of a `WatchedJob`.
 struct JobWatch {
     let coordinator: CoordinatorReach
 
-    /// Submits and follows; `observe` hears everything that happens, in order.
+    /// Submits a job and follows it. `observe` receives all its events, in order.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses the job or is lost.
     func run(
@@ -16,7 +16,7 @@ struct JobWatch {
     ) async throws -> (job: JobID, report: JobReport) {
         let started = try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
         let job = started.job
-        // The job of a node inside this command ends with the command.
+        // A job in a node inside this command ends with the command.
         var watched = WatchedJob(job, outlivesCommand: coordinator.isElsewhere)
         let actions = watched.handle(.submitted(started.batch, restarts: await coordinator.restarts))
         guard coordinator.isElsewhere, watched.state != .ended else {
@@ -30,7 +30,7 @@ struct JobWatch {
 
     /// Follows a job that was submitted before.
     ///
-    /// - Parameter interrupts: what cancels the job; `nil` where following is all that ends.
+    /// - Parameter interrupts: the interrupts that cancel the job; `nil` where an interrupt only ends the following.
     func attach(
         _ job: JobID, interrupts: Interrupts?, observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
@@ -43,7 +43,7 @@ struct JobWatch {
         _ watched: WatchedJob, _ actions: [WatchedJob.Action], _ interrupts: Interrupts?,
         _ observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> JobReport {
-        // An interrupt comes while a question is under way, which is answered when something happens.
+        // An interrupt may come while a request is under way, which is answered only when something happens.
         let state = NIOLockedValueBox(watched)
         return try await withThrowingTaskGroup(of: JobReport?.self) { group in
             group.addTask { try await carryOut(actions, state, interrupts, observe) }
@@ -52,7 +52,7 @@ struct JobWatch {
                 let actions = state.withLockedValue { $0.handle(.interrupted) }
                 return try await carryOut(actions, state, interrupts, observe)
             }
-            // The job's end ends the wait for Ctrl-C; an interrupt only cancels the job, whose end then follows.
+            // The end of the job ends the wait for Ctrl-C. An interrupt only cancels the job, and the job's end follows.
             while let result = try await group.next() {
                 if let result {
                     group.cancelAll()
@@ -63,7 +63,8 @@ struct JobWatch {
         }
     }
 
-    /// Carries out actions, and those that follow from them; returns once there are none, with the report of a job that ended.
+    /// Carries out actions, and those that follow from them. Returns when there are none left, with the report if the job has
+    /// ended.
     private func carryOut(
         _ first: [WatchedJob.Action], _ state: NIOLockedValueBox<WatchedJob>, _ interrupts: Interrupts?,
         _ observe: @Sendable (EventBatch) async -> Void
@@ -109,7 +110,7 @@ struct JobWatch {
         } catch let error as RemoteError {
             interrupts?.couldNotCancel(error.message)
         } catch {
-            // Lost with the node; whoever follows the job hears of that.
+            // The node is lost. The code that follows the job notices that as well.
         }
     }
 }

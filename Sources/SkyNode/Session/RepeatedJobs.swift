@@ -2,13 +2,13 @@ import Base
 import SkyCore
 import Transport
 
-/// The same job again and again over one connection, to see how long a small one takes.
+/// Runs the same job repeatedly over one connection, to measure how long a small job takes.
 struct RepeatedJobs {
     let coordinator: CoordinatorReach
 
-    /// Follows each to its end, as told to its submitter, before the next; deletes it then.
+    /// Follows each job to the end that is published to its submitter, deletes it, and then starts the next one.
     ///
-    /// - Throws: `CommandFailure` where one is not done.
+    /// - Throws: `CommandFailure` where a job does not end as done, or has failed tasks.
     func run(_ submission: Submission, _ rounds: Int, _ interrupts: Interrupts) async throws -> JobTimes {
         var times: [Duration] = []
         for _ in 0..<rounds {
@@ -35,14 +35,14 @@ struct JobTimes {
         var longest: Double
     }
 
-    /// In seconds.
+    /// The times in seconds.
     let line: Line
 
     init(_ times: [Duration]) {
         let sorted = times.sorted()
         func atMost(_ part: Double) -> Double {
             guard !sorted.isEmpty else { return 0 }
-            // The nearest rank: the smallest time that at least this part of all reach.
+            // This is the nearest rank: the smallest time that at least this part of all jobs do not exceed.
             let rank = Int((part * Double(sorted.count)).rounded(.up))
             return sorted[min(max(1, rank), sorted.count) - 1].inSeconds
         }

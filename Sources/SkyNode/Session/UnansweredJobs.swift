@@ -2,15 +2,15 @@ import Base
 import SkyCore
 import Transport
 
-/// Jobs of a command of which no node has said yet that they have ended: what to tell a person who does not wait for it.
+/// The jobs of a command whose end no node has confirmed yet, and what to tell a user who does not wait for that.
 struct UnansweredJobs {
     private var jobs: [JobID] = []
-    /// Jobs that are being handed over.
+    /// The number of jobs that are being submitted.
     var submissions = 0
-    /// Why one could not be cancelled, as its node says.
+    /// Why a job could not be cancelled, in the words of its node.
     var reason: String?
 
-    /// Jobs that are named; of a night's images there may be sixty under way.
+    /// Largest number of jobs that are named. Sixty jobs may be under way for the images of a night.
     private static let named = 3
 
     var isEmpty: Bool { jobs.isEmpty && submissions == 0 }

@@ -2,28 +2,28 @@ import Base
 import SkyCore
 import Transport
 
-/// What a command does next with a job that it watches: what it asks the coordinator, what it passes on, and what an
-/// interrupt or a lost connection leads to.
+/// Decides what a command does next with a job that it watches: what it asks the coordinator, what it shows, and what follows an
+/// interrupt or a lost connection.
 struct WatchedJob: Sendable {
     enum State: Equatable, Sendable {
         case following
-        /// Interrupted: the job has to be cancelled, and its end is still to come.
+        /// The command was interrupted. The job has to be cancelled, and its end is still to come.
         case cancelling
         case ended
-        /// Nothing more can be heard of it.
+        /// Nothing more can be learnt about the job.
         case lost
     }
 
     enum Event: Sendable {
-        /// The coordinator has stored the job, and says what has happened to it already.
+        /// The coordinator has stored the job, and reports what has happened to it already.
         case submitted(EventBatch, restarts: Int)
-        /// The job was submitted before, by whomever.
+        /// The job was submitted before, by this user or by somebody else.
         case attached(restarts: Int)
         /// An answer to `request`.
         case answered(EventBatch, restarts: Int)
         /// The command was asked to stop.
         case interrupted
-        /// The connection to the coordinator was lost, and could not be made again.
+        /// The connection to the coordinator was lost and could not be renewed.
         case connectionLost(reason: String, isInterrupted: Bool)
     }
 
@@ -32,7 +32,7 @@ struct WatchedJob: Sendable {
         case observe(EventBatch)
         /// Send `request`, which is answered when there are further events.
         case ask
-        /// Wait no longer for a node that is lost.
+        /// Stop waiting for a node that is lost.
         case stopReconnecting
         case cancel
         case finish(JobReport)
@@ -45,10 +45,10 @@ struct WatchedJob: Sendable {
     private(set) var state = State.following
     /// Whether the job was submitted by this command and goes on without it, in another process.
     private let outlivesCommand: Bool
-    /// Number of the first event that has not been seen, in the history that the coordinator began after so many restarts.
+    /// The number of the first event that has not been seen, in the history that the coordinator began after `restarts` restarts.
     private var next = 0
     private var restarts = 0
-    /// Whether it has been shown what the job consists of.
+    /// Whether the event with the job's plan has been shown.
     private var isPlanned = false
 
     init(_ job: JobID, outlivesCommand: Bool) {
@@ -56,7 +56,7 @@ struct WatchedJob: Sendable {
         self.outlivesCommand = outlivesCommand
     }
 
-    /// What to ask a coordinator that has been started again so many times.
+    /// The next request to a coordinator that has been started again `restarts` times.
     func request(restarts: Int) -> EventsRequest {
         // A coordinator begins its history anew when it is started again.
         EventsRequest(job: job, from: restarts == self.restarts ? next : 0)
@@ -75,7 +75,7 @@ struct WatchedJob: Sendable {
         case .answered(var batch, let restarts):
             (next, self.restarts) = (batch.next, restarts)
             let report = batch.report
-            // The history of a coordinator that was started again has the plan once more.
+            // The history of a coordinator that was started again contains the plan a second time.
             if isPlanned { batch.events.removeAll(where: \.isPlan) }
             isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
             return [.observe(batch)] + askOrFinish(report)
@@ -110,7 +110,7 @@ extension JobEvent {
 }
 
 extension EventBatch {
-    /// How the job ended, where that is among the events.
+    /// The report of the job's end, if that is among the events; otherwise `nil`.
     fileprivate var report: JobReport? {
         for event in events { if case .ended(let report) = event.kind { return report } }
         return nil

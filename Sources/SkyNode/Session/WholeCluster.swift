@@ -2,15 +2,15 @@ import Base
 import SkyCore
 import Transport
 
-/// Every node of a cluster, as seen from the one that a command is linked to.
+/// Every node of a cluster, as seen from the node to which a command is linked.
 ///
-/// A command dials the others itself, with the same key: what they answer is theirs, whatever version they are of, and no
-/// node carries the lists of all.
+/// A command dials the other nodes itself, with the same key. So each node answers for itself, whatever its version, and no node
+/// has to carry the lists of all.
 struct WholeCluster {
     /// What one node answered.
     struct Answer<Value: Sendable>: Sendable {
         var member: Member
-        /// The value, or for people why there is none.
+        /// The value, or the reason for people why there is none.
         var result: Result<Value, Silence>
     }
 
@@ -20,11 +20,11 @@ struct WholeCluster {
 
     let coordinator: Coordinator
 
-    /// Time that a node has to be reached and to answer, and nodes that are asked at once.
+    /// The time in which a node must be reached and answer, and the number of nodes that are asked at once.
     static let patience = Duration.seconds(5)
     private static let width = 16
 
-    /// Asks the coordinator of every node; in the order of names.
+    /// Asks the coordinator of every node. The answers are in the order of the nodes' names.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Coordinator) async throws -> Value
     ) async throws -> [Answer<Value>] {
@@ -34,7 +34,7 @@ struct WholeCluster {
         }
     }
 
-    /// Does something for every node.
+    /// Runs `body` for every node.
     func forEach<Value: Sendable>(
         _ body: @escaping @Sendable (NodeReport) async throws -> Value
     ) async throws -> [Answer<Value>] {
@@ -57,7 +57,7 @@ struct WholeCluster {
         }
     }
 
-    /// The coordinator of a node, dialled where there is no link to it.
+    /// The coordinator of a node. The node is dialled where there is no link to it.
     private func reach(_ report: NodeReport) async throws -> Coordinator {
         if report.isAnswering { return coordinator }
         let system = coordinator.actorSystem
@@ -93,7 +93,7 @@ struct WholeCluster {
                 try? await Task.sleep(for: patience)
                 return .failure(Silence(reason: "no answer"))
             }
-            // Whichever is first; there are two.
+            // The first of the two results counts.
             let first = await group.next() ?? .failure(Silence(reason: "no answer"))
             group.cancelAll()
             return first

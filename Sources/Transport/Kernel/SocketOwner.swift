@@ -4,7 +4,6 @@ import NIOCore
 
 /// Finds which user of this machine has the other end of a connection. One question to the kernel answers this (sock_diag(7)),
 /// whatever the number of connections.
-/// number of connections.
 enum SocketOwner {
     private static let byFamily = UInt16(SOCK_DIAG_BY_FAMILY)
     private static let headerLength = MemoryLayout<nlmsghdr>.size

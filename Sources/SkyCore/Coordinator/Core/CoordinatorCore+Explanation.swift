@@ -37,7 +37,7 @@ extension CoordinatorCore {
         for node in dispatch.nodes.distrusted.sorted() {
             reasons.append("\(dispatch.name(of: node)) is not used: its answers make no sense; see the log")
         }
-        // While nothing is sent out, ready tasks wait for that reason only, and no other reason is given.
+        // While nothing is sent out, ready tasks wait for that alone, so no missing node or slot is named.
         if waiting.ready > 0, pauseReason == nil, !writeAhead.isBehind {
             reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
         }

@@ -92,7 +92,8 @@ extension CoordinatorCore {
 // MARK: - Room in the journal
 
 extension CoordinatorCore {
-    /// Sets how long ended jobs are kept from now on, and how many bytes the journal may hold; `nil` where there is no limit.
+    /// Sets how many ended jobs are kept from now on and for how long, and how many bytes the journal may hold; `nil` where
+    /// there is no limit.
     mutating func setLimits(_ retention: JobRetention, bytes: Int?) {
         room.retain(retention)
         forgetOldJobs()

@@ -28,7 +28,7 @@ struct StorageRoom {
     /// jobs wait for room then.
     var diskFault: String? { journal?.isOfDisk == true ? limitReason : nil }
 
-    /// Sets how long ended jobs are kept from now on.
+    /// Sets how many ended jobs are kept from now on, and for how long.
     mutating func retain(_ retention: JobRetention) { self.retention = retention }
 
     /// Records what the journal holds now; `nil` where there is no limit.

@@ -37,7 +37,7 @@ struct WriteAheadQueue {
     /// Attempts for this node. They are sent once the journal records that they are.
     private var heldAttempts: Deque<(entry: UInt64, request: RunRequest)> = []
 
-    /// The number of waiting entries above which no new work is sent out. Work goes on when less than half as many wait.
+    /// The number of waiting entries above which no new work is sent out. Work goes on when fewer than half as many wait.
     static let backlogLimit: UInt64 = 100_000
     /// Largest transaction, in entries and bytes.
     static let transactionLimit = (entries: 10_000, bytes: 16 << 20)

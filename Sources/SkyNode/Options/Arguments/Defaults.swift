@@ -1,15 +1,15 @@
 import Glibc
 import Transport
 
-/// What holds where nothing is said.
+/// The values that are used where nothing is specified.
 enum Defaults {
-    /// Port of the daemon. Above the well-known ones, not registered for another service in wide use.
+    /// Port of the daemon. It is above the well-known ports, and not registered for another service in wide use.
     static let port = 7420
 
     /// Address of the daemon of this machine.
     static let daemon = NodeAddress.hostPort(host: "127.0.0.1", port: port)
 
-    /// Where HTTP is answered.
+    /// Address at which HTTP is answered.
     static let http = NodeAddress.hostPort(host: "127.0.0.1", port: httpPort)
     static let httpPort = 7422
 
@@ -28,11 +28,12 @@ enum Defaults {
         return Hello.isValidName(short) ? short : "skynode"
     }
 
-    /// This program, for starting worker processes. Not `argv[0]`, which may be relative to another folder.
+    /// The path of this program, for starting worker processes. It is not `argv[0]`, because that may be relative to another
+    /// folder.
     static let executable = "/proc/self/exe"
 
-    /// Where nodes keep jobs and results: where systemd says (`StateDirectory=`), else for the system's own the place for it
-    /// (FHS 3.0, 5.8), for a user's the one of the XDG base directory specification.
+    /// The folder in which nodes keep jobs and results. It is the one that systemd names (`StateDirectory=`). Otherwise it is the
+    /// place for the system's own state for root (FHS 3.0, 5.8), and that of the XDG base directory specification for other users.
     static var dataHome: String {
         if let state = environment("STATE_DIRECTORY"), state.hasPrefix("/") { return state }
         if geteuid() == 0 { return "/var/lib/skynode" }
@@ -52,7 +53,7 @@ enum Defaults {
         return String(cString: current) + "/" + path
     }
 
-    /// A node's name as a file's: names may hold what paths must not.
+    /// A node's name as the name of a file. Names may contain characters that paths must not.
     static func fileName(_ name: String) -> String {
         let text = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
         return text.hasPrefix(".") ? "_" + text.dropFirst() : text

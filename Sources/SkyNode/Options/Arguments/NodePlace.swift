@@ -1,16 +1,16 @@
 import Foundation
 import Transport
 
-/// The node that a command asks, and who said so.
+/// The node that a command asks, and where it was named.
 struct NodePlace: Equatable {
     /// The environment variable that stands for `--node`.
     static let variable = "SKYNODE_NODE"
 
     var text: String
-    /// The option or the variable.
+    /// The name of the option or the variable.
     var name: String
 
-    /// `nil` where nothing is said: then the node of this machine is asked, or one that is found.
+    /// Finds the named node; `nil` where none is named. Then the node of this machine is asked, or one that is found.
     static func find(
         option: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> NodePlace? {

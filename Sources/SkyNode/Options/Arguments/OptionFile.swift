@@ -7,7 +7,7 @@ import Transport
 /// A small file that an option names.
 enum OptionFile {
     /// - Parameter limit: Largest size in bytes.
-    /// - Throws: `SkyError` naming the file where it cannot be read, is no file or has more bytes.
+    /// - Throws: `SkyError` naming the file where it cannot be read, is not a file or has more bytes.
     static func contents(of path: String, limit: Int) throws(SkyError) -> [UInt8] {
         let name = PrintableText.of(path)
         // Without `O_NONBLOCK`, opening a pipe to which nobody writes would wait for ever.

@@ -4,26 +4,28 @@ import Sky
 import SkyCore
 import Transport
 
-/// The images that a command line means: files, all FITS files of folders, and patterns that no shell has expanded.
+/// The images that a command line names: files, all FITS files of folders, and patterns that no shell has expanded.
 struct ImageList {
     struct Image {
-        /// As the user wrote it.
+        /// The name as the user wrote it.
         var name: String
-        /// Without symbolic links; the name itself where it leads nowhere.
+        /// The path without symbolic links; the name itself where it leads nowhere.
         var path: String
     }
 
-    /// In the order given; a folder's and a pattern's in the order of names, and a file that is meant twice only once.
+    /// The images in the order of the arguments. Those of a folder or a pattern are in the order of their names. A file that is
+    /// named twice is there only once.
     private(set) var images: [Image] = []
-    /// Files that are there, but that nobody can be told of.
+    /// Errors for files that exist, but whose names cannot be sent to a node.
     private(set) var refusals: [SkyError] = []
     private var seen: Set<String> = []
-    /// Folders without symbolic links, so that not every part of a path is looked at for every file in it.
+    /// The paths of folders without symbolic links. They are kept so that not every part of a path is examined for every file in
+    /// the folder.
     private var folders: [String: String] = [:]
 
     private static let endings = [".fits", ".fit", ".fts"].flatMap { [$0, $0 + ".gz", $0 + ".fz"] }
 
-    /// - Throws: `CommandFailure` for a folder or a pattern without images. What is wrong with a file is found later.
+    /// - Throws: `CommandFailure` for a folder or a pattern without images. Faults of a file are found later.
     init(_ arguments: [String]) throws {
         for argument in arguments { try add(argument) }
     }
@@ -51,7 +53,7 @@ struct ImageList {
     }
 
     private mutating func refuse(_ escaped: String) {
-        // No path holds a zero.
+        // No path contains a zero, so this cannot be mistaken for a path.
         guard seen.insert("\u{0}" + escaped).inserted else { return }
         refusals.append(
             SkyError(
@@ -60,10 +62,10 @@ struct ImageList {
                     + "rename it, for example with convmv"))
     }
 
-    /// As realpath(3) has it.
+    /// The path as realpath(3) returns it.
     private mutating func resolved(_ path: String) -> String {
         var status = stat()
-        // A link leads elsewhere, by whatever way.
+        // A symbolic link may lead to any other folder.
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return ImagePath.resolved(path) ?? path
         }
@@ -74,7 +76,7 @@ struct ImageList {
         return (whole == "/" ? "" : whole) + "/" + path[(slash.map { path.index(after: $0) } ?? path.startIndex)...]
     }
 
-    /// Files with a FITS file's ending, without the catalogues that this program writes.
+    /// Adds the files with the ending of a FITS file, except catalogues that this program wrote.
     ///
     /// - Returns: whether there are any.
     private mutating func addImages(in folder: String) -> Bool {

@@ -2,7 +2,7 @@ import Base
 import Glibc
 import Sky
 
-/// The folder that results go to, looked at and made before any work is done.
+/// The folder to which results go. It is checked and made before any work is done.
 struct PreparedOutput: Sendable {
     private let folder: String
     private let hasExisted: Bool
@@ -23,7 +23,7 @@ struct PreparedOutput: Sendable {
         try OutputFolder.prepare(folder)
     }
 
-    /// After a failure: a folder that was made for results and got none goes again.
+    /// Removes, after a failure, a folder that was made for results and got none.
     func removeFolderIfUnused() {
         if !hasExisted { rmdir(folder) }
     }

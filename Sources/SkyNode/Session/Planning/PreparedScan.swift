@@ -2,16 +2,17 @@ import Base
 import Sky
 import SkyCore
 
-/// A plan with what it needs done: reads the files that the options of `skynode scan` name, and makes the folder for results.
+/// A scan's plan with its preparations. It reads the files that the options of `skynode scan` name, and makes the folder for
+/// results.
 struct PreparedScan: Sendable {
     let plan: ScanPlan
     let output: PreparedOutput
 
-    /// Files from which on a person would wonder what is going on before the first is scanned.
+    /// The number of files from which on the checks take so long that people would wonder what is going on.
     private static let many = 1000
 
-    /// - Parameter say: hears what is being looked at, where that takes long.
-    /// - Throws: `SkyError` or `CommandFailure`, one line each; nothing has been written then.
+    /// - Parameter say: prints what is being checked, where that takes long.
+    /// - Throws: `SkyError` or `CommandFailure`, with one line each. Nothing has been written then.
     init(_ options: ScanOptions, say: (String) -> Void = { _ in }) throws {
         guard !options.images.isEmpty else {
             throw CommandFailure(.usage, "name at least one FITS image; see skynode scan --help")
@@ -38,7 +39,7 @@ struct PreparedScan: Sendable {
         }
         var plan = try ScanPlan(options, settings, reference: reference, refusals: list.refusals)
         let detection = try options.dual.detection()
-        // A folder holds the weights of its images too.
+        // A folder may also hold the weights of its images.
         let companions = Set(list.images.flatMap { options.companions.files(of: $0.name) })
         for file in list.images {
             var image = ImageReference(path: file.path, hdu: hdu, layer: nil)

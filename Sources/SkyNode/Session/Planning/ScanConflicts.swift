@@ -1,9 +1,9 @@
 import Sky
 import SkyCore
 
-/// Which options of `skynode scan` contradict each other: looks at them only, and at no file.
+/// Finds options of `skynode scan` that contradict each other. It looks at the options only, and at no file.
 ///
-/// Files that options name are read between one check and the next, so that what is wrong is told in one order, whatever it is.
+/// Files that options name are read between the checks. So faults are always reported in the same order, of whatever kind they are.
 struct ScanConflicts {
     let options: ScanOptions
     let output: OutputPlace
@@ -11,7 +11,7 @@ struct ScanConflicts {
     private var comparison: ComparisonOptions { options.comparison }
     private var isCompared: Bool { comparison.reference != nil }
 
-    /// - Parameter isTerminal: whether standard output is one.
+    /// - Parameter isTerminal: whether standard output is a terminal.
     /// - Throws: `CommandFailure` where something else than one catalogue would go to standard output.
     func checkStandardOutput(isTerminal: Bool) throws {
         guard output.isStandardOutput else { return }
@@ -24,7 +24,7 @@ struct ScanConflicts {
         }
     }
 
-    /// What goes with one image or with a reference only, and numbers that cannot be.
+    /// Checks options that go only with one image or only with a reference, and numbers that are out of range.
     func checkNumbers(images: Int) throws {
         if options.files.truth != nil, images > 1 {
             throw CommandFailure(.usage, "--truth goes with one image")
@@ -53,16 +53,16 @@ struct ScanConflicts {
         }
     }
 
-    /// What somebody must wait for.
+    /// Checks options for which the command must wait.
     func checkWaiting(injects: Bool) throws {
         if injects, options.job.detach {
             throw CommandFailure(.usage, "--inject and --detach contradict each other: somebody must wait to compare")
         }
     }
 
-    /// What does not go with the colours of a colour camera, or needs a folder.
+    /// Checks options that do not go with the colours of a colour camera, and those that need a folder.
     ///
-    /// - Parameter layers: what is scanned of each image, the image itself or its colours.
+    /// - Parameter layers: how many parts of each image are scanned: one for the image itself, or one for each of its colours.
     func checkLayers(_ layers: Int, injects: Bool) throws {
         if injects, layers > 1 {
             throw CommandFailure(.usage, "--inject does not go with --bayer: its report is in a colour's own pixels")

@@ -3,21 +3,21 @@ import SkyCore
 
 /// One image of `skynode scan`, and where its results go.
 struct ScanItem: Sendable {
-    /// As the user wrote it, for messages.
+    /// The name as the user wrote it, for messages.
     var name: String
-    /// Resolved.
+    /// The resolved path.
     var path: String
     var request: JobRequest
-    /// Folder and name without an ending.
+    /// The folder and the name of the results, without an ending.
     var stem: String
-    /// Of a file with several images, which this is.
+    /// The HDU of this image, if its file has several images; otherwise `nil`.
     var hdu: Int?
-    /// Of a colour image, which plane this is.
+    /// The number of this plane, if it belongs to a colour image; otherwise `nil`.
     var plane: Int?
     /// Its place among the images of its file.
     var order: Int { (hdu ?? 0) * (ImageCube.colours + 1) + (plane ?? 0) }
 
-    /// What of its HDU it is.
+    /// The layer of its HDU that this image is.
     var layer: ImageLayer? {
         if let request = request.kind.scan { request.image.layer } else { nil }
     }
@@ -32,7 +32,7 @@ struct ScanItem: Sendable {
         if let request = request.kind.scan { request.image.companions } else { nil }
     }
 
-    /// As one that is compared with a reference that has been scanned.
+    /// This image with the request to compare it with a reference that has been scanned.
     func compared(with place: SkyCircle?) -> ScanItem {
         changed { $0.purpose?.reference = place }
     }
@@ -54,7 +54,7 @@ struct ScanItem: Sendable {
         }
     }
 
-    /// As one of several planes.
+    /// This image, named as one of several planes.
     func named(plane: Int, besides stems: Set<String>) -> ScanItem {
         var item = self
         item.plane = plane
@@ -63,9 +63,9 @@ struct ScanItem: Sendable {
         return item
     }
 
-    /// As one of several images.
+    /// This image, named as one of several images.
     ///
-    /// - Parameter stems: those of all files, which this must not overwrite.
+    /// - Parameter stems: the stems of all files. The new stem must not be one of them, so that no file is overwritten.
     func named(hdu: Int, besides stems: Set<String>) -> ScanItem {
         var item = self
         item.hdu = hdu
@@ -74,7 +74,7 @@ struct ScanItem: Sendable {
         return item
     }
 
-    /// With another request for its scan.
+    /// This image with a changed request for its scan.
     private func changed(_ change: (inout SkyRequest) -> Void) -> ScanItem {
         guard var request = request.kind.scan else { return self }
         var item = self

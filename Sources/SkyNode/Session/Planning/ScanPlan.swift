@@ -4,22 +4,23 @@ import SkyCore
 
 /// The images that `skynode scan` scans, the job of each, and where its results go.
 ///
-/// A value made of options and of what was read of the files that they name: it looks at no file itself (`PreparedScan` does).
+/// It is a value, made of the options and of the contents of the files that they name. It looks at no file itself; `PreparedScan`
+/// does.
 struct ScanPlan: Sendable {
-    /// What was read of options and of the files that they name.
+    /// The settings from the options and from the files that they name.
     struct Settings: Sendable {
         var configuration: ScanConfiguration
         var output: OutputPlace
-        /// What is scanned of each image: itself, or its colours one after the other.
+        /// The parts of each image that are scanned: the whole image, or its colours one after the other.
         var layers = [ImageLayer()]
         var truth: [TruthSource]?
         /// Artificial stars for every image; `nil` for none.
         var injection: InjectionDemand?
     }
 
-    /// A file that is a FITS image, with what belongs to it.
+    /// A FITS image, with the files that belong to it.
     struct Source: Sendable {
-        /// As the user wrote it.
+        /// The name as the user wrote it.
         var name: String
         var image: ImageReference
     }
@@ -27,13 +28,13 @@ struct ScanPlan: Sendable {
     private(set) var items: [ScanItem] = []
     /// Folder and name of each image's results.
     private(set) var stems: Set<String> = []
-    /// Why others of the images cannot be scanned.
+    /// The reasons why the other images cannot be scanned.
     private(set) var refusals: [SkyError]
-    /// The image that these are compared with; `nil` for no comparison.
+    /// The image with which these are compared; `nil` for no comparison.
     let reference: ScanItem?
-    /// How far coordinates may be off in a comparison, in arcseconds; `nil` for what is usual.
+    /// How far coordinates may be off in a comparison, in arcseconds; `nil` for the default.
     let coordinateError: Double?
-    /// Stars that a comparison puts into each image's copy.
+    /// The number of stars that a comparison puts into a copy of each image.
     let injectedChanges: Int
     /// Whether the difference of each image to the reference is written.
     let writesDifference: Bool
@@ -42,7 +43,7 @@ struct ScanPlan: Sendable {
     /// Artificial stars for every image; `nil` for none.
     let injection: InjectionDemand?
     let output: OutputPlace
-    /// Whether a catalogue is wanted of a file that turns out to hold several images.
+    /// Whether one catalogue of all images is requested for a file that turns out to hold several images.
     let mergesImagesOfOne: Bool
     private let layers: [ImageLayer]
     private let options: ScanOptions
@@ -50,12 +51,12 @@ struct ScanPlan: Sendable {
     /// Longest side of the picture in pixels: sharp on a large screen, quickly drawn.
     static let pictureSide = 1600
 
-    /// A plan of no images yet.
+    /// Makes a plan without images.
     ///
     /// - Parameters:
-    ///   - reference: what the images are compared with; `nil` for nothing.
-    ///   - refusals: why some files are not even looked at.
-    /// - Throws: `SkyError` where the reference's job cannot be.
+    ///   - reference: the image with which the others are compared; `nil` for none.
+    ///   - refusals: the reasons why some files are not even examined.
+    /// - Throws: `SkyError` where the reference's job is not valid.
     init(
         _ options: ScanOptions, _ settings: Settings, reference: Source? = nil, refusals: [SkyError] = []
     ) throws(SkyError) {
@@ -80,12 +81,12 @@ struct ScanPlan: Sendable {
         }
     }
 
-    /// Whether a catalogue of all images is wanted.
+    /// Whether a catalogue of all images is requested.
     var merges: Bool { output.isFile || (items.count > 1 && mergesImagesOfOne) }
 
     /// Adds an image, or its colours.
     ///
-    /// - Throws: `SkyError` where its job cannot be.
+    /// - Throws: `SkyError` where its job is not valid.
     mutating func add(_ source: Source) throws(SkyError) {
         for layer in layers {
             var image = source.image
@@ -100,7 +101,7 @@ struct ScanPlan: Sendable {
         }
     }
 
-    /// Notes a file that cannot be scanned, and goes on: one bad file of a night is no reason to leave the others.
+    /// Records a file that cannot be scanned, and goes on. One bad file of a night is no reason to leave out the others.
     mutating func refuse(_ error: SkyError) { refusals.append(error) }
 
     /// - Throws: `SkyError` or `CommandFailure` where there is nothing to be scanned.
@@ -110,7 +111,7 @@ struct ScanPlan: Sendable {
         throw CommandFailure(.usage, "every image is another one's weights or mask")
     }
 
-    /// Two images of one name in different folders must not overwrite each other's catalogue.
+    /// Makes a name unique, because two images with the same name in different folders must not overwrite each other's catalogue.
     private mutating func uniqueName(_ name: String) -> String {
         var unique = name
         var number = 2
@@ -132,7 +133,7 @@ struct ScanPlan: Sendable {
         return request
     }
 
-    /// The job of a scan, as the options say.
+    /// The job of a scan, with the settings of the options.
     private static func job(_ scan: SkyRequest, _ options: ScanOptions) throws(SkyError) -> JobRequest {
         var request = scan
         request.usesCache = !options.job.noCache

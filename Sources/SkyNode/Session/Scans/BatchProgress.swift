@@ -3,25 +3,25 @@ import DequeModule
 import Sky
 import SkyCore
 
-/// What is done next with the images of `skynode scan`: which are scanned, a few at a time, and what closes the command.
+/// Decides what is done next with the images of `skynode scan`: which are scanned, a few at a time, and how the command ends.
 struct BatchProgress: Sendable {
     enum State: Equatable, Sendable {
         case scanningReference
-        /// It is asked how many slots there are.
+        /// The coordinator is asked how many slots there are.
         case countingSlots
         case scanning
-        /// The catalogue of all is written.
+        /// The catalogue of all images is being written.
         case merging
-        /// What has changed since the reference is written.
+        /// The changes since the reference are being written.
         case comparing
         case ended
     }
 
     enum Event: Sendable {
         case begun
-        /// What is known of the reference; `nil` where its scan failed.
+        /// The reference has been scanned; the value is `nil` where its scan failed.
         case referenceScanned(ImageInfo?)
-        /// Slots that take new work.
+        /// The number of slots on nodes that take new work.
         case slotsCounted(Int)
         case imageEnded(ImageOutcome)
         /// The job of an image cannot be watched: the node is lost, or refused it.
@@ -36,27 +36,27 @@ struct BatchProgress: Sendable {
         case scan(ScanItem, place: Int)
         case say(String)
         case fail(String)
-        /// Write the catalogue of all, of the sources of these places in this order.
+        /// Write the catalogue of all images, with the sources of the images at these places, in this order.
         case merge([Int], isPartial: Bool)
         /// Say what was written before the batch was stopped.
         case sayTally
-        /// Write what has changed in the images of these places.
+        /// Write the changes in the images at these places.
         case writeChanges([Int])
-        /// Say what it all came to.
+        /// Print the totals.
         case close(ScanTotals, Duration, merged: [String])
         case finish(ExitStatus)
-        /// End at once: all images have the same coordinator, so none of them is watched any more.
+        /// End at once. All images have the same coordinator, so none of them is watched any more.
         case abandon(any Error)
     }
 
-    /// Images under way at once: enough to keep every slot busy over the ends of jobs, few enough to hold their
-    /// catalogues in memory; on many slots three for two, so that an image can stay on one node.
+    /// The number of images under way at once. There are enough to keep every slot busy while jobs end, and few enough to hold
+    /// their catalogues in memory. On many slots there are three images for two slots, so that an image can stay on one node.
     static let widths = 4...64
 
-    /// Room for the number of an HDU and a plane in an image's place among all.
+    /// The number of bits for an HDU and a plane in the place of an image among all images.
     static let orderBits = 20
 
-    /// Images that a line names.
+    /// Largest number of images that a line names.
     private static let namesShown = 8
 
     private(set) var state = State.scanning
@@ -64,7 +64,7 @@ struct BatchProgress: Sendable {
     private var plan: ScanPlan { rules.plan }
     private var start: ContinuousClock.Instant?
     private var width = BatchProgress.widths.lowerBound
-    /// Images that wait, each with its place: that of its file, then its HDU and its plane.
+    /// The images that wait, each with its place. The place is made of that of its file, then its HDU and its plane.
     private var waiting: Deque<(item: ScanItem, place: Int)> = []
     private var running = 0
     private var totals = ScanTotals()
@@ -74,7 +74,7 @@ struct BatchProgress: Sendable {
     private var sections: [Int] = []
     private var compared: [Int] = []
     private var merged: [String] = []
-    /// Of each file, by its place, the images that there is a catalogue of and those that there is none of.
+    /// The images of each file, by the file's place: those with a catalogue, and those without one.
     private var images: [Int: (written: [String], failed: [String])] = [:]
 
     init(_ rules: ImageProgress.Rules) {
@@ -83,7 +83,7 @@ struct BatchProgress: Sendable {
         worst = rules.plan.refusals.isEmpty ? .done : .usage
     }
 
-    /// - Parameter isInterrupted: whether the command has been asked to stop: then no further image is begun.
+    /// - Parameter isInterrupted: whether the command has been asked to stop. No further image is begun then.
     mutating func handle(_ event: Event, isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
         switch event {
         case .begun:
@@ -119,7 +119,7 @@ struct BatchProgress: Sendable {
 
     private mutating func begin(at now: ContinuousClock.Instant) -> [Action] {
         start = now
-        // A file's images keep together in the catalogue of all.
+        // The images of a file stay together in the catalogue of all images.
         waiting = Deque(plan.items.enumerated().map { ($1, $0 << BatchProgress.orderBits) })
         guard plan.items.count > BatchProgress.widths.lowerBound else { return scanNext(isInterrupted: false, at: now) }
         state = .countingSlots
@@ -166,7 +166,7 @@ struct BatchProgress: Sendable {
 
     // MARK: - The end
 
-    /// Of files that are damaged in the middle, what there is a catalogue of.
+    /// Reports, for files that are damaged in the middle, which images have a catalogue and which do not.
     private func sayGaps() -> [Action] {
         images.sorted { $0.key < $1.key }.compactMap { file, images in
             guard !images.written.isEmpty, !images.failed.isEmpty else { return nil }
@@ -182,10 +182,10 @@ struct BatchProgress: Sendable {
 
     private mutating func merge(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
         isCut = isCut || !waiting.isEmpty
-        // Where nothing else was there to be scanned, nothing was done.
+        // If all files were left out, nothing was scanned.
         if totals.leftOut == plan.items.count { worst = max(worst, .usage) }
         let merges = plan.merges || (sections.count > 1 && plan.mergesImagesOfOne)
-        // A catalogue of all images that holds some of them would be taken for whole.
+        // A catalogue of all images that holds only some of them would be mistaken for a complete one.
         guard merges, !sections.isEmpty, !isCut || rules.keepsPartial else {
             return sayWhatIsCut() + compare(isInterrupted, at: now)
         }
@@ -205,7 +205,7 @@ struct BatchProgress: Sendable {
         var actions: [Action] = []
         if !isCut, !isInterrupted, totals.isMany, rules.detail > .errors {
             let duration = start.map { $0.duration(to: now) } ?? .zero
-            // Where an image has more than a line, each file that is written has one.
+            // Where an image has more than one line of output, each file that is written has a line of its own.
             actions.append(.close(totals, duration, merged: rules.detail > .line ? [] : merged))
         }
         return actions + finish(isInterrupted ? .cancelled : worst)

@@ -1,23 +1,23 @@
 import Base
 
-/// How many images of a batch have been scanned, for whoever stops it before its end.
+/// How many images of a batch have been scanned, for a user who stops it before its end.
 struct BatchTally: Sendable {
     private var whole = 0
     private var partial = 0
 
-    /// Results of one more image are there.
+    /// Counts one more image that has results.
     mutating func count(wholly: Bool) {
         if wholly { whole += 1 } else { partial += 1 }
     }
 
-    /// What has been written of a batch that was stopped, and what has not.
+    /// A message about a batch that was stopped: what has been written, and what has not.
     func words(_ plan: ScanPlan, keepsPartial: Bool) -> String {
         let done = "cancelled: \(whole) of \(plan.items.count) images were scanned"
         let merged =
             plan.output.merged(besides: plan.stems, isPartial: true).first
             .map { PrintableText.of($0.path) } ?? "standard output"
         if plan.output.isFile {
-            // The one catalogue is all that was wanted.
+            // One catalogue is all that was requested.
             guard keepsPartial, whole + partial > 0, !plan.output.isStandardOutput else {
                 let advice =
                     plan.output.isStandardOutput ? "" : "; --keep-partial writes those that are done to \(merged)"

@@ -4,9 +4,9 @@ import Sky
 import SkyCore
 
 extension CatalogueTable {
-    /// A catalogue for standard output.
+    /// The bytes of a catalogue, for standard output.
     ///
-    /// - Throws: `SkyError` where a format that needs a file finds no room for one.
+    /// - Throws: `SkyError` where a format needs a temporary file and there is no room for one.
     func bytes(_ format: CatalogueFormat) throws(SkyError) -> [UInt8] {
         switch format {
         case .csv: return csv()
@@ -15,7 +15,7 @@ extension CatalogueTable {
         case .ndjson: return ndjson()
         case .regions: return regions()
         case .fits, .ldac:
-            // The library writes files.
+            // The library for FITS can only write files.
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("skynode-\(UUID()).fits")
             defer { try? FileManager.default.removeItem(at: file) }
             try write(format, to: file.path)

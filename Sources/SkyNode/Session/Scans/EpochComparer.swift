@@ -4,31 +4,31 @@ import Sky
 import SkyCore
 import Transport
 
-/// Compares images that have been scanned with a reference: the part of `skynode scan --reference` that works on one image.
+/// Compares scanned images with a reference. It is the part of `skynode scan --reference` that works on one image.
 struct EpochComparer: Sendable {
     /// An image that has been scanned.
     struct Scanned: Sendable {
         var name: String
         var image: CompareRequest.Image
         var catalogue: Catalogue
-        /// In seconds; `nil` where its header does not say when it was taken.
+        /// The time when the image was taken, in seconds; `nil` where its header does not say it.
         var time: Double? { ObservationTime.seconds(catalogue.info.header ?? []) }
     }
 
-    /// What came of one image.
+    /// The result for one image.
     struct Compared: Sendable {
         var item: ScanItem
         var reference: Scanned
         var new: CompareRequest.Image
         var comparison: EpochComparison
-        /// What drawing needs, and the parts that were compared.
+        /// The match of the two images and the parts that were compared. Drawing the changes needs both.
         var pair: EpochPair
         var sectors: [Sector]
         var time: Double?
         /// Magnitude of one unit of the new image's flux.
         var zeroPoint: Double
         var status: ExitStatus
-        /// The difference itself, where it was asked for.
+        /// The path of the difference image, where it was requested.
         var differencePath: String?
     }
 
@@ -41,7 +41,7 @@ struct EpochComparer: Sendable {
 
     /// Scans the reference, whose results are not written.
     ///
-    /// - Returns: `nil` where that failed, which has been said then.
+    /// - Returns: `nil` where the scan failed. The failure has been reported then.
     func scanned(_ item: ScanItem) async throws -> Scanned? {
         let (job, report) = try await run(item.request, subject: item.name)
         guard report.state == .done else {
@@ -52,7 +52,7 @@ struct EpochComparer: Sendable {
         return try await scanned(item, job, catalogue)
     }
 
-    /// What a comparison needs of an image that a job has scanned.
+    /// The data of an image that a comparison needs, after a job has scanned the image.
     func scanned(_ item: ScanItem, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
         guard let request = item.request.kind.scan,
             let background = try await coordinator.fetch({ try await $0.background(job) })
@@ -97,7 +97,7 @@ struct EpochComparer: Sendable {
         _ item: ScanItem, _ new: Scanned, with old: Scanned, _ pair: EpochPair
     ) async throws -> Compared? {
         let configuration = plan.configuration
-        // In parts of one size, however the images were scanned: stars of a part tell how its seeing differs.
+        // The parts have one size, however the images were scanned, because the stars of a part show how its seeing differs.
         var cut = configuration
         (cut.sectorSize, cut.meshSize) = (Self.partSide, ScanConfiguration().meshSize)
         let grid = try SectorGrid(info: new.catalogue.info, configuration: cut)
@@ -113,7 +113,8 @@ struct EpochComparer: Sendable {
         let comparison = try await NIOThreadPool.singleton.runIfActive {
             EpochComparison(merging: differences, pair: pair, new: new.catalogue, old: old.catalogue)
         }
-        // Now, because those of all images would not fit into memory. It takes seconds of a large image.
+        // The difference is written now, because those of all images would not fit into memory. This takes seconds for a large
+        // image.
         let (path, written) = try await write(file, of: new, reference: old, to: item.stem + DifferenceFile.ending)
         return Compared(
             item: item, reference: old, new: new.image, comparison: comparison, pair: pair, sectors: grid.sectors,
@@ -121,7 +122,7 @@ struct EpochComparer: Sendable {
             status: max(status, written), differencePath: path)
     }
 
-    /// Writes the difference, where there is one: where that fails, which is said, what has changed is told all the same.
+    /// Writes the difference, where there is one. A failure is reported, and the changes are written all the same.
     private func write(
         _ file: DifferenceFile?, of new: Scanned, reference old: Scanned, to path: String
     ) async throws -> (path: String?, status: ExitStatus) {
@@ -139,7 +140,7 @@ struct EpochComparer: Sendable {
         }
     }
 
-    /// Pictures of changes, by their place in the list.
+    /// The pictures of changes, by the places of the changes in the list.
     func cutouts(_ compared: Compared, _ changes: [EpochChange]) async throws -> [Int: EpochCutouts] {
         let groups = CutoutGroup.all(of: changes, limit: ChangeReport.mostPictures, in: compared.sectors)
         guard !groups.isEmpty else { return [:] }
@@ -161,9 +162,9 @@ struct EpochComparer: Sendable {
     /// Pixels along the side of a part that is compared by itself.
     private static let partSide = 1024
 
-    /// What became of a comparison's parts; `nil` where it was given up or cancelled, which has been said.
+    /// The results of a comparison's parts; `nil` where it was given up or cancelled, which has been reported then.
     ///
-    /// - Parameter pixels: Takes the pixels of the difference, which the parts come without then.
+    /// - Parameter pixels: Receives the pixels of the difference. The returned parts do not contain them then.
     private func parts(
         _ request: CompareRequest, of item: ScanItem, pixels file: inout DifferenceFile?
     ) async throws -> (parts: [ComparedPart], status: ExitStatus)? {

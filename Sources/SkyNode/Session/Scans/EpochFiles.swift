@@ -5,12 +5,12 @@ import Sky
 import SkyCore
 import Transport
 
-/// Links what moves through all images of a command, and writes what has changed in each.
+/// Links sources that move through all images of a command, and writes the changes in each image.
 struct EpochFiles: Sendable {
     let comparer: EpochComparer
     let compared: [EpochComparer.Compared]
 
-    /// The status that the files leave the command with.
+    /// Writes the files, and returns the exit status of the command.
     func write() async throws -> ExitStatus {
         guard let first = compared.first else { return .done }
         let times = [first.reference.time] + compared.map(\.time)
@@ -56,7 +56,7 @@ struct EpochFiles: Sendable {
         comparer.display.output(lines.map { Console.outputStyle.label($0) })
     }
 
-    /// For programs.
+    /// The result of an image as JSON, for programs.
     private struct Line: Encodable {
         let event = "changes"
         let image: String
@@ -67,7 +67,7 @@ struct EpochFiles: Sendable {
         let changed: Int
         let moved: Int
         let tracks: Int
-        /// How the images fit, and why that had better not be relied upon.
+        /// How well the images fit. `cautions` has the reasons not to rely on the comparison.
         let usesSky: Bool
         let matched: Int
         let unmatched: Int
@@ -78,8 +78,8 @@ struct EpochFiles: Sendable {
         let seeing: Seeing
         let referenceSeeing: Seeing
         let compared: Double
-        /// Stars that were put into the image's copy, and what was found of them: of all, and of the bright ones. Half are found of
-        /// those of a magnitude, which have a signal to noise.
+        /// The number of stars that were put into the image's copy and how many were found, of all stars and of the bright ones.
+        /// `depth` is the magnitude at which half of them are found, and `depthSignalToNoise` is its signal to noise.
         let injected: Int?
         let injectedFound: Int?
         let bright: Int?

@@ -1,18 +1,18 @@
-/// What came of one image of `skynode scan`, for the batch that it belongs to.
+/// The outcome of one image of `skynode scan`, for the batch that it belongs to.
 struct ImageOutcome: Sendable {
     var status: ExitStatus
     /// Its place among all images.
     var place: Int
-    /// The image, as it is called among those of its file.
+    /// The name of the image among those of its file.
     var name = ""
-    /// Whether its catalogue is there, and of how many sources.
+    /// Whether its catalogue has been written, and with how many sources.
     var isWritten = false
     var sources = 0
-    /// Whether its file holds masks and weights only.
+    /// Whether its file was left out, because it holds only masks and weights.
     var isLeftOut = false
-    /// Whether its sources are kept for the catalogue of all.
+    /// Whether its sources are kept for the catalogue of all images.
     var hasSection = false
-    /// Whether it is known what has changed in it since the reference.
+    /// Whether its changes since the reference are known.
     var isCompared = false
     /// Further images that were found in its file.
     var others: [ScanItem] = []

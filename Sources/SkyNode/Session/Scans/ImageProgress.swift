@@ -2,14 +2,14 @@ import Base
 import Sky
 import SkyCore
 
-/// What is done next with one image of `skynode scan`: from its scan to what is written, said and compared.
+/// Decides what is done next with one image of `skynode scan`, from its scan to its files, its summary and its comparison.
 struct ImageProgress: Sendable {
-    /// What of the command decides about each of its images.
+    /// The settings of the command that apply to each of its images.
     struct Rules: Sendable {
         let plan: ScanPlan
         let format: OutputFormat
         let detail: ScanDetail
-        /// Whether to write what is done of a scan that was cancelled or given up.
+        /// Whether to write the finished part of a scan that was cancelled or given up.
         let keepsPartial: Bool
 
         var isBatch: Bool { plan.items.count > 1 }
@@ -20,9 +20,9 @@ struct ImageProgress: Sendable {
         /// The scan failed, and its file may hold further images.
         case lookingForOthers
         case fetching
-        /// It is found out whether what is to follow the scan can be done.
+        /// It is being checked whether the steps after the scan can be done.
         case preparing
-        /// Its picture is fetched.
+        /// Its picture is being fetched.
         case drawing
         case writing
         case comparing
@@ -33,18 +33,18 @@ struct ImageProgress: Sendable {
     enum Event: Sendable {
         /// - Parameter hasSectors: whether any sector is done.
         case scanned(JobReport, hasSectors: Bool)
-        /// What a scan that failed has found out about its file.
+        /// The information about its file from a scan that failed; `nil` where there is none.
         case looked(ImageInfo?)
         case fetched(ImageInfo, sources: Int)
         /// - Parameters:
-        ///   - isComparable: whether it fits the reference.
-        ///   - hasStars: whether there are stars to be put into it.
+        ///   - isComparable: whether the image fits the reference.
+        ///   - hasStars: whether there are artificial stars to put into it.
         case prepared(isComparable: Bool, hasStars: Bool)
         case cannotBePrepared(String)
         case drawn
         case written
         case notWritten(String)
-        /// - Parameter isKnown: `false` where the comparison failed, which has been said.
+        /// - Parameter isKnown: `false` where the comparison failed, which has been reported then.
         case compared(isKnown: Bool)
         case cannotBeCompared(String)
         case tested(ExitStatus)
@@ -56,13 +56,13 @@ struct ImageProgress: Sendable {
         case lookForOthers
         case fetch
         case prepare(compares: Bool, injects: Bool)
-        /// Fetch its picture, and who scanned which sector.
+        /// Fetch its picture, and which node scanned which sector.
         case fetchPicture
-        /// - Parameter further: what is written after the image's page, unless it fails, so that the page leads there.
+        /// - Parameter further: the files that are written after the image's page, unless that fails. The page links to them.
         case write(further: [(name: String, ending: String)])
-        /// Count what was written, for whoever stops the batch before its end.
+        /// Count the image, for a user who stops the batch before its end.
         case count(wholly: Bool)
-        /// Show what the scan came to.
+        /// Print the summary of the scan.
         case showSummary(ScanDetail, JobReport)
         case compare
         case test
@@ -70,11 +70,11 @@ struct ImageProgress: Sendable {
     }
 
     private(set) var state = State.scanning
-    /// The image, under the name that it turns out to have among those of its file.
+    /// The image. Its name changes when its file turns out to hold several images.
     private(set) var item: ScanItem
-    /// How much is told of it.
+    /// How much is printed about the image.
     let detail: ScanDetail
-    /// What its events are about, where there are several images.
+    /// The name that is printed with its events, where there are several images.
     let subject: String?
 
     private let rules: Rules
@@ -85,7 +85,7 @@ struct ImageProgress: Sendable {
     private var hasStars = false
     private var isComparable = false
 
-    /// - Parameter reference: the name of the image that it is compared with; `nil` for none.
+    /// - Parameter reference: the name of the image with which it is compared; `nil` for none.
     init(_ item: ScanItem, place: Int, reference: String?, _ rules: Rules) {
         self.item = item
         self.rules = rules
@@ -96,7 +96,7 @@ struct ImageProgress: Sendable {
         outcome = ImageOutcome(status: .done, place: place)
     }
 
-    /// - Parameter isInterrupted: whether the command has been asked to stop: then nothing more is begun.
+    /// - Parameter isInterrupted: whether the command has been asked to stop. Nothing more is begun then.
     mutating func handle(_ event: Event, isInterrupted: Bool) -> [Action] {
         switch (state, event) {
         case (.scanning, .scanned(let report, let hasSectors)):
@@ -126,7 +126,7 @@ struct ImageProgress: Sendable {
             state = .comparing
             return actions + [.compare]
         case (.writing, .notWritten(let reason)):
-            // One image's results that cannot be written are no reason to give up the others.
+            // The other images go on, although the results of this one cannot be written.
             outcome.status = .usage
             return [.fail(PrintableText.of(reason))] + finish()
         case (.comparing, .compared(let isKnown)):
@@ -162,7 +162,7 @@ struct ImageProgress: Sendable {
         let keeps = rules.keepsPartial && hasSectors
         var actions: [Action] = []
         if let reason = report.reason, report.state != .cancelled, ImageRole.saysNoSky(reason) {
-            // Of one image it is the whole answer, however little is to be said.
+            // If there is only one image, this reason is the whole answer. It is printed however little output is requested.
             if detail > .errors || !rules.isBatch { actions.append(.say("skynode: \(PrintableText.of(reason))")) }
             (outcome.status, outcome.isLeftOut) = (.done, true)
             return actions + finish()
@@ -194,7 +194,7 @@ struct ImageProgress: Sendable {
             item = item.named(plane: 1, besides: rules.plan.stems)
         }
         (outcome.name, self.sources) = (item.name, sources)
-        // A file that is cut off in a header is as damaged as one that is cut off in its pixels.
+        // A file that is cut off in a header is as damaged as a file that is cut off in its pixels.
         if info.auxiliaries?.contains(where: FITSImage.saysDamaged) == true {
             outcome.status = max(outcome.status, .usage)
         }
@@ -209,11 +209,11 @@ struct ImageProgress: Sendable {
 
     private var isWhole: Bool { report?.state == .done }
 
-    /// Notes the further images of its file.
+    /// Records the further images of its file.
     ///
-    /// - Returns: what is said where they are not scanned.
+    /// - Returns: the message where they are not scanned.
     private mutating func addOthers(_ info: ImageInfo) -> [Action] {
-        // No file has more HDUs; those of the file that are weights and masks are no pictures of the sky.
+        // No file has more HDUs than this limit. HDUs that are weights or masks are no pictures of the sky.
         let own = item.companions.map { [$0.noise, $0.mask].compactMap(\.self) } ?? []
         let hdus = own.filter { $0.path == item.path }.compactMap(\.hdu)
         let images = (info.images ?? []).filter { (0..<10_000).contains($0) && !hdus.contains($0) }
@@ -230,7 +230,7 @@ struct ImageProgress: Sendable {
         return []
     }
 
-    // MARK: - What is written, and what follows
+    // MARK: - Files, and the steps after them
 
     private mutating func draw(_ isInterrupted: Bool) -> [Action] {
         guard !rules.plan.output.isFile else { return write(isInterrupted) }

@@ -4,9 +4,9 @@ import Sky
 import SkyCore
 import Transport
 
-/// Scans one image of `skynode scan`, and writes what comes of it: does what an `ImageProgress` says.
+/// Scans one image of `skynode scan` and writes its results. It carries out the actions of an `ImageProgress`.
 struct ImageScanner: Sendable {
-    /// What came of an image, with what is kept of it for the catalogue of all and for the changes.
+    /// The result of an image, with its data for the catalogue of all images and for the changes.
     struct Result: Sendable {
         var outcome: ImageOutcome
         var section: CatalogueTable.Section?
@@ -17,26 +17,26 @@ struct ImageScanner: Sendable {
     let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
-    /// Whether pictures are wanted.
+    /// Whether pictures are requested.
     let draws: Bool
     let tally: NIOLockedValueBox<BatchTally>
     let comparer: EpochComparer
-    /// What the image is compared with; `nil` for nothing.
+    /// The image with which this one is compared; `nil` for none.
     let reference: EpochComparer.Scanned?
 
     private var plan: ScanPlan { rules.plan }
 
-    /// What is known of an image while it goes from one step to the next.
+    /// The data of an image that one step hands to the next.
     private struct Findings {
         var job: JobID
         var report: JobReport
         var shares: [(node: String, sectors: Int)]
         var catalogue: Catalogue?
-        /// Stars to be put into it; none where it is not tested with any.
+        /// The artificial stars to put into it; empty where it is not tested with any.
         var injections: [Injection] = []
-        /// How it fits to the reference; `nil` where it is not compared.
+        /// How it fits the reference; `nil` where it is not compared.
         var epochs: (new: EpochComparer.Scanned, pair: EpochPair)?
-        /// The image drawn small; `nil` for no pictures and no report.
+        /// A small picture of the image; `nil` where no pictures and no report are written.
         var preview: ImagePreview?
         var runs: [SectorRun] = []
         var section: CatalogueTable.Section?
@@ -79,7 +79,7 @@ struct ImageScanner: Sendable {
         return (job, report, shares.list)
     }
 
-    /// - Returns: what came of it; `nil` where nothing follows from it.
+    /// - Returns: the event that results from the action; `nil` where there is none.
     private func carryOut(
         _ action: ImageProgress.Action, _ item: ScanItem, _ findings: inout Findings
     ) async throws -> ImageProgress.Event? {
@@ -133,7 +133,7 @@ struct ImageScanner: Sendable {
         return nil
     }
 
-    // MARK: - What follows the scan
+    // MARK: - The steps after the scan
 
     /// - Throws: `SkyError` where the image cannot be tested with stars, with the reason.
     private func injections(_ item: ScanItem, _ catalogue: Catalogue) throws -> [Injection] {
@@ -199,7 +199,7 @@ struct ImageScanner: Sendable {
 }
 
 extension ProgressDisplay {
-    /// Lines of a summary. Where the catalogue goes to standard output, nothing else does.
+    /// Prints the lines of a summary. They do not go to standard output where the catalogue goes there.
     func tell(_ lines: [String], _ place: OutputPlace) {
         if place.isStandardOutput { lines.forEach(say) } else { output(lines) }
     }

@@ -3,20 +3,20 @@ import Sky
 import SkyCore
 import Transport
 
-/// Scans an image once more with artificial stars in it, and writes what became of them.
+/// Scans an image once more with artificial stars in it, and writes how many of them were found and how well.
 struct InjectionTest: Sendable {
     let coordinator: CoordinatorReach
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
     let detail: ScanDetail
-    /// Whether to draw.
+    /// Whether to draw a plot.
     let draws: Bool
 
     /// - Parameters:
-    ///   - item: the image, with the request that `plain` came of.
-    ///   - injections: the stars of each round, as the wish has them for this catalogue.
-    ///   - plain: its catalogue without the stars.
+    ///   - item: the image, with the request that resulted in `plain`.
+    ///   - injections: the stars of each round, as the `InjectionDemand` gives them for this catalogue.
+    ///   - plain: the image's catalogue without the stars.
     func run(_ item: ScanItem, _ injections: [Injection], plain: Catalogue) async throws -> ExitStatus {
         guard let request = item.request.kind.scan else { return .done }
         var rounds: [(injection: Injection, catalogue: Catalogue)] = []
@@ -46,7 +46,7 @@ struct InjectionTest: Sendable {
         return status
     }
 
-    /// One scan with stars; `nil` where it does not come to its end.
+    /// Runs one scan with stars. The catalogue is `nil` where the scan does not end as done.
     private func scan(
         _ item: ScanItem, _ injection: Injection, like plain: Catalogue, name: String
     ) async throws -> (catalogue: Catalogue?, status: ExitStatus) {

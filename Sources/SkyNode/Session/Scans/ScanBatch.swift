@@ -4,8 +4,8 @@ import Sky
 import SkyCore
 import Transport
 
-/// Runs the jobs of `skynode scan`, a few images at a time, and writes what comes of each as soon as it is done: does what a
-/// `BatchProgress` says.
+/// Runs the jobs of `skynode scan`, a few images at a time, and writes the results of each image as soon as it is done. It carries
+/// out the actions of a `BatchProgress`.
 struct ScanBatch: Sendable {
     let plan: ScanPlan
     let output: PreparedOutput
@@ -14,19 +14,19 @@ struct ScanBatch: Sendable {
     let display: ProgressDisplay
     let format: OutputFormat
     let detail: ScanDetail
-    /// Whether to write what is done of a scan that was cancelled or given up.
+    /// Whether to write the finished part of a scan that was cancelled or given up.
     let keepsPartial: Bool
-    /// Whether pictures are wanted.
+    /// Whether pictures are requested.
     let draws: Bool
 
-    /// What is kept of the images until all are scanned, by their places among all.
+    /// The data of the images that is kept until all are scanned, by the places of the images among all.
     private struct Findings {
         var reference: EpochComparer.Scanned?
         var sections: [Int: CatalogueTable.Section] = [:]
         var compared: [Int: EpochComparer.Compared] = [:]
     }
 
-    /// The worst status of all images.
+    /// Runs all jobs, and returns the worst status of all images.
     func run() async throws -> ExitStatus {
         let rules = ImageProgress.Rules(plan: plan, format: format, detail: detail, keepsPartial: keepsPartial)
         let tally = NIOLockedValueBox(BatchTally())
@@ -54,7 +54,7 @@ struct ScanBatch: Sendable {
                     display.say("skynode: \(words)")
                     event = nil
                 case .some(let action): event = try await carryOut(action, &findings)
-                // Nothing is to be done until an image has ended.
+                // There is nothing to do until an image has ended.
                 case nil: event = await next(&group, &findings)
                 }
                 if let event {
@@ -83,7 +83,7 @@ struct ScanBatch: Sendable {
         }
     }
 
-    /// - Returns: what came of it; `nil` where nothing follows from it.
+    /// - Returns: the event that results from the action; `nil` where there is none.
     private func carryOut(
         _ action: BatchProgress.Action, _ findings: inout Findings
     ) async throws -> BatchProgress.Event? {
@@ -110,7 +110,7 @@ struct ScanBatch: Sendable {
         return nil
     }
 
-    /// - Returns: also what was written.
+    /// - Returns: the status, and the paths of the files that were written.
     private func writeMerged(
         _ sections: [CatalogueTable.Section], isPartial: Bool
     ) -> (status: ExitStatus, files: [String]) {
@@ -119,7 +119,7 @@ struct ScanBatch: Sendable {
             sections, configuration: plan.configuration, namesImages: plan.items.count > 1 || sections.count > 1)
         do {
             if case .standardOutput(let format) = plan.output {
-                // What is cut off there looks whole too.
+                // A partial catalogue on standard output would look complete, so it is not written there.
                 if !isPartial { Console.output(bytes: try table.bytes(format)) }
                 return (.done, [])
             }

@@ -2,16 +2,17 @@ import Base
 import Sky
 import SkyCore
 
-/// Writes the results of one image, each file beside its place first and then renamed, so that none is ever half-written.
+/// Writes the results of one image. Each file is first written beside its place and then renamed, so that none is ever
+/// half-written.
 struct ScanFiles {
-    /// Folder and name of what is written, without an ending.
+    /// Folder and name of the files that are written, without an ending.
     let stem: String
     let formats: [CatalogueFormat]
     let configuration: ScanConfiguration
     let catalogue: Catalogue
     let section: CatalogueTable.Section
 
-    /// - Parameter name: the image, as the tables name it.
+    /// - Parameter name: the name of the image in the tables.
     init(
         name: String, stem: String, formats: [CatalogueFormat], configuration: ScanConfiguration, catalogue: Catalogue,
         companions: Companions? = nil, detection: DetectionImage? = nil
@@ -31,11 +32,11 @@ struct ScanFiles {
     }
 
     /// - Parameters:
-    ///   - preview: the image drawn small; `nil` for no pictures and no report.
-    ///   - runs: who scanned which sector.
-    ///   - facts: what the report says beside what is in the catalogue.
-    ///   - others: what is told of in files beside the report, and their endings.
-    /// - Returns: the paths.
+    ///   - preview: a small picture of the image; `nil` where no pictures and no report are written.
+    ///   - runs: which node scanned which sector.
+    ///   - facts: facts for the report that are not in the catalogue.
+    ///   - others: the subjects and the endings of further files, to which the report links.
+    /// - Returns: the paths of the files.
     /// - Throws: `SkyError` naming the file and the reason.
     func write(
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],

@@ -4,12 +4,12 @@ import Sky
 import SkyCore
 import Transport
 
-/// Fetches what a finished job came to, page by page.
+/// Fetches the results of a finished job, page by page.
 struct ScanResults {
     let coordinator: CoordinatorReach
     let job: JobID
 
-    /// Time for one page; a page is a few megabytes.
+    /// Longest time for one page. A page has a few megabytes.
     static let patience = Duration.seconds(60)
 
     func catalogue() async throws -> Catalogue {
@@ -28,11 +28,11 @@ struct ScanResults {
         }
     }
 
-    /// The catalogue with what its file held, where no node had to read it through.
+    /// The catalogue, with the digest of its file. The digest is computed here if no node had to read the whole file.
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
         if catalogue.info.content?.hexadecimal == nil {
-            // A file that is gone or another one by now has none.
+            // There is no digest if the file is gone or has been replaced meanwhile.
             let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
             let scanned = catalogue.info.content
             catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
@@ -44,7 +44,7 @@ struct ScanResults {
         try await coordinator.fetch { [job] in try await $0.sectorRuns(job) }
     }
 
-    /// Writes the check images of an image, and tells their paths.
+    /// Writes the check images of an image, and returns their paths.
     ///
     /// - Throws: `SkyError` naming the file that cannot be written and the reason.
     func writeCheckImages(
@@ -59,7 +59,7 @@ struct ScanResults {
             files.add(page)
             (number, total) = (number + 1, page.total)
         }
-        // A large image takes seconds.
+        // This takes seconds for a large image.
         return try await NIOThreadPool.singleton.runIfActive { [files] in
             try interrupts.whileWriting { () throws(SkyError) in
                 try files.write(stem: stem, catalogue: catalogue, configuration: configuration)
@@ -73,7 +73,7 @@ struct ScanResults {
 }
 
 extension CoordinatorReach {
-    /// Calls for one page, or what is no larger.
+    /// Fetches one page, or an answer that is no larger.
     nonisolated func fetch<Result: Sendable>(
         _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {

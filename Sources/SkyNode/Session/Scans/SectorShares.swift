@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import SkyCore
 
-/// How many sectors each node scanned, counted from a job's events. Its other tasks (header, backgrounds, picture) are
-/// not what a person means by a share of the work.
+/// How many sectors each node scanned, counted from a job's events. Other tasks (header, backgrounds, picture) do not count,
+/// because people do not mean them by a share of the work.
 final class SectorShares: Sendable {
     private let shares = NIOLockedValueBox<[String: Int]>([:])
 
@@ -16,7 +16,7 @@ final class SectorShares: Sendable {
         }
     }
 
-    /// By name.
+    /// The shares in the order of the nodes' names.
     var list: [(node: String, sectors: Int)] {
         shares.withLockedValue { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
