@@ -1,6 +1,7 @@
-// What of the C library and of the kernel's headers Swift's own module does not show: libc6-dev and linux-libc-dev of
-// Debian, which every C compiler needs. <linux/tcp.h> is not here, because it contradicts <netinet/tcp.h> of that
-// module; nor is _GNU_SOURCE, with which structures that both have differ. What needs it is declared below instead.
+// Declarations of the C library and of the kernel's headers that Swift's own module does not show. They come from
+// libc6-dev and linux-libc-dev of Debian, which every C compiler needs. <linux/tcp.h> is not included, because it
+// contradicts <netinet/tcp.h> of that module. _GNU_SOURCE is not defined either, because structures that both modules
+// have would differ with it. Functions that need it are declared below instead.
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -13,9 +14,10 @@
 #include <sys/timerfd.h>
 #include <sys/xattr.h>
 
-// Of <pthread.h> and <spawn.h>, with _GNU_SOURCE; the second one since glibc 2.34.
+// These functions are in <pthread.h> and <spawn.h> with _GNU_SOURCE, the second one since glibc 2.34.
 extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-// prctl(2) takes any number of arguments, and Swift calls no such function. For options with one argument.
+// prctl(2) takes any number of arguments, and Swift cannot call such a function. This one is for options with one
+// argument.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }

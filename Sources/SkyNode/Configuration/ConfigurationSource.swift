@@ -1,21 +1,21 @@
 import ArgumentParser
 import Transport
 
-/// A command that a file and variables configure, too: `skynode serve`.
+/// A command that a file and environment variables configure, too: `skynode serve`.
 protocol ConfiguredCommand: ParsableCommand {
-    /// Looks at what only shows when all is put together.
+    /// Checks what can only be checked when all settings are put together.
     ///
     /// - Throws: `CommandFailure` with the first thing that is wrong.
     func check() throws
-    /// All that `check` would stop at, one after the other, and what else is known before a start.
+    /// All faults that `check` would find one after the other, and other faults that are known before a start.
     func problems() -> [String]
-    /// What a running node can take over.
+    /// The settings that a running node can take over.
     func changeable() throws -> NodeChange
 }
 
-/// Where a command is told what to do: command line, environment, file.
+/// The sources of a command's settings: command line, environment and file.
 struct ConfigurationSource<Command: ConfiguredCommand> {
-    /// Behind `serve`.
+    /// The arguments after the command's name.
     let arguments: [String]
     let environment: [String: String]
     /// The path of the file; `nil` for none.

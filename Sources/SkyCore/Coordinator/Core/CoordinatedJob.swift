@@ -29,9 +29,9 @@ struct CoordinatedJob {
 
     /// The result of an attempt.
     struct Uncommitted {
-        /// As it is stored when it counts, then with the name of the node.
+        /// The result as it will be stored, then with the name of its node.
         var stored: StoredResult
-        /// The same as its plan takes it; `nil` where that takes none.
+        /// The decoded result for the plan; `nil` where the plan takes no results.
         var value: TaskResult?
     }
 

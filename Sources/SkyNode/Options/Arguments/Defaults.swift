@@ -13,7 +13,7 @@ enum Defaults {
     static let http = NodeAddress.hostPort(host: "127.0.0.1", port: httpPort)
     static let httpPort = 7422
 
-    /// How long a node that is lost is waited for: time in which a machine has restarted.
+    /// How long a command waits for a node that is lost: long enough for a machine to restart.
     static let patience = Duration.seconds(120)
 
     /// One slot a core: scans compute without waiting.
