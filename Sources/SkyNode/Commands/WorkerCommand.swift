@@ -26,6 +26,7 @@ struct WorkerCommand: AsyncParsableCommand {
         ProcessLimits.setThreadStacks(to: ProcessLimits.workerStack)
         // Work that takes more is refused it, and fails; the machine's owner goes on working.
         ProcessLimits.setAddressSpace(to: memory)
+        SpareMemory.keepLargeBlocks()
         ProcessorLimit.allow()
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster
