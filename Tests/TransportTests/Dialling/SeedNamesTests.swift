@@ -69,7 +69,8 @@ import Testing
                     }
                 }
                 #expect(looks.withLockedValue { $0 } == 3)
-                #expect(!others[0].members.isEmpty)
+                // Each side takes the other in when it has read the other's part of the handshake.
+                #expect(await eventually { others[0].members.count == systems.count })
                 for member in others[0].members { #expect(others[0].found(member) == .join) }
             }
         }

@@ -33,6 +33,8 @@ distributed actor Ledger: ClusterActor {
         errors: [DeclaredError("overexposed", Overexposed.self)])
 
     private var noted: [Int] = []
+    /// How often `fill` was called.
+    private(set) var fills = 0
     private var held: [CheckedContinuation<Void, Never>] = []
     private var isOpen = false
     private var heldMost = 0
@@ -50,7 +52,10 @@ distributed actor Ledger: ClusterActor {
 
     distributed func expose(_ seconds: Int) throws { throw Overexposed(seconds: seconds) }
 
-    distributed func fill(_ count: Int) -> ByteBuffer { .ofAnything(count) }
+    distributed func fill(_ count: Int) -> ByteBuffer {
+        fills += 1
+        return .ofAnything(count)
+    }
 
     /// Returns once `open()` was called; later calls at once.
     distributed func hold() async {
