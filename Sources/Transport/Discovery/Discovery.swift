@@ -13,8 +13,6 @@ final class Discovery: Sendable {
     static let quietPause = Duration.seconds(60)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
-    /// How long a beacon counts, in seconds. It is more than the clocks differ that are set by hand.
-    static let validity: UInt16 = 30
 
     private let settings: MulticastSettings
     /// The system. This reference ends at the shutdown, when the system lets go of this object.
@@ -246,7 +244,7 @@ final class Discovery: Sendable {
         }
         return Beacon(
             kind, cluster: seal.cluster, node: system.node, sequence: sequence, sent: WallClock.milliseconds,
-            validity: Discovery.validity, port: UInt16(clamping: port), host: host, name: system.name, places: places)
+            validity: Beacon.standardValidity, port: UInt16(clamping: port), host: host, name: system.name, places: places)
     }
 
     // MARK: - Hearing
