@@ -229,7 +229,7 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
                     "Calls/CallEncoder.swift", "Calls/Errors/CallFailure.swift", "Calls/CallRequest.swift",
                     "Calls/CallTarget.swift", "Calls/Errors/DeclaredError.swift", "Calls/Errors/RemoteError.swift",
                     "Calls/TargetIndex.swift", "Calls/Errors/TransportError.swift", "Calls/ValidatedMessage.swift",
-                    "Concurrency/BriefLock.swift",
+                    "Concurrency/BriefLock.swift", "Concurrency/SessionPool.swift",
                 ],
                 swiftSettings: counted
             ),

@@ -7,7 +7,7 @@
 
 A folder needs another where one of its files uses a name that a file there declares at its top level. Names are found by their
 spelling, so that two types of one name in one module are told apart by their folder only, and what an extension adds counts as
-nobody's. Files directly in a module belong to the folder ".".
+nobody's. What a file keeps private counts for no other folder. Files directly in a module belong to the folder ".".
 """
 
 import argparse
@@ -22,7 +22,7 @@ MOST_FILES = 15
 SHORT = 15
 
 DECLARATION = re.compile(
-    r"^(?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|distributed|prefix|infix)\s+"
+    r"^(?:(?:public|package|internal|final|indirect|nonisolated|distributed|prefix|infix)\s+"
     r"|@\w+(?:\([^)]*\))?\s+)*(?:struct|class|enum|protocol|actor|typealias|func)\s+([A-Za-z_]\w*)"
 )
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")

@@ -14,7 +14,7 @@ enum DecodingTarget: FuzzTarget {
         check(&input, limits)
     }
 
-    private typealias Check = @Sendable (inout FuzzInput, WireCoder.Limits) -> Void
+    private typealias Check = @Sendable (inout FuzzInput, DecodingLimits) -> Void
 
     private static let checks: [Check] = [
         same(Everything.self), same(Hello.self), same(Refusal.self), same(RemoteError.self),
@@ -25,8 +25,8 @@ enum DecodingTarget: FuzzTarget {
         walk,
     ]
 
-    private static func limits(_ choice: UInt8) -> WireCoder.Limits {
-        var limits = WireCoder.Limits()
+    private static func limits(_ choice: UInt8) -> DecodingLimits {
+        var limits = DecodingLimits()
         if choice & 1 != 0 { limits.depth = Int(choice >> 4) }
         if choice & 2 != 0 { limits.elements = Int(choice >> 3) }
         if choice & 4 != 0 { limits.stringBytes = Int(choice >> 3) }
@@ -70,7 +70,7 @@ enum DecodingTarget: FuzzTarget {
 
     // MARK: - A type that does as the input says
 
-    private static func walk(_ input: inout FuzzInput, _ limits: WireCoder.Limits) {
+    private static func walk(_ input: inout FuzzInput, _ limits: DecodingLimits) {
         let steps = input.field()
         let message = Message(input.rest())
         Walker.walk = Walk(steps: steps)
@@ -124,7 +124,7 @@ private struct Message {
 
     /// Decodes the message; `nil` where the bytes are no such value. Every other error is a finding.
     @discardableResult
-    func decode<T: Decodable>(_ type: T.Type, _ limits: WireCoder.Limits, walks: Bool = false) -> T? {
+    func decode<T: Decodable>(_ type: T.Type, _ limits: DecodingLimits, walks: Bool = false) -> T? {
         poison()
         defer { unpoison() }
         do {

@@ -32,17 +32,18 @@ public struct BackgroundMap: Hashable, Sendable {
     /// Stitches the tiles of all sectors of an image, in any order, and filters the result.
     ///
     /// - Throws: `.failed` if tiles are missing, overlap or belong to another image.
-    public init(tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration) throws(SkyError) {
+    init(
+        tiles: [BackgroundTile], width: Int, height: Int, configuration: ScanConfiguration
+    ) throws(SkyError) {
         try configuration.validate()
-        guard info.width > 0, info.height > 0 else { throw SkyError(.badInput, "an image without pixels") }
+        guard width > 0, height > 0 else { throw SkyError(.badInput, "an image without pixels") }
         var mesh = BackgroundMesh(
-            columns: (info.width - 1) / configuration.meshSize + 1,
-            rows: (info.height - 1) / configuration.meshSize + 1)
+            columns: (width - 1) / configuration.meshSize + 1, rows: (height - 1) / configuration.meshSize + 1)
         try mesh.stitch(tiles)
         mesh.replaceBadMeshes()
         mesh.filter(side: configuration.meshFilterSize)
         self.init(
-            width: info.width, height: info.height, meshSize: configuration.meshSize, levels: mesh.levels,
+            width: width, height: height, meshSize: configuration.meshSize, levels: mesh.levels,
             globalLevel: BackgroundMesh.median(mesh.levels), globalRMS: mesh.globalRMS,
             noiseScale: Self.noiseScale(tiles))
     }
@@ -51,15 +52,15 @@ public struct BackgroundMap: Hashable, Sendable {
     ///
     /// - Throws: The same errors as for the map of the levels.
     package static func noise(
-        tiles: [BackgroundTile], info: ImageInfo, configuration: ScanConfiguration
+        tiles: [BackgroundTile], width: Int, height: Int, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundMap {
-        let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
+        let map = try BackgroundMap(tiles: tiles, width: width, height: height, configuration: configuration)
         var mesh = BackgroundMesh(columns: map.columns, rows: map.rows)
         try mesh.stitch(tiles)
         mesh.replaceBadMeshes()
         mesh.filter(side: configuration.meshFilterSize)
         return BackgroundMap(
-            width: info.width, height: info.height, meshSize: configuration.meshSize, levels: mesh.sigmas,
+            width: width, height: height, meshSize: configuration.meshSize, levels: mesh.sigmas,
             globalLevel: map.globalRMS, globalRMS: map.globalRMS, noiseScale: 1)
     }
 
@@ -96,8 +97,7 @@ public struct BackgroundMap: Hashable, Sendable {
     ///
     /// A rectangle that is not inside the image, or pixels whose number does not fit the rectangle, are left as they are.
     public func subtract(from pixels: inout [Float], rect: PixelRect) {
-        let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
-        guard info.contains(rect), pixels.count == rect.width * rect.height else { return }
+        guard rect.isInside(width: width, height: height), pixels.count == rect.width * rect.height else { return }
         let runs = SplineRuns(columnPlaces(rect.x..<rect.right))
         pixels.withUnsafeMutableBufferPointer { pixels in
             var y = rect.y
@@ -119,8 +119,7 @@ public struct BackgroundMap: Hashable, Sendable {
     ///
     /// - Returns: As many levels as there are places; 0 for a place outside.
     func levels(at places: [(x: Int, y: Int)], in rect: PixelRect) -> [Float] {
-        let info = ImageInfo(width: width, height: height, bitpix: 0, hdu: 0, hasWCS: false)
-        guard info.contains(rect) else { return places.map { _ in 0 } }
+        guard rect.isInside(width: width, height: height) else { return places.map { _ in 0 } }
         let columns = columnPlaces(rect.x..<rect.right)
         var splines: [Int: (lines: SplineLines, lane: Int)] = [:]
         return places.map { place in

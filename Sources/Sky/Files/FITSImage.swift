@@ -289,20 +289,3 @@ package final class FITSImage {
         guard status == 0 || status == FITSFile.numericalOverflow else { throw file.damaged(status, sizes: sizes) }
     }
 }
-
-extension ImageInfo {
-    /// The largest number of pixels of an image: SEP counts them in 32 bits.
-    static let pixelLimit = Int(Int32.max)
-
-    /// Whether an image may have this size; safe for any numbers.
-    package static func canBeScanned(width: Int, height: Int) -> Bool {
-        let (count, overflow) = width.multipliedReportingOverflow(by: height)
-        return width > 0 && height > 0 && !overflow && count < pixelLimit
-    }
-
-    /// Whether `rect` is a non-empty part of the image; safe for any numbers.
-    package func contains(_ rect: PixelRect) -> Bool {
-        rect.x >= 0 && rect.y >= 0 && rect.width > 0 && rect.height > 0 && rect.x < width && rect.y < height
-            && rect.width <= width - rect.x && rect.height <= height - rect.y
-    }
-}

@@ -47,3 +47,19 @@ public struct ImageInfo: Hashable, Codable, Sendable {
         self.hasWCS = hasWCS
     }
 }
+
+extension ImageInfo {
+    /// The largest number of pixels of an image: SEP counts them in 32 bits.
+    static let pixelLimit = Int(Int32.max)
+
+    /// Whether an image may have this size; safe for any numbers.
+    package static func canBeScanned(width: Int, height: Int) -> Bool {
+        let (count, overflow) = width.multipliedReportingOverflow(by: height)
+        return width > 0 && height > 0 && !overflow && count < pixelLimit
+    }
+
+    /// Whether `rect` is a non-empty part of the image; safe for any numbers.
+    package func contains(_ rect: PixelRect) -> Bool {
+        rect.isInside(width: width, height: height)
+    }
+}

@@ -52,7 +52,7 @@ extension PixelRect {
     }
 }
 
-// This check is for rectangles that another process names. No calculation with them may overflow.
+// These checks are for rectangles that another process names. No calculation with them may overflow.
 extension PixelRect {
     /// The places and sizes that an image may have. FITS axes are counted in 32 bits here, so that the sum of a place, a size
     /// and a rim, and the product of two sizes, do not overflow.
@@ -64,5 +64,11 @@ extension PixelRect {
             places.contains(x) && places.contains(y) && places.contains(width) && places.contains(height)
                 && places.contains(right) && places.contains(bottom),
             "a rectangle that no image has")
+    }
+
+    /// Whether it is a non-empty part of an image of `width` x `height` pixels; safe for any numbers.
+    func isInside(width: Int, height: Int) -> Bool {
+        x >= 0 && y >= 0 && self.width > 0 && self.height > 0 && x < width && y < height
+            && self.width <= width - x && self.height <= height - y
     }
 }

@@ -392,7 +392,8 @@ package struct ScanPhases: Sendable {
                 (-(density[sectors[$0].index] ?? 0), $0) < (-(density[sectors[$1].index] ?? 0), $1)
             }
             if request.checkImages?.contains(.rms) ?? false {
-                noise = try BackgroundMap.noise(tiles: tiles, info: info, configuration: request.configuration)
+                noise = try BackgroundMap.noise(
+                    tiles: tiles, width: info.width, height: info.height, configuration: request.configuration)
             }
             if request.image.detection != nil {
                 let map = try BackgroundMap(tiles: detectionTiles, info: info, configuration: request.configuration)

@@ -96,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             logFormatting.logFormat == .json ? .json : Console.errorIsJournal(environment) ? .journal : .plain
         let logger = Logger(label: "skynode") { ServiceLogHandler(label: $0, style: style, threshold: threshold) }
         var settings = try settings(logger)
-        let http = try httpServer()
+        let http = try httpService()
         settings.cluster.metrics = http?.metrics
         let journal: Journal
         let limits = try limits()
@@ -143,7 +143,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     func check() throws {
         do {
             _ = try changeable()
-            _ = try httpServer()
+            _ = try httpService()
         } catch let error as SecurityError {
             throw named(error)
         }
@@ -158,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             { _ = try self.network.multicastSettings() }, { try self.network.checkInterfaces() },
             { _ = try self.network.security.transportSecurity() },
             { _ = try SlotsArgument.check(self.slots ?? Defaults.slots) }, { _ = try self.limits() },
-            { _ = try self.httpServer() },
+            { _ = try self.httpService() },
         ]
         var problems = numberProblems
         for check in checks {
@@ -177,8 +177,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         return problems.filter { published.insert($0).inserted }
     }
 
-    /// The server for HTTP; `nil` where there is to be none.
-    private func httpServer() throws -> HTTPServer? {
+    /// What answers HTTP; `nil` where nothing is to.
+    private func httpService() throws -> HTTPService? {
         guard web.http != "none" else { return nil }
         let address =
             try web.http.map { try AddressArgument.parse($0, option: "--http", allowsPortZero: true) } ?? Defaults.http
@@ -203,7 +203,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             guard case .hostPort(let host, _) = address, HostNames.isValid(host) else { return nil }
             return host
         }
-        return HTTPServer(
+        return HTTPService(
             address: address, isWanted: web.http != nil, token: token, hosts: HostNames(extra: web.httpHosts + own),
             metrics: MetricsRegistry())
     }

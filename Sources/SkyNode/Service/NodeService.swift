@@ -11,8 +11,8 @@ struct NodeService: Service {
     let listen: NodeAddress
     /// What the operator is told about who can reach the node, once it listens.
     let notice: String?
-    /// The server for HTTP; `nil` where nobody is to be answered by HTTP.
-    let http: HTTPServer?
+    /// What answers HTTP; `nil` where nobody is to be answered by HTTP.
+    let http: HTTPService?
     /// The service manager; `nil` where nobody watches over the node.
     let manager: ServiceManager?
     /// How long running tasks may go on when it is to stop.

@@ -5,12 +5,9 @@ package import NIOCore
 /// A message is self-describing: every value carries its kind and every container its length, so that a reader
 /// steps over fields it does not know. Adding an optional field is therefore compatible in both directions.
 package enum WireCoder {
-    /// How deep the encoder nests, and how deep a reader follows unless told otherwise.
-    static let depthLimit = 64
-
     /// The bytes of `value`.
     ///
-    /// - Throws: `EncodingError` for values that the format cannot hold (128-bit integers, more than `Limits.depth` nested
+    /// - Throws: `EncodingError` for values that the format cannot hold (128-bit integers, more than `MessageLimits.depth` nested
     ///   containers, one key twice in one container), `WireCodingError.limitExceeded` for a message of 2^31 bytes or more, and
     ///   every error that `value` itself throws.
     package static func encode<T: Encodable>(_ value: T) throws -> ByteBuffer {
@@ -32,7 +29,7 @@ package enum WireCoder {
         if let native = NativeValue(value) { return try native.write(to: &buffer, limit: limit) }
         var session = EncodingSession.pool.take()
         defer { EncodingSession.pool.put(&session) }
-        session.tape.pointee.limit = min(limit, WireReader.messageLimit)
+        session.tape.pointee.limit = min(limit, MessageLimits.byteCount)
         try value.encode(to: WireEncoder(session: session, node: EncodingTape.root))
         try session.tape.pointee.assemble(into: &buffer)
     }
@@ -46,7 +43,7 @@ package enum WireCoder {
     package static func decode<T: Decodable>(
         _ type: T.Type,
         from buffer: ByteBuffer,
-        limits: Limits = .init()
+        limits: DecodingLimits = .init()
     ) throws -> T {
         // The pointer is good as long as the storage, which `buffer` keeps; while it does, nobody writes to it.
         let (bytes, storage) = buffer.withUnsafeReadableBytesWithStorageManagement { ($0, $1.takeUnretainedValue()) }
@@ -65,7 +62,7 @@ package enum WireCoder {
         _ type: T.Type,
         from buffer: ByteBuffer,
         reader: WireReader,
-        limits: Limits
+        limits: DecodingLimits
     ) throws -> T {
         var message = DecodingMessage.pool.take()
         defer { DecodingMessage.pool.put(&message) }

@@ -45,7 +45,7 @@ package struct NetworkSurvey: Sendable {
     package static let answerWindow = Duration.milliseconds(350)
 
     /// Seconds that a beacon counts for.
-    package static let validity = Discovery.validity
+    package static let validity = Beacon.standardValidity
     package static let beaconVersion = Beacon.version
 
     package let own: NodeID

@@ -13,12 +13,11 @@ final class Discovery: Sendable {
     static let quietPause = Duration.seconds(60)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
     static let rejoinInterval = TimeAmount.seconds(110)
-    /// How long a beacon counts, in seconds. It is more than the clocks differ that are set by hand.
-    static let validity: UInt16 = 30
 
     private let settings: MulticastSettings
-    /// The system. This reference ends at the shutdown, when the system lets go of this object.
-    private let system: ClusterSystem
+    /// The node. This reference ends at the shutdown, when the node lets go of this object.
+    private let owner: any DiscoveryOwner
+    private let environment: DiscoveryEnvironment
     private let seal: BeaconSeal
     private let loop: any EventLoop
 
@@ -48,13 +47,14 @@ final class Discovery: Sendable {
 
     private let state: NIOLockedValueBox<State>
 
-    init(settings: MulticastSettings, system: ClusterSystem) {
+    init(settings: MulticastSettings, owner: any DiscoveryOwner, environment: DiscoveryEnvironment) {
         self.settings = settings
-        self.system = system
-        loop = system.eventLoopGroup.next()
-        seal = BeaconSeal(cluster: system.settings.cluster, security: system.settings.security)
+        self.owner = owner
+        self.environment = environment
+        loop = environment.loop
+        seal = BeaconSeal(cluster: environment.cluster, security: environment.security)
         state = NIOLockedValueBox(
-            State(filter: BeaconFilter(own: system.node), news: BeaconNews(own: seal.cluster)))
+            State(filter: BeaconFilter(own: environment.node), news: BeaconNews(own: seal.cluster)))
     }
 
     func start() async throws {
@@ -92,7 +92,7 @@ final class Discovery: Sendable {
 
     /// Looks at the interfaces after the pause, or sooner where a look is due sooner already.
     private func look(after pause: Duration) {
-        let due = system.now + pause
+        let due = environment.now() + pause
         state.withLockedValue { state in
             guard !state.isStopped else { return }
             if state.isLooking {
@@ -135,7 +135,7 @@ final class Discovery: Sendable {
 
     /// The paths that there should be.
     private func paths(_ interfaces: [NetworkInterface]) -> Set<BeaconPath> {
-        BeaconPath.plan(interfaces, named: settings.interfaces, listening: system.listeningAddress)
+        BeaconPath.plan(interfaces, named: settings.interfaces, listening: owner.listeningAddress)
             .filter { $0.address.isIPv4 || settings.group6 != nil }
     }
 
@@ -153,20 +153,20 @@ final class Discovery: Sendable {
         }
         for path in before.subtracting(wanted) {
             state.withLockedValue { $0.troubles.opened(path) }
-            system.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
+            environment.logger.info("an interface has gone", metadata: ["interface": "\(path)"])
             await sockets.close(path)
-            system.lost(address: path.address)
+            owner.report(.lost(path.address))
         }
         for path in wanted.subtracting(present) {
             do {
                 try await sockets.open(path)
-                system.logger.debug("beacons go by an interface", metadata: ["interface": "\(path)"])
+                environment.logger.debug("beacons go by an interface", metadata: ["interface": "\(path)"])
                 state.withLockedValue { $0.troubles.opened(path) }
             } catch {
                 // The path is tried again at the next look.
-                let (now, isAbsent) = (system.now, (error as? IOError)?.errnoCode == EADDRNOTAVAIL)
+                let (now, isAbsent) = (environment.now(), (error as? IOError)?.errnoCode == EADDRNOTAVAIL)
                 if state.withLockedValue({ $0.troubles.failed(path, isAbsent: isAbsent, now: now) }) {
-                    system.logger.warning(
+                    environment.logger.warning(
                         "cannot send or hear beacons", metadata: ["interface": "\(path)", "error": "\(error)"])
                 }
             }
@@ -190,8 +190,8 @@ final class Discovery: Sendable {
     // MARK: - Sending
 
     private func advance(_ event: BeaconSchedule.Event) {
-        let now = system.now
-        let members = system.linkCount
+        let now = environment.now()
+        let members = owner.linkCount
         let kind: Beacon.Kind? = state.withLockedValue { state in
             guard !state.isStopped else { return nil }
             let step = state.schedule.handle(event, now: now, members: members)
@@ -211,7 +211,7 @@ final class Discovery: Sendable {
     /// Asks which nodes are there, because one of them is silent. One question serves several nodes that are silent at the same
     /// time. Where another node has just asked, there is no need to: the answers come to all.
     func ask() {
-        let now = system.now
+        let now = environment.now()
         let isDue = state.withLockedValue { state in
             guard !state.isStopped, state.lastAsked.map({ now - $0 >= BeaconSchedule.answerInterval }) != false else {
                 return false
@@ -224,7 +224,7 @@ final class Discovery: Sendable {
 
     private func send(_ kind: Beacon.Kind) {
         guard let sockets = state.withLockedValue({ $0.sockets }) else { return }
-        let places = BeaconPlaces(sockets.paths, listening: system.listeningAddress)
+        let places = BeaconPlaces(sockets.paths, listening: owner.listeningAddress)
         // A path that fails is closed; it is opened again at the next look.
         sockets.send { path in
             seal.seal(beacon(kind, places.by(path)))
@@ -236,17 +236,18 @@ final class Discovery: Sendable {
     private func beacon(_ kind: Beacon.Kind, _ places: [Beacon.Place]) -> Beacon {
         var host = ""
         var port = 0
-        if case .hostPort(let advertisedHost, let advertisedPort) = system.advertised {
+        if let advertised = owner.advertised, case .hostPort(let advertisedHost, let advertisedPort) = advertised {
             port = advertisedPort
-            if system.advertised?.isWildcard == false { host = advertisedHost }
+            if !advertised.isWildcard { host = advertisedHost }
         }
         let sequence = state.withLockedValue { state in
             state.sequence += 1
             return state.sequence
         }
         return Beacon(
-            kind, cluster: seal.cluster, node: system.node, sequence: sequence, sent: WallClock.milliseconds,
-            validity: Discovery.validity, port: UInt16(clamping: port), host: host, name: system.name, places: places)
+            kind, cluster: seal.cluster, node: environment.node, sequence: sequence, sent: WallClock.milliseconds,
+            validity: Beacon.standardValidity, port: UInt16(clamping: port), host: host, name: environment.name,
+            places: places)
     }
 
     // MARK: - Hearing
@@ -258,43 +259,43 @@ final class Discovery: Sendable {
         } catch {
             return dropped(error, beacon: nil, envelope.remoteAddress)
         }
-        let (now, source) = (system.now, envelope.remoteAddress)
+        let (now, source) = (environment.now(), envelope.remoteAddress)
         let fault = state.withLockedValue { state -> BeaconFault? in
             guard seal.isSecret || state.unsealed.admits(source, now: now) else { return .crowded }
             return state.filter.fault(beacon, now: WallClock.milliseconds)
         }
         if let fault { return dropped(fault, beacon: beacon, source) }
-        system.metrics.heardBeacon(nil)
+        environment.metrics.heardBeacon(nil)
         let addresses =
             seal.isSecret ? beacon.addresses(from: source) : [beacon.addressOfSource(source)].compactMap(\.self)
-        if beacon.kind != .goodbye { system.heardBeacon(of: beacon.node, at: addresses) }
+        if beacon.kind != .goodbye { owner.report(.heard(beacon.node, at: addresses)) }
         switch beacon.kind {
-        case .goodbye: return system.heardGoodbye(of: beacon.node)
+        case .goodbye: return owner.report(.left(beacon.node))
         case .solicit:
             if isAnswered(beacon) { advance(.solicited) }
-            if system.isLinked(beacon.node) { state.withLockedValue { $0.lastAsked = system.now } }
+            if owner.isLinked(beacon.node) { state.withLockedValue { $0.lastAsked = environment.now() } }
         case .announce: break
         }
         guard seal.isSecret || state.withLockedValue({ $0.unsealed.suggests(beacon, from: source, now: now) }) else {
             return
         }
-        system.suggest(addresses, node: beacon.node, by: .beacon)
+        owner.report(.suggested(beacon.node, at: addresses))
     }
 
     /// Whether a question is answered: that of a command or a member always, that of a newcomer perhaps.
     private func isAnswered(_ question: Beacon) -> Bool {
-        if question.port == 0 || system.isLinked(question.node) { return true }
-        let members = system.linkCount
+        if question.port == 0 || owner.isLinked(question.node) { return true }
+        let members = owner.linkCount
         return state.withLockedValue { $0.schedule.answersNewcomer(members: members) }
     }
 
     /// Drops a datagram, with a log line only now and then, because anybody may send to the group.
     private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
-        system.metrics.heardBeacon(fault)
-        let (from, now) = (source.ipAddress ?? "", system.now)
+        environment.metrics.heardBeacon(fault)
+        let (from, now) = (source.ipAddress ?? "", environment.now())
         guard let line = state.withLockedValue({ $0.news.line(fault, beacon: beacon, from: from, now: now) }) else {
             return
         }
-        system.logger.notice("\(line)", metadata: ["from": "\(from)"])
+        environment.logger.notice("\(line)", metadata: ["from": "\(from)"])
     }
 }

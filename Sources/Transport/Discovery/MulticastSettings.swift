@@ -23,3 +23,16 @@ public struct MulticastSettings: Hashable, Sendable {
         self.port = port
     }
 }
+
+/// The group's port cannot be used here.
+public struct MulticastError: Error, CustomStringConvertible {
+    /// Group and port.
+    public let group: String
+    /// The reason, in the system's words.
+    public let reason: String
+
+    public var description: String {
+        "cannot listen for other nodes on \(group) (\(reason)); --multicast takes another group and port, "
+            + "--no-multicast does without"
+    }
+}

@@ -21,7 +21,7 @@ final class LinkHandler: ChannelDuplexHandler {
         /// TCP and TLS are being set up.
         case connecting
         case handshaking(Handshake)
-        case linked(Link)
+        case linked(Link, LinkWatch)
         /// There will be no link, for this reason. The connection closes when what was written has left.
         case failing(HandshakeFailure)
         /// The connection has ended, or is about to: TLS may hold up the close for a moment. Nothing that the peer still sends
@@ -40,7 +40,6 @@ final class LinkHandler: ChannelDuplexHandler {
     private var inflow: LinkInflow
     private var targets = DeclaredTargets()
     private var writer = FrameWriter()
-    private var watch: LinkWatch
     private var handshakeTimer: Scheduled<Void>?
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     /// Whether bytes are being taken in. The frames that they cause are written together at the end.
@@ -58,12 +57,16 @@ final class LinkHandler: ChannelDuplexHandler {
         self.dialled = dialled
         self.established = established
         inflow = LinkInflow(environment.limits)
-        watch = LinkWatch(silenceLimit: environment.silenceLimit, asksFirst: dialled, now: environment.now())
     }
 
     /// The link, from the end of the handshake to that of the connection.
     private var link: Link? {
-        if case .linked(let link) = stage { link } else { nil }
+        if case .linked(let link, _) = stage { link } else { nil }
+    }
+
+    /// The watch over its peer, for the same time.
+    private var watch: LinkWatch? {
+        if case .linked(_, let watch) = stage { watch } else { nil }
     }
 
     // MARK: - Life of the channel
@@ -114,7 +117,7 @@ final class LinkHandler: ChannelDuplexHandler {
         case .connecting, .handshaking:
             endWithoutLink(.broken("the connection was closed before the handshake was done"))
         case .failing(let failure): endWithoutLink(failure)
-        case .linked(let link):
+        case .linked(let link, let watch):
             watch.cancel()
             deadlineTimer?.task.cancel()
             link.end()
@@ -151,7 +154,7 @@ final class LinkHandler: ChannelDuplexHandler {
         // TLS may hold up the close, and hand on bytes that still come.
         case .failing, .closed: return
         case .connecting, .handshaking: break
-        case .linked(let link): noteSignOfLife(link, bytes: bytes.readableBytes, context)
+        case .linked(let link, let watch): noteSignOfLife(link, watch, bytes: bytes.readableBytes, context)
         }
         isReading = true
         inflow.append(bytes, isShared: identity != nil)
@@ -166,7 +169,7 @@ final class LinkHandler: ChannelDuplexHandler {
     private func takeFrames(_ context: ChannelHandlerContext) throws {
         while true {
             switch stage {
-            case .linked(let link):
+            case .linked(let link, _):
                 guard let frame = try inflow.nextFrame() else { return }
                 try take(frame, of: link, context)
             case .connecting, .handshaking:
@@ -200,7 +203,7 @@ final class LinkHandler: ChannelDuplexHandler {
             let tellsTime = link.version >= 3
             link.send(Frame(.pong, body: tellsTime ? ByteBuffer(integer: environment.timeOfDay()) : ByteBuffer()))
         case .pong:
-            if let roundTrip = watch.takePong(now: environment.now()) {
+            if let roundTrip = watch?.takePong(now: environment.now()) {
                 try measure(frame, link, roundTrip: roundTrip)
             }
         case .call, .reply, .failure: try take(bodyOf: frame, link)
@@ -312,9 +315,10 @@ final class LinkHandler: ChannelDuplexHandler {
         if let refusal = owner.admit(link, on: context.channel) { return refusal }
         handshakeTimer?.cancel()
         inflow.open()
-        stage = .linked(link)
-        watch.begin(now: environment.now())
-        armWatch(context)
+        let watch = LinkWatch(
+            on: context.eventLoop, silenceLimit: environment.silenceLimit, asksFirst: dialled, now: environment.now())
+        stage = .linked(link, watch)
+        arm(watch, context)
         // This ping makes the first round trip known at once, and not only when the link falls idle.
         link.send(Frame(.ping))
         established?.succeed(link)
@@ -351,7 +355,9 @@ final class LinkHandler: ChannelDuplexHandler {
 
     // MARK: - Whether the peer lives
 
-    private func noteSignOfLife(_ link: Link, bytes: Int, _ context: ChannelHandlerContext) {
+    private func noteSignOfLife(
+        _ link: Link, _ watch: LinkWatch, bytes: Int, _ context: ChannelHandlerContext
+    ) {
         environment.metrics.read(bytes: bytes)
         let now = environment.now()
         if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
@@ -359,7 +365,7 @@ final class LinkHandler: ChannelDuplexHandler {
             // The end that is asked takes a look only rarely. The work of such a look is done here.
             environment.metrics.queued(bytes: link.queuedBytes)
             watch.liveness.take(pace(of: link), now: now)
-            armWatch(context)
+            arm(watch, context)
         }
         watch.segments.forget()
     }
@@ -369,12 +375,12 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     /// Sets the timer of the next look at the peer.
-    private func armWatch(_ context: ChannelHandlerContext) {
-        watch.arm(context.eventLoop, now: environment.now()) { [self] in lookAfterPeer(context) }
+    private func arm(_ watch: LinkWatch, _ context: ChannelHandlerContext) {
+        watch.arm(now: environment.now()) { [self] in lookAfterPeer(context) }
     }
 
     private func lookAfterPeer(_ context: ChannelHandlerContext) {
-        guard let link else { return }
+        guard case .linked(let link, let watch) = stage else { return }
         environment.metrics.queued(bytes: link.queuedBytes)
         // Calls that were made while the socket took nothing have not been seen here.
         armDeadline(context)
@@ -388,7 +394,7 @@ final class LinkHandler: ChannelDuplexHandler {
         // The new pace holds for the next look: a pace that has just been stretched or narrowed says nothing about the time before
         // it.
         watch.liveness.take(pace(of: link), now: now)
-        armWatch(context)
+        arm(watch, context)
         switch action {
         case .ping, .suspect, .insist:
             if action != .ping { owner.report(.suspected, of: link) }
@@ -426,7 +432,7 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Writes while the channel takes it. Frames that it does not take stay in the outbox, where control frames can still overtake
     /// them.
     private func pump(_ context: ChannelHandlerContext) {
-        guard case .linked(let link) = stage, !isPumping else { return }
+        guard case .linked(let link, let watch) = stage, !isPumping else { return }
         // The next timed look may be some time away.
         if link.isInDoubt { lookAfterPeer(context) }
         guard case .linked = stage else { return }
@@ -437,7 +443,7 @@ final class LinkHandler: ChannelDuplexHandler {
         if watch.liveness.isIdle, link.carriesWork {
             // From now on it matters more whether the peer lives.
             watch.liveness.take(.working, now: environment.now())
-            armWatch(context)
+            arm(watch, context)
         }
         write(from: link, context)
         while step != .close {

@@ -125,7 +125,11 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
         for seed in settings.join { dialer.seed(seed) }
         if let multicast = settings.multicast, settings.role == .node {
-            let discovery = Discovery(settings: multicast, system: self)
+            let discovery = Discovery(
+                settings: multicast, owner: self,
+                environment: DiscoveryEnvironment(
+                    node: node, name: name, cluster: settings.cluster, security: settings.security,
+                    loop: eventLoopGroup.next(), now: linkEnvironment.now, metrics: metrics, logger: logger))
             try state.withLockedValue { state in
                 if state.stage == .stopping { throw TransportError.notRunning }
                 state.discovery = discovery
@@ -350,26 +354,6 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         guard !dialable.isEmpty else { return }
         let dialer = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialer }
         dialer?.suggest(dialable, node: node, by: found)
-    }
-
-    /// Notes that a node was heard by multicast, and said at which addresses it can be reached now. That speaks for a silent link
-    /// to one of these addresses. Nothing more is to be expected of a link to an address that the node no longer has.
-    func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
-        guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
-        link.vouch(at: now)
-    }
-
-    /// Doubts the links from an address that this machine no longer has: they hardly work.
-    func lost(address: IPAddress) {
-        for link in state.withLockedValue({ Array($0.links.current.values) }) where link.localAddress == address {
-            link.doubt()
-        }
-    }
-
-    /// Notes that a beacon said that a node leaves. Where there is a link, the link says it too, and later than its last answer.
-    func heardGoodbye(of node: NodeID) {
-        let dialer = state.withLockedValue { $0.links.current[node] == nil ? $0.dialer : nil }
-        dialer?.left(node)
     }
 }
 

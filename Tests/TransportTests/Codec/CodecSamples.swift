@@ -69,7 +69,7 @@ extension WireCoder {
         try Array(encode(value).readableBytesView)
     }
 
-    static func decode<T: Decodable>(_ type: T.Type, _ bytes: [UInt8], limits: Limits = .init()) throws -> T {
+    static func decode<T: Decodable>(_ type: T.Type, _ bytes: [UInt8], limits: DecodingLimits = .init()) throws -> T {
         try decode(type, from: ByteBuffer(bytes: bytes), limits: limits)
     }
 

@@ -4,8 +4,8 @@ import Transport
 
 @Suite("Limits")
 struct LimitsTests {
-    private func limits(_ change: (inout WireCoder.Limits) -> Void) -> WireCoder.Limits {
-        var limits = WireCoder.Limits()
+    private func limits(_ change: (inout DecodingLimits) -> Void) -> DecodingLimits {
+        var limits = DecodingLimits()
         change(&limits)
         return limits
     }

@@ -22,7 +22,7 @@ struct DecodingKeys: ~Copyable {
     }
 
     /// Reads the table at `offset` of the message, and moves `offset` behind it.
-    mutating func read(from reader: WireReader, at offset: inout Int, limits: WireCoder.Limits) throws {
+    mutating func read(from reader: WireReader, at offset: inout Int, limits: DecodingLimits) throws {
         let count = try reader.length(at: &offset, end: reader.count)
         guard count <= limits.keys else { throw WireCodingError.limitExceeded("keys", limit: limits.keys) }
         for position in 0..<count {

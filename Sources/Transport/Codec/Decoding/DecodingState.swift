@@ -4,7 +4,7 @@ import NIOCore
 struct DecodingState: ~Copyable {
     private(set) var reader = WireReader()
     private(set) var buffer: ByteBuffer?
-    private(set) var limits = WireCoder.Limits()
+    private(set) var limits = DecodingLimits()
     var keys = DecodingKeys()
     /// The keyed containers opened so far.
     var bodies: [KeyedBody] = []
@@ -27,7 +27,7 @@ struct DecodingState: ~Copyable {
 
     /// Reads the key table and the head of the root value, which must end where the message ends. `reader` reads
     /// `buffer`, which stays as it is until `close()`.
-    mutating func open(_ buffer: ByteBuffer, reader: WireReader, limits: WireCoder.Limits) throws -> WireValue {
+    mutating func open(_ buffer: ByteBuffer, reader: WireReader, limits: DecodingLimits) throws -> WireValue {
         self.reader = reader
         self.buffer = buffer
         self.limits = limits

@@ -69,3 +69,9 @@ extension WireReader {
         return try [Element](packed: range, in: self)
     }
 }
+
+/// `value` as the `T` that the caller has just found `U` to be.
+@inline(__always)
+private func exactly<T, U>(_ value: U) -> T {
+    unsafeBitCast(value, to: T.self)
+}

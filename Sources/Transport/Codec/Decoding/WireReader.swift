@@ -1,17 +1,14 @@
 /// The only place that touches the message's memory. Every read checks its bounds here, in release builds too:
 /// the subscripts of an unsafe pointer do not.
 struct WireReader {
-    /// Messages are shorter than this, so that offsets fit in `WireRange` and sums of two never overflow.
-    static let messageLimit = Int(Int32.max)
-
     private let bytes: UnsafeRawBufferPointer
 
     /// The longest string or key to read.
     private let textLimit: Int
 
     init(_ bytes: UnsafeRawBufferPointer, textLimit: Int) throws(WireCodingError) {
-        guard bytes.count <= Self.messageLimit else {
-            throw .limitExceeded("message bytes", limit: Self.messageLimit)
+        guard bytes.count <= MessageLimits.byteCount else {
+            throw .limitExceeded("message bytes", limit: MessageLimits.byteCount)
         }
         self.bytes = bytes
         self.textLimit = textLimit

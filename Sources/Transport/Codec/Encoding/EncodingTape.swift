@@ -18,7 +18,7 @@ struct EncodingTape: ~Copyable {
     var nodes = [TapeNode.root]
     private(set) var keys = EncodingKeys()
     /// The longest message to make.
-    var limit = WireReader.messageLimit
+    var limit = MessageLimits.byteCount
     /// Bytes of the message that are not in `bytes`, as far as they are known: payloads and keys.
     private var asideByteCount = 0
     /// The fields beyond a node's bit mask, to find a key used twice.
@@ -55,7 +55,7 @@ struct EncodingTape: ~Copyable {
         nodes.append(.root)
         if !payloads.isEmpty { payloads = [] }
         if !fields.isEmpty { fields = [] }
-        limit = WireReader.messageLimit
+        limit = MessageLimits.byteCount
         asideByteCount = 0
         writer = TapePart.none
         failure = nil
@@ -89,15 +89,15 @@ extension EncodingTape {
         } else if found != kind || kind == .single {
             fail(node, "A value asked for two containers of different kinds, or wrote two values where one goes")
         }
-        if kind != .single, nodes[Int(node)].depth >= WireCoder.depthLimit {
-            fail(node, "Containers nest deeper than \(WireCoder.depthLimit)")
+        if kind != .single, nodes[Int(node)].depth >= MessageLimits.depth {
+            fail(node, "Containers nest deeper than \(MessageLimits.depth)")
         }
     }
 
     /// Throws an earlier failure, or an error where `node` is too deep: a cycle of classes has no end.
     mutating func check(_ node: UInt32) throws {
-        if nodes[Int(node)].depth > WireCoder.depthLimit {
-            fail(node, "Values nest deeper than \(WireCoder.depthLimit) containers")
+        if nodes[Int(node)].depth > MessageLimits.depth {
+            fail(node, "Values nest deeper than \(MessageLimits.depth) containers")
         }
         // Each node takes at least a byte of the message.
         if nodes.count > limit { exceed() }

@@ -6,7 +6,7 @@ extension EncodingTape {
         if let failure { throw failure }
         let total = Varint.size(keys.count) + keys.bytes.count + measure()
         if let failure { throw failure }
-        guard total <= limit, total <= WireReader.messageLimit - buffer.writerIndex else {
+        guard total <= limit, total <= MessageLimits.byteCount - buffer.writerIndex else {
             exceed()
             return try check(Self.root)
         }
@@ -44,7 +44,7 @@ extension EncodingTape {
         return nodes[0].headSize + Int(nodes[0].size)
     }
 
-    /// Recursion is bounded by `Limits.depth`, which `check(_:)` and `settle(_:as:)` enforce.
+    /// Recursion is bounded by `MessageLimits.depth`, which `check(_:)` and `settle(_:as:)` enforce.
     private func emit(_ node: UInt32, from tape: UnsafeRawBufferPointer, to writer: inout AssemblyWriter) {
         nodes[Int(node)].writeHead(to: &writer)
         var part = nodes[Int(node)].firstPart

@@ -51,6 +51,8 @@ package struct Beacon: Equatable, Sendable {
     package static let sizeLimit = 512
     /// The most places in one beacon.
     package static let placeLimit = 8
+    /// How long a beacon of this program counts, in seconds. It is more than the clocks differ that are set by hand.
+    static let standardValidity: UInt16 = 30
     static let tagLength = 32
     static let magic: [UInt8] = [0x53, 0x4B, 0x59, 0x42]  // "SKYB"
     static let version: UInt8 = 2

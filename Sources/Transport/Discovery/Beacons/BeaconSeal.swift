@@ -41,7 +41,7 @@ package struct BeaconSeal: Sendable {
         seal(
             Beacon(
                 .solicit, cluster: cluster, node: node, sequence: sequence, sent: WallClock.milliseconds,
-                validity: Discovery.validity, port: 0, name: "?"))
+                validity: Beacon.standardValidity, port: 0, name: "?"))
     }
 
     /// Reads a datagram. The checks that cost least come first, because anybody may send to the group.

@@ -21,7 +21,7 @@ package enum WireCodingError: Error, Hashable, Sendable {
     case wrongElementCount(offset: Int)
     /// A packed array has an unknown element kind, or ends inside an element.
     case malformedPackedArray(offset: Int)
-    /// A limit of `WireCoder.Limits`, by its name.
+    /// A limit of `DecodingLimits` or of the message itself, by its name.
     case limitExceeded(String, limit: Int)
     /// The decoder was used after the decode it belonged to.
     case closed

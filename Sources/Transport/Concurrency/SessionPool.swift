@@ -1,8 +1,8 @@
-/// The state of one encode or decode, which is worth keeping for the next: a small message costs less to read than
-/// the memory that is needed on the way.
+/// The state of one piece of work, such as an encode or a decode, which is worth keeping for the next: a small message costs less
+/// to read than the memory that is needed on the way.
 protocol PooledSession: AnyObject {
     init()
-    /// Forgets the message, and memory beyond what a small message needs.
+    /// Forgets the work, and memory beyond what a small piece of work needs.
     func clear()
 }
 
@@ -16,8 +16,8 @@ final class SessionPool<Session: PooledSession>: Sendable {
 
     private let idle = BriefLock<[Idle]>([])
 
-    /// How many idle sessions are kept: more than most machines have threads. There is one session to a thread at a time, and one
-    /// for each value that encodes another to bytes of its own.
+    /// How many idle sessions are kept: more than most machines have threads. There is one session to a thread at a time, and
+    /// another one for work inside of other work, as where a value encodes another to bytes of its own.
     private static var capacity: Int { 64 }
 
     init() {}
@@ -29,8 +29,8 @@ final class SessionPool<Session: PooledSession>: Sendable {
         idle.withLockedValue { $0.popLast() }?.session ?? Session()
     }
 
-    /// Keeps `session`, the caller's only reference to it, unless the value has kept its coder: that may come back
-    /// to it at any time.
+    /// Keeps `session`, unless the caller's reference to it is not the only one: a value that has kept its coder may come back to
+    /// the session at any time.
     @inline(__always)
     func put(_ session: inout Session) {
         guard isKnownUniquelyReferenced(&session) else { return }

@@ -78,7 +78,7 @@ extension NativeValue {
     /// Appends a message of this value alone to `buffer`. It has no key and no container, so it needs no tape either.
     @inline(__always)
     func write(to buffer: inout ByteBuffer, limit: Int) throws {
-        let room = min(limit, WireReader.messageLimit - buffer.writerIndex)
+        let room = min(limit, MessageLimits.byteCount - buffer.writerIndex)
         switch self {
         case .scalar(let scalar):
             try Self.write(2 + scalar.width, to: &buffer, room: room) { $0.append(scalar) }
@@ -120,10 +120,4 @@ extension NativeValue {
 @inline(__always)
 func same<T, U>(_ value: T, as type: U.Type) -> U? {
     T.self == U.self ? unsafeBitCast(value, to: U.self) : nil
-}
-
-/// `value` as the `T` that the caller has just found `U` to be.
-@inline(__always)
-func exactly<T, U>(_ value: U) -> T {
-    unsafeBitCast(value, to: T.self)
 }

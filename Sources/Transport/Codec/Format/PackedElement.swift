@@ -1,12 +1,3 @@
-extension Array where Element: PackedElement {
-    /// Reads the packed array at `range`; nil when its kind of number is not what `Element` reads in bulk.
-    init?(packed range: WireRange, in reader: WireReader) throws {
-        let (kind, bytes) = try reader.packedBlock(range)
-        guard let elements = Element.read(try reader.slice(bytes), as: kind) else { return nil }
-        self = elements
-    }
-}
-
 /// A number of an array that travels as one block: a kind, then elements of fixed width.
 protocol PackedElement {
     /// The narrowest form that holds all of `elements`.

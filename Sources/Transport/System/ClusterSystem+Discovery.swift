@@ -1,0 +1,31 @@
+/// What discovery asks the system and tells it.
+extension ClusterSystem: DiscoveryOwner {
+    func report(_ news: DiscoveryNews) {
+        switch news {
+        case .heard(let node, let addresses): heardBeacon(of: node, at: addresses)
+        case .suggested(let node, let addresses): suggest(addresses, node: node, by: .beacon)
+        case .left(let node): heardGoodbye(of: node)
+        case .lost(let address): lost(address: address)
+        }
+    }
+
+    /// Notes that a node was heard by multicast, and said at which addresses it can be reached now. That speaks for a silent link
+    /// to one of these addresses. Nothing more is to be expected of a link to an address that the node no longer has.
+    private func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
+        guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
+        link.vouch(at: now)
+    }
+
+    /// Doubts the links from an address that this machine no longer has: they hardly work.
+    private func lost(address: IPAddress) {
+        for link in state.withLockedValue({ Array($0.links.current.values) }) where link.localAddress == address {
+            link.doubt()
+        }
+    }
+
+    /// Notes that a beacon said that a node leaves. Where there is a link, the link says it too, and later than its last answer.
+    private func heardGoodbye(of node: NodeID) {
+        let dialer = state.withLockedValue { $0.links.current[node] == nil ? $0.dialer : nil }
+        dialer?.left(node)
+    }
+}
