@@ -14,7 +14,7 @@ package import Transport
 /// - A retry prefers a node where the task has not failed, and spares the local node (`RetryPlacement`).
 /// - The demand on each node follows the number of tasks that wait (`SchedulerDemand`).
 package struct JobScheduler {
-    let policy: Policy
+    let policy: SchedulerPolicy
     let generation: UInt64
     var generator: SplitMix64
     var jobs: JobTable
@@ -40,7 +40,7 @@ package struct JobScheduler {
     ///   - localNode: the node this coordinator lives in. It gets work like others once `nodeJoined` announces it.
     ///   - generation: the generation of this incarnation of the coordinator; its attempts carry it.
     ///   - seed: for the jitter of back-offs; the same seed and events give the same actions.
-    package init(localNode: NodeID, generation: UInt64 = 1, policy: Policy = Policy(), seed: UInt64) {
+    package init(localNode: NodeID, generation: UInt64 = 1, policy: SchedulerPolicy = SchedulerPolicy(), seed: UInt64) {
         self.policy = policy
         self.generation = generation
         generator = SplitMix64(seed: seed)

@@ -16,7 +16,7 @@ extension AttemptID {
             (1...AttemptID.numberLimit).contains(number),
             "the number of an attempt must be 1 to \(AttemptID.numberLimit)")
         try InvalidMessage.unless(
-            (0..<JobRecord.taskLimit).contains(task.index), "a task's index must be 0 to \(JobRecord.taskLimit - 1)")
+            (0..<TaskID.countLimit).contains(task.index), "a task's index must be 0 to \(TaskID.countLimit - 1)")
         try InvalidMessage.unless(
             (1...AttemptID.generationLimit).contains(generation), "a generation must be 1 or more")
     }

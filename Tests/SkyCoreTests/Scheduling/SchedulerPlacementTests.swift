@@ -67,7 +67,7 @@ struct SchedulerPlacementTests {
 
     @Test("among equally loaded nodes takes the faster, and tries a slow one again when the measurement has faded")
     func fasterFirst() {
-        var policy = JobScheduler.Policy()
+        var policy = SchedulerPolicy()
         policy.releaseDelay = .seconds(10_000)
         var story = SchedulerStory([east: 1, west: 1], policy: policy)
         #expect(story.tell(.submitted(SchedulerStory.job, tasks: 2)).runs.map(\.node) == [east, west])

@@ -11,7 +11,7 @@ struct SchedulerRetryTests {
 
     @Test("retries a fault on another node after a back-off that doubles, jitters, and has an end")
     func backsOff() {
-        var policy = JobScheduler.Policy()
+        var policy = SchedulerPolicy()
         policy.maximumFaults = 20
         var story = SchedulerStory([east: 1, west: 1], policy: policy)
         var runs = story.submit(1).runs

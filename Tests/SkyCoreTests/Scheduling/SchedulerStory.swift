@@ -16,7 +16,7 @@ struct SchedulerStory {
     private var epochs: UInt64 = 0
 
     /// Nodes that have joined and lent slots, and no jobs.
-    init(_ slots: KeyValuePairs<NodeID, Int> = [:], policy: JobScheduler.Policy = .init()) {
+    init(_ slots: KeyValuePairs<NodeID, Int> = [:], policy: SchedulerPolicy = .init()) {
         scheduler = JobScheduler(localNode: Self.local, policy: policy, seed: 1)
         for (node, count) in slots {
             tell(.nodeJoined(node))

@@ -68,3 +68,18 @@ struct NodeRecord {
         if let sent = running.removeValue(forKey: attempt) { expected -= sent.expected }
     }
 }
+
+extension JobOptions {
+    func allows(_ node: NodeRecord) -> Bool {
+        if needsAlike == true, !node.measuresAlike { return false }
+        return names(node)
+    }
+
+    /// Whether the submitter's lists of nodes let the job run on this node.
+    func names(_ node: NodeRecord) -> Bool {
+        guard namesNodes else { return true }
+        let id = node.id.description
+        if avoid.contains(node.name) || avoid.contains(id) { return false }
+        return use.isEmpty || use.contains(node.name) || use.contains(id)
+    }
+}
