@@ -72,7 +72,7 @@ extension AttemptResult: ValidatedMessage {
     static let sequenceLimit: UInt64 = 1 << 62
     /// No attempt takes longer than its time limit and the time to stop it. Another day is allowed for clocks that stood still.
     static let longestDuration = JobRequest.longestTimeLimit * 2
-    /// The most bytes that a reason may have. The reasons of this program are much shorter (`AttemptOutcome.bounded`).
+    /// The most bytes that a reason may have. The reasons of this program are much shorter (`FailureReason.limit`).
     static let reasonLimit = 64 << 10
 
     package func validate() throws(InvalidMessage) {
