@@ -42,7 +42,7 @@ package final class Node: Sendable {
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
     /// - Throws: if an address cannot be bound, an interface does not exist, or the journal cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
-        await pixels.store.read(with: workers)
+        await pixels.store.setReader { [workers] in await workers.part($0) }
         try await coordinator.whenLocal {
             try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
         }
