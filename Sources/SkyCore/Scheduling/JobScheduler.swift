@@ -133,8 +133,8 @@ package struct JobScheduler {
             nodeLost(node)
         case .nodeDraining(let node, let draining):
             roster.setDraining(draining, node)
-        case .leased(let node, let slots, let epoch):
-            leased(node, slots: slots, epoch: epoch)
+        case .leased(let node, let slots, let fencingToken):
+            leased(node, slots: slots, fencingToken: fencingToken)
         case .leaseLost(let node):
             roster.update(node) { ($0.slots, $0.wanted) = (0, 0) }
         case .succeeded(let attempt, let node, let duration):
@@ -172,12 +172,12 @@ package struct JobScheduler {
         finishIfDone(job)
     }
 
-    private mutating func leased(_ node: NodeID, slots: Int, epoch: UInt64) {
+    private mutating func leased(_ node: NodeID, slots: Int, fencingToken: UInt64) {
         roster.update(node) { record in
-            if let known = record.epoch, epoch < known { return }
+            if let known = record.fencingToken, fencingToken < known { return }
             // A new lease settles the reason for which the node refused attempts before.
-            if record.epoch != epoch { record.pausedUntil = nil }
-            record.epoch = epoch
+            if record.fencingToken != fencingToken { record.pausedUntil = nil }
+            record.fencingToken = fencingToken
             record.slots = min(max(0, slots), LeaseBook.slotLimit)
         }
     }

@@ -109,7 +109,9 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
         let caller = caller
         let found = try collected(request, by: caller)
-        if request.isFirst || !found.results.isEmpty || found.lease?.epoch != request.epoch { return found }
+        if request.isFirst || !found.results.isEmpty || found.lease?.fencingToken != request.fencingToken {
+            return found
+        }
         // A second collection of the same coordinator takes the place of the first.
         let coordinator = request.incarnation.coordinator
         collectors.removeValue(forKey: coordinator)?.open()

@@ -199,7 +199,7 @@ struct NodeDispatch {
     }
 
     private func consequence(of lease: Lease, on node: NodeID, isNew: Bool) -> Consequence {
-        Consequence(events: isNew ? [.leased(node, slots: lease.slots, epoch: lease.epoch)] : [])
+        Consequence(events: isNew ? [.leased(node, slots: lease.slots, fencingToken: lease.fencingToken)] : [])
     }
 
     /// A demand may not have arrived.

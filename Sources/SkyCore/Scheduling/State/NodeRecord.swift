@@ -17,7 +17,7 @@ struct NodeRecord {
     /// Slots leased there for this coordinator.
     var slots = 0
     /// The fencing token of the newest lease that we know of.
-    var epoch: UInt64?
+    var fencingToken: UInt64?
     /// Attempts that run or wait there. Stopped attempts are included until they are reported.
     private(set) var running: [AttemptID: Sent] = [:]
     /// How long all of them are expected to take together, in nanoseconds.
