@@ -307,7 +307,7 @@ final class LinkHandler: ChannelDuplexHandler {
         let link = Link(
             peer: peer, version: version,
             candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
-            channel: context.channel, epoch: environment.epoch, limits: environment.limits,
+            channel: context.channel, nodeStart: environment.nodeStart, limits: environment.limits,
             metrics: environment.metrics)
         if let refusal = owner.admit(link, on: context.channel) { return refusal }
         handshakeTimer?.cancel()
