@@ -40,7 +40,7 @@ package final class Link: Sendable {
     private let state: BriefLock<State>
     private let lastCall = Atomic<UInt64>(0)
     private let doubted = Atomic<Bool>(false)
-    private let vouchedNanoseconds = Atomic<Int64>(-1)
+    private let confirmedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let clockOffsetMilliseconds = Atomic<Int64>(.min)
     /// Whether this side leaves or gives way, so that there is something to settle. It is a copy for the check after every write.
@@ -391,11 +391,11 @@ package final class Link: Sendable {
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
     /// Notes that an authentic beacon of the peer was heard.
-    func vouch(at now: Duration) { vouchedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
+    func confirm(at now: Duration) { confirmedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
 
     /// When such a beacon was heard. The handler is told once.
-    func vouched() -> Duration? {
-        let time = vouchedNanoseconds.exchange(-1, ordering: .relaxed)
+    func takeConfirmation() -> Duration? {
+        let time = confirmedNanoseconds.exchange(-1, ordering: .relaxed)
         return time < 0 ? nil : .nanoseconds(time)
     }
 

@@ -380,7 +380,7 @@ final class LinkHandler: ChannelDuplexHandler {
         armDeadline(context)
         let now = environment.now()
         if link.isDoubted() { watch.liveness.doubt(at: now) }
-        if let time = link.vouched() { watch.liveness.vouched(at: time) }
+        if let time = link.takeConfirmation() { watch.liveness.confirmed(at: time) }
         if watch.liveness.isSilent(at: now), watch.segments.hasGrown(to: SegmentCount.read(context.channel)) {
             if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         }
