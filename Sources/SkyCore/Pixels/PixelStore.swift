@@ -47,8 +47,8 @@ package actor PixelStore {
     /// Sets what reads a part of one of this node's files. Before this is called, this node reads no files.
     func setReader(_ reader: @escaping @Sendable (PixelRequest) async -> PixelReply) { self.reader = reader }
 
-    /// Forgets the parts of images that it keeps.
-    func rest() {
+    /// Removes the parts of images that it keeps.
+    func removeParts() {
         for use in caches.keys { caches[use]?.removeAll() }
     }
 

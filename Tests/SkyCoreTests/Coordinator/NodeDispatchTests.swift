@@ -98,7 +98,7 @@ import Transport
         #expect(!dispatch.isBelievable(attempt(), on: own, nil, since: nil))
     }
 
-    @Test func `a result counts once, and may be forgotten when what it rests on is stored`() throws {
+    @Test func `a result counts once, and may be forgotten when what it depends on is stored`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         let isNew = [1, 1, 2, 1].map { dispatch.receive(result($0), from: other) }

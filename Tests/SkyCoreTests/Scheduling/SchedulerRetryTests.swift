@@ -190,7 +190,7 @@ struct SchedulerRetryTests {
         #expect(story.wait(.milliseconds(200)).runs.map(\.node) == [east])
     }
 
-    @Test("a refusal costs the task nothing and rests the node until it has a new lease")
+    @Test("a refusal costs the task nothing and pauses the node until it has a new lease")
     func refused() {
         var story = SchedulerStory([east: 2])
         story.submit(3)

@@ -168,7 +168,7 @@ struct NodeDispatch {
     /// All that followed from the node's results so far depends on this entry.
     mutating func restResults(of node: NodeID, on entry: UInt64, stored: UInt64) {
         nodes.deliver(node) { delivery in
-            delivery.rests(on: entry)
+            delivery.depends(on: entry)
             delivery.stored(stored)
         }
     }
