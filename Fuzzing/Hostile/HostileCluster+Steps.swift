@@ -148,14 +148,14 @@ extension HostileCluster {
         var attempts = running.filter { $0.node == node }.map(\.request)
         if input.bool(), let first = running.first { attempts.append(first.request) }
         let reply = CollectReply(
-            results: [], lease: Lease(coordinator: HostileCluster.coordinator, epoch: 2, slots: 2),
+            results: [], lease: Lease(coordinator: HostileCluster.coordinator, fencingToken: 2, slots: 2),
             attempts: attempts.map(\.attempt), receipts: attempts.map { $0.receipt ?? 0 })
         guard let reply = input.hostile(reply) else { return }
         take(reply, isFirst: true, from: node)
     }
 
     private mutating func answer(_ results: [AttemptResult], from node: NodeID) {
-        let lease = Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3)
+        let lease = Lease(coordinator: HostileCluster.coordinator, fencingToken: 1, slots: 3)
         take(CollectReply(results: results, lease: lease), isFirst: false, from: node)
     }
 
@@ -168,7 +168,7 @@ extension HostileCluster {
         let asked =
             core.nextCollection(from: node)
             ?? CollectRequest(
-                incarnation: core.dispatch.incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: isFirst)
+                incarnation: core.dispatch.incarnation, received: 0, acknowledged: 0, fencingToken: 0, isFirst: isFirst)
         require((try? asked.validate()) != nil, "what a node is asked may be asked")
         change { $0.collected(reply, asked, from: node) }
     }
@@ -176,7 +176,7 @@ extension HostileCluster {
     private mutating func lease() {
         let node = node()
         let sample = Lease(
-            coordinator: HostileCluster.coordinator, epoch: UInt64(input.byte()), slots: Int(input.byte() & 7))
+            coordinator: HostileCluster.coordinator, fencingToken: UInt64(input.byte()), slots: Int(input.byte() & 7))
         guard let lease = input.hostile(sample), (try? lease.validate()) != nil else { return }
         change { $0.reserved(lease, on: node) }
     }

@@ -33,7 +33,7 @@ struct HostileCluster {
     mutating func join() {
         for (node, name) in zip(HostileCluster.nodes.prefix(2), HostileCluster.names) {
             change { $0.joined(node, name: name, isDraining: false) }
-            change { $0.reserved(Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3), on: node) }
+            change { $0.reserved(Lease(coordinator: HostileCluster.coordinator, fencingToken: 1, slots: 3), on: node) }
         }
     }
 

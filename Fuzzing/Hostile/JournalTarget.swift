@@ -169,7 +169,7 @@ enum JournalTarget: FuzzTarget {
         }
         _ = core.at(.milliseconds(1), wall: wall) { $0.forgetOldJobs() }
         _ = core.at(.milliseconds(2), wall: wall) { $0.joined(HostileCluster.own, name: "anna", isDraining: false) }
-        let lease = Lease(coordinator: HostileCluster.coordinator, epoch: 1, slots: 3)
+        let lease = Lease(coordinator: HostileCluster.coordinator, fencingToken: 1, slots: 3)
         let outputs = core.at(.milliseconds(3), wall: wall) { $0.reserved(lease, on: HostileCluster.own) }
         for case .effect(.call(let call)) in outputs where call.kind == .assign {
             while let assignment = core.nextAssignment(for: call.node) {

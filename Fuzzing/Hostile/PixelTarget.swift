@@ -70,12 +70,12 @@ enum PixelTarget: FuzzTarget {
 
     private static func decode(_ input: inout FuzzInput) {
         let pixels = (0..<Int(input.byte() & 31)).map { _ in Float(input.hostileReal()) }
-        let honest = PixelPlanes.encode(pixels)
-        let read = PixelPlanes.decode(ByteBuffer(bytes: honest), count: pixels.count)
+        let honest = PackedPixels.encode(pixels)
+        let read = PackedPixels.decode(ByteBuffer(bytes: honest), count: pixels.count)
         require(
             read.map { zip($0, pixels).allSatisfy { $0 == $1 || $0.isNaN && $1.isNaN } } == true, "pixels come back")
         guard let bytes = input.hostile(ByteBuffer(bytes: honest)) else { return }
-        let other = PixelPlanes.decode(bytes, count: Int(input.byte()))
+        let other = PackedPixels.decode(bytes, count: Int(input.byte()))
         require((other?.count ?? 0) <= 255, "as many pixels as were asked for")
     }
 
@@ -131,7 +131,7 @@ private final class HostilePixels: PixelSupply, @unchecked Sendable {
                 // A megabyte a run would be too slow.
                 guard let area = tiles.rect(of: tile)?.area, area <= 4096 else { return ByteBuffer() }
                 let pixels = [Float](repeating: Float(input.byte()), count: area)
-                return input.hostile(ByteBuffer(bytes: PixelPlanes.encode(pixels))) ?? ByteBuffer()
+                return input.hostile(ByteBuffer(bytes: PackedPixels.encode(pixels))) ?? ByteBuffer()
             }
         }
     }

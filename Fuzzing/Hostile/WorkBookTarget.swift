@@ -128,7 +128,7 @@ struct HostileClients {
         let incarnation = incarnation()
         let sample = CollectRequest(
             incarnation: incarnation, received: UInt64(input.byte() & 15), acknowledged: UInt64(input.byte() & 15),
-            epoch: 1,
+            fencingToken: 1,
             isFirst: input.bool())
         guard let request = input.hostile(sample), (try? request.validate()) != nil,
             let (reply, update) = try? book.collect(

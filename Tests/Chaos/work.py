@@ -32,8 +32,8 @@ class Piece:
         self.is_done = False
         self.problem: str | None = None
         self.job: str | None = None
-        # Not before: a node that was not there is not asked at every look.
-        self.rest = 0.0
+        # The next look comes no earlier, because a node that was not there must not be asked all the time.
+        self.next_look = 0.0
 
     def words(self) -> list[str]:
         raise NotImplementedError
@@ -60,7 +60,7 @@ class Piece:
 
     def look(self) -> None:
         """Goes on where there is something to do; never waits."""
-        if self.is_done or time.monotonic() < self.rest:
+        if self.is_done or time.monotonic() < self.next_look:
             return
         if self.process is None:
             self.step()
@@ -75,7 +75,7 @@ class Piece:
         elif status == 0:
             self.ended()
         elif self.is_refused(status):
-            self.rest = time.monotonic() + 0.5
+            self.next_look = time.monotonic() + 0.5
         else:
             self.fail(f"exit code {status}: {self.last_error()}")
 
@@ -163,7 +163,7 @@ class Scan(Piece):
             super().step()
             return
         # As a person would: which job is it, and has it ended?
-        self.rest = time.monotonic() + 0.3
+        self.next_look = time.monotonic() + 0.3
         answer = self.hosts.ask(self.coordinator, "/v1/jobs")
         if answer is None:
             return

@@ -27,8 +27,8 @@ struct CommonFrame {
     init?(sky new: [Source], _ old: [Source]) {
         let known = new.filter { $0.alphaWindow != nil }
         let places = known.compactMap(Self.sky)
-        guard let plane = SkyPlane(around: places), places.count == known.count else { return nil }
-        let flat = places.map { plane.place(alpha: $0.alpha, delta: $0.delta) ?? (.nan, .nan) }
+        guard let projection = GnomonicProjection(around: places), places.count == known.count else { return nil }
+        let flat = places.map { projection.place(alpha: $0.alpha, delta: $0.delta) ?? (.nan, .nan) }
         let usable = flat.indices.filter { flat[$0].x.isFinite }
         degree = PlaneMap.degree(exact: min(usable.count, old.count))
         guard
@@ -36,7 +36,7 @@ struct CommonFrame {
                 from: usable.map { flat[$0] }, to: usable.map { Self.pixel(known[$0]) }, degree: degree)
         else { return nil }
         let olds = old.map { source -> (x: Double, y: Double)? in
-            Self.sky(source).flatMap { plane.place(alpha: $0.alpha, delta: $0.delta) }.map { toPixels($0) }
+            Self.sky(source).flatMap { projection.place(alpha: $0.alpha, delta: $0.delta) }.map { toPixels($0) }
         }
         // A source without a place in the sky is not near any other.
         guard olds.count(where: { $0 != nil }) >= 3 else { return nil }

@@ -18,11 +18,11 @@ package struct ReferenceFrame: Hashable, Codable, Sendable {
             known.append(((source.xWindow, source.yWindow), (alpha, delta)))
         }
         known.sort { ($0.pixel.y, $0.pixel.x, $0.sky.alpha) < ($1.pixel.y, $1.pixel.x, $1.sky.alpha) }
-        let plane = SkyPlane(around: known.map(\.sky))
+        let projection = GnomonicProjection(around: known.map(\.sky))
         var points: [(x: Double, y: Double)] = []
         var places: [(x: Double, y: Double)] = []
         for star in known {
-            guard let place = plane?.place(alpha: star.sky.alpha, delta: star.sky.delta) else { continue }
+            guard let place = projection?.place(alpha: star.sky.alpha, delta: star.sky.delta) else { continue }
             points.append(star.pixel)
             places.append(place)
         }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The pixels of a frame on the gnomonic projection `TAN` (`SkyPlane`) around a reference point in its middle.
+/// The pixels of a frame on the gnomonic projection `TAN` (`GnomonicProjection`) around a reference point in its
+/// middle.
 struct TangentPlane {
     /// Right ascension and declination of the reference point in degrees (`CRVAL`).
     let alpha: Double
@@ -41,7 +42,7 @@ struct TangentPlane {
     /// projection does not cover.
     func pixel(alpha lon: Double, delta lat: Double) -> (x: Double, y: Double)? {
         let radian = Double.pi / 180
-        let (east, north, depth) = SkyPlane(alpha: alpha, delta: delta).direction(alpha: lon, delta: lat)
+        let (east, north, depth) = GnomonicProjection(alpha: alpha, delta: delta).direction(alpha: lon, delta: lat)
         guard depth > 1e-6 else { return nil }
         let xi = east / (depth * radian)
         let eta = north / (depth * radian)

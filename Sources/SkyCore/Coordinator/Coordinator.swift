@@ -253,9 +253,9 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// Releases the results that are kept in memory, and trims the journal.
-    func rest() async {
+    func trim() async {
         fetched.removeAll()
-        await journal.rest()
+        await journal.trim()
     }
 
     /// Sets how much is kept from now on, as the operator wants it.

@@ -3,6 +3,9 @@ public struct TaskID: Hashable, Codable, Sendable, Comparable, CustomStringConve
     /// Position within the job.
     public let index: Int
 
+    /// The most tasks that a job may have.
+    static let countLimit = Int(Int32.max)
+
     /// The task at a position.
     public init(_ index: Int) {
         self.index = index

@@ -254,7 +254,7 @@ package final class Journal: Sendable {
     }
 
     /// Frees the pages of the file that SQLite holds in memory for the next statement.
-    func rest() async {
+    func trim() async {
         // An error is ignored, because nothing depends on this.
         try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
     }

@@ -1,19 +1,24 @@
 /// One coordinator's right to some slots of one node, as of one moment.
 ///
-/// Leases are sent in replies and in changes, which may overtake one another. The one with the newer fencing token
-/// (`epoch`) is valid.
+/// Leases are sent in replies and in changes, which may overtake one another. The one with the newer fencing token is valid.
 package struct Lease: Hashable, Codable, Sendable {
     /// The coordinator that may use the slots.
     package var coordinator: CoordinatorID
-    /// The fencing token of the lease. It increases with every change of `slots`, over the whole incarnation of the node,
-    /// also when a lease expires and the coordinator returns.
-    package var epoch: UInt64
+    /// It increases with every change of `slots`, over the whole incarnation of the node, also when a lease expires and the
+    /// coordinator returns.
+    package var fencingToken: UInt64
     /// How many attempts the coordinator may have running there at one time, including those that run already.
     package var slots: Int
 
-    package init(coordinator: CoordinatorID, epoch: UInt64, slots: Int) {
+    package init(coordinator: CoordinatorID, fencingToken: UInt64, slots: Int) {
         self.coordinator = coordinator
-        self.epoch = epoch
+        self.fencingToken = fencingToken
         self.slots = slots
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case coordinator
+        case fencingToken = "epoch"
+        case slots
     }
 }

@@ -27,7 +27,7 @@ package struct LeaseBook {
     private var attempts: [AttemptID: Occupant] = [:]
     /// One counter serves all leases, so that a coordinator that was forgotten and returns never meets an old fencing token
     /// again.
-    private var lastEpoch: UInt64 = 0
+    private var lastFencingToken: UInt64 = 0
 
     /// The owner of an attempt.
     private enum Occupant: Equatable {
@@ -74,12 +74,16 @@ extension LeaseBook {
         } else if wanted > 0 {
             // If the coordinator had slots before it was forgotten, it has to learn that it has none now. Therefore the
             // lease gets a new fencing token.
-            let epoch = nextEpoch()
-            holders.append(LeaseHolder(coordinator: coordinator, wanted: wanted, epoch: epoch, expiry: now + duration))
+            let fencingToken = nextFencingToken()
+            holders.append(
+                LeaseHolder(
+                    coordinator: coordinator, wanted: wanted, fencingToken: fencingToken, expiry: now + duration))
         }
         var changed = rebalance(now: now)
         let own = changed.firstIndex { $0.coordinator == coordinator }.map { changed.remove(at: $0) }
-        let lease = own ?? lease(of: coordinator) ?? Lease(coordinator: coordinator, epoch: lastEpoch, slots: 0)
+        let lease =
+            own ?? lease(of: coordinator)
+            ?? Lease(coordinator: coordinator, fencingToken: lastFencingToken, slots: 0)
         return (lease, changed)
     }
 
@@ -129,7 +133,7 @@ extension LeaseBook {
     package mutating func expire(now: Duration) -> (stop: [AttemptID], changed: [Lease]) {
         let late = holders.filter { $0.expiry <= now }
         let stop = forget(Set(late.map(\.coordinator)))
-        let ended = late.map { Lease(coordinator: $0.coordinator, epoch: nextEpoch(), slots: 0) }
+        let ended = late.map { Lease(coordinator: $0.coordinator, fencingToken: nextFencingToken(), slots: 0) }
         return (stop, ended + rebalance(now: now))
     }
 
@@ -159,9 +163,9 @@ extension LeaseBook {
         holders.firstIndex { $0.coordinator == coordinator }
     }
 
-    private mutating func nextEpoch() -> UInt64 {
-        lastEpoch &+= 1
-        return lastEpoch
+    private mutating func nextFencingToken() -> UInt64 {
+        lastFencingToken &+= 1
+        return lastFencingToken
     }
 
     /// Removes coordinators. Their attempts stay in their slots, without an owner, until they finish.
@@ -192,7 +196,7 @@ extension LeaseBook {
         beginTurns(fair, now: now)
         var changed: [Lease] = []
         for index in holders.indices where holders[index].granted != before[index] {
-            holders[index].epoch = nextEpoch()
+            holders[index].fencingToken = nextFencingToken()
             changed.append(holders[index].lease)
         }
         holders.removeAll { $0.wanted == 0 && $0.granted == 0 }

@@ -8,18 +8,18 @@ struct LeaseHolder {
     /// How many of its attempts occupy a slot.
     var running = 0
     /// The fencing token of the last change of `granted`.
-    var epoch: UInt64
+    var fencingToken: UInt64
     /// When the lease ends unless it is renewed.
     var expiry: Duration
     /// When the coordinator must let others have the odd slot that it holds; nil while it holds none.
     var turnEnd: Duration?
 
-    init(coordinator: CoordinatorID, wanted: Int, epoch: UInt64, expiry: Duration) {
+    init(coordinator: CoordinatorID, wanted: Int, fencingToken: UInt64, expiry: Duration) {
         self.coordinator = coordinator
         self.wanted = wanted
-        self.epoch = epoch
+        self.fencingToken = fencingToken
         self.expiry = expiry
     }
 
-    var lease: Lease { Lease(coordinator: coordinator, epoch: epoch, slots: granted) }
+    var lease: Lease { Lease(coordinator: coordinator, fencingToken: fencingToken, slots: granted) }
 }

@@ -42,7 +42,7 @@ package final class Node: Sendable {
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
     /// - Throws: if an address cannot be bound, an interface does not exist, or the journal cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
-        await pixels.store.read(with: workers)
+        await pixels.store.setReader { [workers] in await workers.part($0) }
         try await coordinator.whenLocal {
             try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
         }
@@ -92,7 +92,7 @@ package final class Node: Sendable {
             group.addTask { await self.coordinator.whenLocal { await $0.run() } }
             group.addTask { await self.followMembership() }
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
-            group.addTask { await self.rest() }
+            group.addTask { await self.trimWhenIdle() }
         }
         await scan.whenLocal { $0.stop() }
         await coordinator.whenLocal { await $0.close() }
@@ -131,19 +131,19 @@ package final class Node: Sendable {
     }
 
     /// When no task has come for a while, gives back what is held for the next one: worker processes, pixels, catalogues.
-    private func rest() async {
-        var plan = RestPlan()
+    private func trimWhenIdle() async {
+        var plan = TrimPlan()
         while true {
             do { try await Task.sleep(for: plan.pause) } catch { return }
             let scanned = await scan.whenLocal { ($0.running, $0.attemptCounts) }
             let done = await coordinator.whenLocal { ($0.newestJob() != nil, $0.work().counts, $0.fetches) }
             guard let scanned, let done else { return }
-            let activity = RestPlan.Activity(
+            let activity = TrimPlan.Activity(
                 isBusy: scanned.0 > 0 || done.0, attempts: scanned.1, tasks: done.1, fetches: done.2)
             guard plan.isDue(activity, now: system.now) else { continue }
-            await workers.rest()
-            await pixels.store.rest()
-            await coordinator.whenLocal { await $0.rest() }
+            await workers.endIdleWorkers()
+            await pixels.store.removeParts()
+            await coordinator.whenLocal { await $0.trim() }
             SpareMemory.giveBack()
         }
     }

@@ -15,7 +15,7 @@ package struct PixelRequest: Hashable, Codable, Sendable {
     package enum Part: Hashable, Codable, Sendable {
         /// Everything but the pixels: `RemoteHeader`.
         case header
-        /// A tile's pixels: `PixelPlanes`.
+        /// A tile's pixels: `PackedPixels`.
         case tile(PixelTile)
     }
 

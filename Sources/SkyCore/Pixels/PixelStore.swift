@@ -20,7 +20,8 @@ package actor PixelStore {
     private var underWay: [Errand: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
     private var askers = Permits(PixelStore.askerLimit)
-    private var workers: WorkerPool?
+    /// Reads a part of one of this node's files; `nil` while nothing does.
+    private var reader: (@Sendable (PixelRequest) async -> PixelReply)?
     /// The files that its workers could not open most recently.
     private var absent: [PixelFile] = []
 
@@ -29,8 +30,8 @@ package actor PixelStore {
     /// How many parts may be under way to this node. It is enough to fill a link while one is read, and so few that fifty
     /// nodes do not make the node that has the file hold a hundred megabytes of answers.
     private static let askerLimit = 4
-    /// How long a part may take to arrive over a slow link that many share.
-    private static let patience = Duration.seconds(60)
+    /// How long a part may take to be read, and how long to arrive over a slow link that many share.
+    static let patience = Duration.seconds(60)
 
     /// Bytes that are kept unless said otherwise: a 64-megapixel image of a camera, or a sixteenth of a small machine.
     package static var usualLimit: Int { min(largestUsualLimit, Int(clamping: MachineMemory.total / 16)) }
@@ -43,11 +44,11 @@ package actor PixelStore {
         caches = [.ownWorkers: TileCache(limit: limit), .others: TileCache(limit: limit / 8)]
     }
 
-    /// Sets the pool whose processes read files. Before this is called, this node reads no files.
-    func read(with workers: WorkerPool) { self.workers = workers }
+    /// Sets what reads a part of one of this node's files. Before this is called, this node reads no files.
+    func setReader(_ reader: @escaping @Sendable (PixelRequest) async -> PixelReply) { self.reader = reader }
 
-    /// Forgets the parts of images that it keeps.
-    func rest() {
+    /// Removes the parts of images that it keeps.
+    func removeParts() {
         for use in caches.keys { caches[use]?.removeAll() }
     }
 
@@ -100,19 +101,10 @@ package actor PixelStore {
     }
 
     private func read(_ request: PixelRequest) async -> PixelReply {
-        guard let workers else { return .unavailable("this node reads no files") }
+        guard let reader else { return .unavailable("this node reads no files") }
         if !readers.take() { await withCheckedContinuation { readers.wait($0) } }
         defer { readers.giveBack() }
-        let task = ScanTask(.pixels(request), label: "pixels")
-        switch await workers.perform(task, timeLimit: PixelStore.patience) {
-        case .success(let result):
-            guard case .pixels(let bytes)? = result.value as? PixelResult else {
-                return .unavailable("a worker answered another question than it was asked")
-            }
-            return .part(bytes)
-        case .failure(.permanent(let reason)): return .badInput(reason.description)
-        case .failure(let failure): return .unavailable(failure.reason.description)
-        }
+        return await reader(request)
     }
 
     private func ask(_ request: PixelRequest) async -> PixelReply {

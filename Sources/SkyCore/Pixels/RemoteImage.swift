@@ -79,7 +79,7 @@ final class RemoteImage: PixelSource {
         unpacked = unpacked.filter { !wanted.contains($0.tile) } + present
         let parts = try supply.parts(missing.map { PixelRequest(file: file, part: .tile($0), holder: holder) })
         for (tile, bytes) in zip(missing, parts) {
-            guard let place = tiles.rect(of: tile), let pixels = PixelPlanes.decode(bytes, count: place.area) else {
+            guard let place = tiles.rect(of: tile), let pixels = PackedPixels.decode(bytes, count: place.area) else {
                 throw SkyError(
                     .failed, "\(FITSSniff.quoted(path)): node \(holder.name) sent something else than its pixels")
             }

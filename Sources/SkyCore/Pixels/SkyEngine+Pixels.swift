@@ -24,7 +24,7 @@ extension SkyEngine {
                 guard let rect = PixelTiles(width: image.info.width, height: image.info.height).rect(of: tile) else {
                     throw SkyError(.badInput, "\(name): there is no tile \(tile.column), \(tile.row) in it")
                 }
-                return ByteBuffer(bytes: PixelPlanes.encode(try image.read(rect)))
+                return ByteBuffer(bytes: PackedPixels.encode(try image.read(rect)))
             }
         }
     }

@@ -14,7 +14,7 @@ package import Transport
 /// - A retry prefers a node where the task has not failed, and spares the local node (`RetryPlacement`).
 /// - The demand on each node follows the number of tasks that wait (`SchedulerDemand`).
 package struct JobScheduler {
-    let policy: Policy
+    let policy: SchedulerPolicy
     let generation: UInt64
     var generator: SplitMix64
     var jobs: JobTable
@@ -40,7 +40,7 @@ package struct JobScheduler {
     ///   - localNode: the node this coordinator lives in. It gets work like others once `nodeJoined` announces it.
     ///   - generation: the generation of this incarnation of the coordinator; its attempts carry it.
     ///   - seed: for the jitter of back-offs; the same seed and events give the same actions.
-    package init(localNode: NodeID, generation: UInt64 = 1, policy: Policy = Policy(), seed: UInt64) {
+    package init(localNode: NodeID, generation: UInt64 = 1, policy: SchedulerPolicy = SchedulerPolicy(), seed: UInt64) {
         self.policy = policy
         self.generation = generation
         generator = SplitMix64(seed: seed)
@@ -133,8 +133,8 @@ package struct JobScheduler {
             nodeLost(node)
         case .nodeDraining(let node, let draining):
             roster.setDraining(draining, node)
-        case .leased(let node, let slots, let epoch):
-            leased(node, slots: slots, epoch: epoch)
+        case .leased(let node, let slots, let fencingToken):
+            leased(node, slots: slots, fencingToken: fencingToken)
         case .leaseLost(let node):
             roster.update(node) { ($0.slots, $0.wanted) = (0, 0) }
         case .succeeded(let attempt, let node, let duration):
@@ -172,12 +172,12 @@ package struct JobScheduler {
         finishIfDone(job)
     }
 
-    private mutating func leased(_ node: NodeID, slots: Int, epoch: UInt64) {
+    private mutating func leased(_ node: NodeID, slots: Int, fencingToken: UInt64) {
         roster.update(node) { record in
-            if let known = record.epoch, epoch < known { return }
+            if let known = record.fencingToken, fencingToken < known { return }
             // A new lease settles the reason for which the node refused attempts before.
-            if record.epoch != epoch { record.pausedUntil = nil }
-            record.epoch = epoch
+            if record.fencingToken != fencingToken { record.pausedUntil = nil }
+            record.fencingToken = fencingToken
             record.slots = min(max(0, slots), LeaseBook.slotLimit)
         }
     }

@@ -26,7 +26,7 @@ extension JobScheduler {
         /// A node begins to drain (`true`) or resumes (`false`). A draining node only finishes what it has.
         case nodeDraining(NodeID, Bool)
         /// The total number of slots now leased there. A lease older than one already seen is ignored.
-        case leased(NodeID, slots: Int, epoch: UInt64)
+        case leased(NodeID, slots: Int, fencingToken: UInt64)
         /// The node no longer knows this coordinator, because our lease ran out. The demand is made again. What ran there
         /// is reported separately.
         case leaseLost(NodeID)

@@ -47,7 +47,7 @@ extension JobScheduler {
             $0.charge(failure, to: task, on: node, alone: alone, policy: policy)
         }
         guard let verdict = charged else { return }
-        if case .nodeLost = failure { rest(node, for: policy.lossDelay) }
+        if case .nodeLost = failure { pause(node, for: policy.lossDelay) }
         apply(verdict, attempt, on: node, failure)
     }
 
@@ -79,7 +79,7 @@ extension JobScheduler {
             break
         case .refused:
             // The node would refuse the next task for the same reason.
-            rest(node, for: policy.refusalDelay)
+            pause(node, for: policy.refusalDelay)
             backOff(task, of: job, for: jittered(policy.refusalDelay))
         case .fail(let reason):
             fail(task, of: job, reason: reason)
@@ -174,7 +174,7 @@ extension JobScheduler {
     }
 
     /// Sends nothing new to a node for a while, or until it sends a new lease.
-    private mutating func rest(_ node: NodeID, for delay: Duration) {
+    private mutating func pause(_ node: NodeID, for delay: Duration) {
         guard let record = roster[node] else { return }
         let until = max(now + delay, record.pausedUntil ?? .zero)
         roster.update(node) { $0.pausedUntil = until }

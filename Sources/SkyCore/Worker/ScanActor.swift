@@ -37,7 +37,7 @@ package distributed actor ScanActor: ClusterActor {
 
     private var book: WorkBook
     private let runner: TaskRunner
-    private let epoch = ContinuousClock.now
+    private let nodeStart = ContinuousClock.now
     /// Attempts that have ended here.
     private(set) var attemptCounts = AttemptCounts()
     /// Attempts under way, so that they can be stopped.
@@ -64,7 +64,7 @@ package distributed actor ScanActor: ClusterActor {
     /// The most bytes of results in one answer.
     static let collectionLimit = 4 << 20
 
-    private var now: Duration { epoch.duration(to: .now) }
+    private var now: Duration { nodeStart.duration(to: .now) }
 
     /// The node that makes the call: the peer of the link, or this one.
     private var caller: NodeID { CallOrigin.peer ?? actorSystem.node }
@@ -109,7 +109,9 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
         let caller = caller
         let found = try collected(request, by: caller)
-        if request.isFirst || !found.results.isEmpty || found.lease?.epoch != request.epoch { return found }
+        if request.isFirst || !found.results.isEmpty || found.lease?.fencingToken != request.fencingToken {
+            return found
+        }
         // A second collection of the same coordinator takes the place of the first.
         let coordinator = request.incarnation.coordinator
         collectors.removeValue(forKey: coordinator)?.open()

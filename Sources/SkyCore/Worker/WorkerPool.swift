@@ -121,7 +121,7 @@ package actor WorkerPool {
     }
 
     /// Ends the idle workers. The next task starts a new one.
-    func rest() async {
+    func endIdleWorkers() async {
         while let worker = idle.popLast() { await discard(worker) }
     }
 

@@ -39,7 +39,7 @@ final class InboundCalls: Sendable {
         var isAwaited: Bool { self == .windingDown || self == .closed }
     }
 
-    private let epoch: ContinuousClock.Instant
+    private let nodeStart: ContinuousClock.Instant
     private let deadlines: EarliestDeadline
     private let changed: @Sendable () -> Void
     private let state: BriefLock<State>
@@ -48,18 +48,18 @@ final class InboundCalls: Sendable {
     ///   - deadlines: gets every call's deadline.
     ///   - changed: called when there is room again, and when a call has ended after `windDown`.
     init(
-        limit: Int, epoch: ContinuousClock.Instant, deadlines: EarliestDeadline,
+        limit: Int, nodeStart: ContinuousClock.Instant, deadlines: EarliestDeadline,
         changed: @escaping @Sendable () -> Void
     ) {
         self.changed = changed
-        self.epoch = epoch
+        self.nodeStart = nodeStart
         self.deadlines = deadlines
         state = BriefLock(State(running: RunningCalls(limit: limit)))
     }
 
     /// Whether a call may run. The result is `nil` once the link has been retired.
     func admit(_ call: UInt64, remaining: Duration, unanswered: Int) -> RunningCalls<Task<Void, Never>>.Admission? {
-        let deadline = epoch.duration(to: .now) + remaining
+        let deadline = nodeStart.duration(to: .now) + remaining
         deadlines.add(deadline)
         return state.withLockedValue { state in
             !state.intake.admits ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
@@ -138,7 +138,7 @@ final class InboundCalls: Sendable {
 
     /// Cancels the calls whose callers have given up by now.
     func expire() {
-        let now = epoch.duration(to: .now)
+        let now = nodeStart.duration(to: .now)
         for task in state.withLockedValue({ $0.running.expire(at: now) }) { task.cancel() }
     }
 

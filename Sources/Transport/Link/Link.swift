@@ -24,7 +24,7 @@ package final class Link: Sendable {
     let inbound: InboundCalls
     let metrics: TransportMetrics
     private let channel: any Channel
-    private let epoch: ContinuousClock.Instant
+    private let nodeStart: ContinuousClock.Instant
 
     fileprivate struct State: Sendable {
         var calls: CallTable<AnswerContinuation>
@@ -40,7 +40,7 @@ package final class Link: Sendable {
     private let state: BriefLock<State>
     private let lastCall = Atomic<UInt64>(0)
     private let doubted = Atomic<Bool>(false)
-    private let vouchedNanoseconds = Atomic<Int64>(-1)
+    private let confirmedNanoseconds = Atomic<Int64>(-1)
     private let roundTripNanoseconds = Atomic<Int64>(-1)
     private let clockOffsetMilliseconds = Atomic<Int64>(.min)
     /// Whether this side leaves or gives way, so that there is something to settle. It is a copy for the check after every write.
@@ -55,18 +55,18 @@ package final class Link: Sendable {
 
     init(
         peer: Hello, version: UInt16, candidate: LinkChoice.Candidate, channel: any Channel,
-        epoch: ContinuousClock.Instant,
+        nodeStart: ContinuousClock.Instant,
         limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer
         self.version = version
         self.candidate = candidate
         self.channel = channel
-        self.epoch = epoch
+        self.nodeStart = nodeStart
         self.metrics = metrics
         bodyLimit = min(Int(clamping: peer.limits.body), FrameLimits.body)
         unansweredLimit = RunningCalls<Never>.unansweredLimit(Int(clamping: limits.calls))
-        inbound = InboundCalls(limit: Int(clamping: limits.calls), epoch: epoch, deadlines: deadlines) {
+        inbound = InboundCalls(limit: Int(clamping: limits.calls), nodeStart: nodeStart, deadlines: deadlines) {
             [channel] in channel.flush()
         }
         remoteAddress = channel.remoteAddress.flatMap(NodeAddress.init)
@@ -78,7 +78,7 @@ package final class Link: Sendable {
                 outbox: Outbox(window: Int(clamping: peer.limits.window))))
     }
 
-    var now: Duration { epoch.duration(to: .now) }
+    var now: Duration { nodeStart.duration(to: .now) }
 
     /// The round trip of the last ping; `nil` before the first.
     var roundTrip: Duration? {
@@ -184,7 +184,7 @@ package final class Link: Sendable {
         trace: UInt64
     ) async throws -> CallAnswer {
         let call = lastCall.add(1, ordering: .relaxed).newValue
-        let deadline = epoch.duration(to: start) + remaining
+        let deadline = nodeStart.duration(to: start) + remaining
         let (admission, index) = try enter(target)
         let waited = admission == .wait
         if waited { try await waitForTurn(call, deadline: deadline) }
@@ -391,11 +391,11 @@ package final class Link: Sendable {
     func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
     /// Notes that an authentic beacon of the peer was heard.
-    func vouch(at now: Duration) { vouchedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
+    func confirm(at now: Duration) { confirmedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
 
     /// When such a beacon was heard. The handler is told once.
-    func vouched() -> Duration? {
-        let time = vouchedNanoseconds.exchange(-1, ordering: .relaxed)
+    func takeConfirmation() -> Duration? {
+        let time = confirmedNanoseconds.exchange(-1, ordering: .relaxed)
         return time < 0 ? nil : .nanoseconds(time)
     }
 

@@ -310,7 +310,7 @@ final class LinkHandler: ChannelDuplexHandler {
         let link = Link(
             peer: peer, version: version,
             candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
-            channel: context.channel, epoch: environment.epoch, limits: environment.limits,
+            channel: context.channel, nodeStart: environment.nodeStart, limits: environment.limits,
             metrics: environment.metrics)
         if let refusal = owner.admit(link, on: context.channel) { return refusal }
         handshakeTimer?.cancel()
@@ -386,7 +386,7 @@ final class LinkHandler: ChannelDuplexHandler {
         armDeadline(context)
         let now = environment.now()
         if link.isDoubted() { watch.liveness.doubt(at: now) }
-        if let time = link.vouched() { watch.liveness.vouched(at: time) }
+        if let time = link.takeConfirmation() { watch.liveness.confirmed(at: time) }
         if watch.liveness.isSilent(at: now), watch.segments.hasGrown(to: SegmentCount.read(context.channel)) {
             if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         }

@@ -57,7 +57,7 @@ enum ConnectionTrouble {
 /// What the handlers of all connections of one node have in common.
 struct LinkEnvironment: Sendable {
     /// The node's start, from which the deadlines of calls count.
-    let epoch: ContinuousClock.Instant
+    let nodeStart: ContinuousClock.Instant
     /// The time since then.
     let now: @Sendable () -> Duration
     /// Milliseconds since 1970.

@@ -33,7 +33,7 @@ package struct Liveness {
 
     private var lastHeard: Duration
     /// When the peer was last known to be there by a way other than this link.
-    private var lastVouched: Duration?
+    private var lastConfirmed: Duration?
     /// Whether the peer is in doubt. Only bytes on the link itself can clear it of the doubt.
     private var isDoubted = false
     /// When the next tick is to come.
@@ -107,8 +107,8 @@ package struct Liveness {
 
     /// When the link is given up if nothing more is heard.
     private var end: Duration {
-        guard let lastVouched, lastVouched > lastHeard, !isDoubted else { return lastHeard + lostLimit }
-        return min(lastVouched + lostLimit, lastHeard + lostLimit * Liveness.vouchedFactor)
+        guard let lastConfirmed, lastConfirmed > lastHeard, !isDoubted else { return lastHeard + lostLimit }
+        return min(lastConfirmed + lostLimit, lastHeard + lostLimit * Liveness.confirmedFactor)
     }
 
     /// Whether nothing has been heard since about the last look.
@@ -154,8 +154,8 @@ package struct Liveness {
 
     /// Notes that the peer was heard by another way: an authentic beacon. On a network that drops packets, a beacon keeps a silent
     /// link for a while. It does not make the link good: a link that carries nothing has to end some time.
-    package mutating func vouched(at now: Duration) {
-        lastVouched = now
+    package mutating func confirmed(at now: Duration) {
+        lastConfirmed = now
     }
 
     /// Notes a reason to think that the peer is gone, as when another node has appeared at its address. The peer has a third of the
@@ -171,7 +171,7 @@ package struct Liveness {
     static let questionsPerStep = 4
 
     /// How many times the usual limit a link is kept if its peer is heard by another way.
-    package static let vouchedFactor = 4
+    package static let confirmedFactor = 4
 
     package mutating func tick(at now: Duration) -> Action? {
         let lateness = now - due

@@ -13,7 +13,7 @@ extension ClusterSystem: DiscoveryOwner {
     /// to one of these addresses. Nothing more is to be expected of a link to an address that the node no longer has.
     private func heardBeacon(of node: NodeID, at addresses: [NodeAddress]) {
         guard let link = link(to: node), let address = address(of: link), addresses.contains(address) else { return }
-        link.vouch(at: now)
+        link.confirm(at: now)
     }
 
     /// Doubts the links from an address that this machine no longer has: they hardly work.

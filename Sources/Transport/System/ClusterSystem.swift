@@ -22,7 +22,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     package let logger: Logger
     let settings: ClusterSettings
     let eventLoopGroup: any EventLoopGroup
-    let epoch = ContinuousClock.now
+    let nodeStart = ContinuousClock.now
     let actors = ActorDirectory()
     let metrics: TransportMetrics
     private let linkEnvironment: LinkEnvironment
@@ -71,12 +71,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         logger[metadataKey: "node"] = "\(settings.name)"
         self.logger = logger
         linkEnvironment = LinkEnvironment(
-            epoch: epoch, now: { [epoch] in epoch.duration(to: .now) }, timeOfDay: settings.timeOfDay,
+            nodeStart: nodeStart, now: { [nodeStart] in nodeStart.duration(to: .now) }, timeOfDay: settings.timeOfDay,
             limits: settings.limits, silenceLimit: settings.silenceLimit, metrics: metrics, logger: logger)
     }
 
     /// Time since this system was made.
-    package var now: Duration { epoch.duration(to: .now) }
+    package var now: Duration { nodeStart.duration(to: .now) }
 
     /// The address on which connections are accepted, with the port that was chosen; `nil` before `start()` and where no address
     /// was asked for.

@@ -23,7 +23,7 @@ import Transport
         let job = JobID(rawValue: 1)
         var done = core.carryOut { core in
             core.joined(node, name: "one", isDraining: false)
-            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: node)
+            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1), on: node)
             _ = try? core.submit(JobRequest(.sky(request)), token: nil, as: job)
         }
         var info = ImageInfo(width: 64 * columns, height: 64, bitpix: -32, hdu: 0, hasWCS: false)

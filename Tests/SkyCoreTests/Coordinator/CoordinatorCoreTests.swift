@@ -43,7 +43,7 @@ import Transport
 
     @Test func `a collection with results, attempts and a lease is one event with all that follows`() throws {
         var core = core()
-        let lease = Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1)
+        let lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1)
         var done = core.carryOut { core in
             core.joined(NodeID(rawValue: 1), name: "own", isDraining: false)
             core.reserved(lease, on: NodeID(rawValue: 1))
@@ -54,7 +54,7 @@ import Transport
         let request = try #require(collection)
         let result = AttemptResult(sequence: 1, attempt: first.attempt, outcome: .done(ByteBuffer()), duration: .zero)
         var wider = lease
-        (wider.epoch, wider.slots) = (2, 2)
+        (wider.fencingToken, wider.slots) = (2, 2)
         done = core.carryOut { [own] in
             $0.collected(CollectReply(results: [result], lease: wider), request, from: own)
         }
@@ -73,7 +73,8 @@ import Transport
         _ = core.carryOut { $0.journalFailed("the disk is full") }
         var done = core.carryOut { core in
             core.joined(NodeID(rawValue: 1), name: "own", isDraining: false)
-            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 1), on: NodeID(rawValue: 1))
+            core.reserved(
+                Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1), on: NodeID(rawValue: 1))
             _ = try? core.submit(CoordinatorStory.simulation(1), token: nil, as: JobID(rawValue: 7))
         }
         #expect(done.assigned.isEmpty && core.pauseReason == "the disk is full")

@@ -44,8 +44,9 @@ struct CoordinatorStory {
         return try result.get()
     }
 
-    mutating func lease(_ slots: Int, on node: NodeID, epoch: UInt64 = 1) {
-        change { $0.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: slots), on: node) }
+    mutating func lease(_ slots: Int, on node: NodeID, fencingToken: UInt64 = 1) {
+        let lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: fencingToken, slots: slots)
+        change { $0.reserved(lease, on: node) }
     }
 
     /// A node delivers an attempt's end.
@@ -155,11 +156,12 @@ extension CoordinatorCore {
         let incarnation = dispatch.incarnation
         let request =
             nextCollection(from: node)
-            ?? CollectRequest(incarnation: incarnation, received: 0, acknowledged: 0, epoch: 0, isFirst: false)
-        let lease = Lease(coordinator: incarnation.coordinator, epoch: request.epoch, slots: 0)
+            ?? CollectRequest(incarnation: incarnation, received: 0, acknowledged: 0, fencingToken: 0, isFirst: false)
+        let lease = Lease(coordinator: incarnation.coordinator, fencingToken: request.fencingToken, slots: 0)
         collected(
             CollectReply(
-                results: results, lease: request.epoch > 0 ? lease : nil, attempts: attempts, receipts: receipts),
+                results: results, lease: request.fencingToken > 0 ? lease : nil, attempts: attempts,
+                receipts: receipts),
             request, from: node)
     }
 }

@@ -39,7 +39,7 @@ import Transport
 
     @Test func `lists that are out of order, too long, or of other lengths`() {
         let two = [result { $0.sequence = 2 }, result { $0.sequence = 2 }]
-        var lease = Lease(coordinator: incarnation.coordinator, epoch: 1, slots: -1)
+        var lease = Lease(coordinator: incarnation.coordinator, fencingToken: 1, slots: -1)
         let replies = [
             CollectReply(results: two, lease: nil, attempts: nil),
             CollectReply(results: [], lease: lease, attempts: nil),
@@ -81,7 +81,7 @@ import Transport
         #expect(throws: InvalidMessage.self) {
             try CollectRequest(
                 incarnation: CoordinatorIncarnation(incarnation.coordinator, generation: .max), received: 0,
-                acknowledged: 0, epoch: 0,
+                acknowledged: 0, fencingToken: 0,
                 isFirst: true
             ).validate()
         }

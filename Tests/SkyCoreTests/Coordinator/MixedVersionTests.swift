@@ -24,7 +24,7 @@ import Transport
 
     private func lease(_ slots: Int, on node: NodeID, in core: inout CoordinatorCore) -> [RunRequest] {
         core.carryOut {
-            $0.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: slots), on: node)
+            $0.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: slots), on: node)
         }.assigned.map(\.request)
     }
 

@@ -7,8 +7,8 @@ import Transport
     private let node = NodeID(rawValue: 2)
     private let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
 
-    private func lease(_ slots: Int, epoch: UInt64) -> Lease {
-        Lease(coordinator: incarnation.coordinator, epoch: epoch, slots: slots)
+    private func lease(_ slots: Int, fencingToken: UInt64) -> Lease {
+        Lease(coordinator: incarnation.coordinator, fencingToken: fencingToken, slots: slots)
     }
 
     private func reserved(_ calls: inout NodeCalls, _ lease: Lease) -> Bool { calls.reserved(lease, on: node) }
@@ -22,25 +22,25 @@ import Transport
         var calls = NodeCalls(incarnation: incarnation)
         _ = calls.reserve(2, on: node)
         #expect(next(&calls)?.wanted == 2)
-        #expect(reserved(&calls, lease(2, epoch: 7)))
+        #expect(reserved(&calls, lease(2, fencingToken: 7)))
         #expect(next(&calls) == nil)
         _ = calls.reserve(0, on: node)
         _ = calls.reserve(again, on: node)
         #expect(next(&calls)?.wanted == again, "the node is asked, although it knows")
-        #expect(reserved(&calls, lease(2, epoch: 7)), "and its old answer is news")
+        #expect(reserved(&calls, lease(2, fencingToken: 7)), "and its old answer is news")
         #expect(next(&calls) == nil)
     }
 
-    @Test func `an answer to a wish that has changed since is not news unless its epoch is`() {
+    @Test func `an answer to a demand that has changed since is not new unless its fencing token is`() {
         var calls = NodeCalls(incarnation: incarnation)
         _ = calls.reserve(2, on: node)
         _ = calls.nextReservation(for: node)
-        #expect(reserved(&calls, lease(2, epoch: 7)))
+        #expect(reserved(&calls, lease(2, fencingToken: 7)))
         _ = calls.reserve(4, on: node)
         _ = calls.nextReservation(for: node)
         _ = calls.reserve(1, on: node)
-        #expect(!reserved(&calls, lease(2, epoch: 7)), "one of these has been given up")
+        #expect(!reserved(&calls, lease(2, fencingToken: 7)), "one of these has been given up")
         #expect(next(&calls)?.wanted == 1)
-        #expect(reserved(&calls, lease(1, epoch: 8)))
+        #expect(reserved(&calls, lease(1, fencingToken: 8)))
     }
 }

@@ -28,8 +28,8 @@ import Transport
         AttemptResult(sequence: sequence, attempt: attempt(), outcome: .done(ByteBuffer()), duration: .zero)
     }
 
-    private func lease(_ epoch: UInt64) -> Lease {
-        Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: 2)
+    private func lease(_ fencingToken: UInt64) -> Lease {
+        Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: fencingToken, slots: 2)
     }
 
     @Test func `an event that comes up while another is dealt with waits its turn`() {
@@ -37,7 +37,7 @@ import Transport
         let isFirst = [.nodeJoined(own), .submitted(job, tasks: 1)].map { dispatch.enqueue($0) }
         #expect(isFirst == [true, false])
         #expect(dispatch.nextActions(now: .zero) == [])
-        let meanwhile = dispatch.enqueue(.leased(own, slots: 1, epoch: 1))
+        let meanwhile = dispatch.enqueue(.leased(own, slots: 1, fencingToken: 1))
         #expect(!meanwhile)
         #expect(dispatch.nextActions(now: .zero) == [.reserve(own, wanted: 1)], "the job came before the lease")
         #expect(dispatch.nextActions(now: .zero) == [.run(attempt(), on: own)])
@@ -88,7 +88,7 @@ import Transport
     @Test func `what is known to run on a node needs no proof`() throws {
         var dispatch = dispatch()
         for event in [
-            .nodeJoined(other), .leased(other, slots: 1, epoch: 1), .submitted(job, tasks: 1),
+            .nodeJoined(other), .leased(other, slots: 1, fencingToken: 1), .submitted(job, tasks: 1),
         ] as [JobScheduler.Event] {
             _ = dispatch.enqueue(event)
         }
@@ -98,7 +98,7 @@ import Transport
         #expect(!dispatch.isBelievable(attempt(), on: own, nil, since: nil))
     }
 
-    @Test func `a result counts once, and may be forgotten when what it rests on is stored`() throws {
+    @Test func `a result counts once, and may be forgotten when what it depends on is stored`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         let isNew = [1, 1, 2, 1].map { dispatch.receive(result($0), from: other) }
@@ -138,11 +138,11 @@ import Transport
     @Test func `a lease says something once, and its loss is noticed`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
-        #expect(dispatch.leased(lease(4), on: other).events == [.leased(other, slots: 2, epoch: 4)])
+        #expect(dispatch.leased(lease(4), on: other).events == [.leased(other, slots: 2, fencingToken: 4)])
         #expect(dispatch.leased(lease(4), on: other).events.isEmpty)
         let collection = dispatch.nextCollection(from: other)
         let request = try #require(collection)
-        #expect(request.epoch == 4)
+        #expect(request.fencingToken == 4)
         let isLost = [lease(4), nil, nil].map { lease in
             dispatch.collect(CollectReply(results: [], lease: lease), request, from: other)
         }

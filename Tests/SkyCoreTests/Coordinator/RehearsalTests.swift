@@ -10,9 +10,10 @@ import Transport
     private let two = NodeID(rawValue: 2)
 
     /// One slot on each node.
-    private func lease(_ epoch: UInt64, in core: inout CoordinatorCore) {
+    private func lease(_ fencingToken: UInt64, in core: inout CoordinatorCore) {
         for node in [one, two] {
-            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: epoch, slots: 1), on: node)
+            core.reserved(
+                Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: fencingToken, slots: 1), on: node)
         }
     }
 

@@ -116,7 +116,7 @@ import Transport
         #expect(core.pauseReason?.contains("--data-limit") == true)
         _ = core.carryOut { core in
             core.joined(node, name: "one", isDraining: false)
-            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), epoch: 1, slots: 2), on: node)
+            core.reserved(Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 2), on: node)
         }
         #expect(core.dispatch.scheduler.running(on: node) == 0)
         let next = store(&core, bytes: 900)

@@ -32,10 +32,10 @@ import Transport
             attempt: AttemptID(job: job, task: 0, number: number, generation: 1), task: task, timeLimit: .seconds(1))
     }
 
-    @Test func `nothing is released before the entry that it rests on is stored, and that in order`() {
+    @Test func `nothing is released before the entry that it depends on is stored, and that in order`() {
         var queue = WriteAheadQueue()
         queue.wait(event(0), of: job)
-        #expect(release(&queue) == [0], "it rests on nothing")
+        #expect(release(&queue) == [0], "it depends on nothing")
         append(1, to: &queue)
         queue.wait(event(1), of: job)
         queue.wait(event(2), of: job)

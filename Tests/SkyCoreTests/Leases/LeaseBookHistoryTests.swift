@@ -121,8 +121,10 @@ private struct LeaseHistory {
     private mutating func hear(_ leases: [Lease]) {
         for lease in leases {
             if let known = published[lease.coordinator] {
-                if lease.epoch < known.epoch { violations.append("an epoch went back") }
-                if lease.epoch == known.epoch, lease != known { violations.append("a change without a new epoch") }
+                if lease.fencingToken < known.fencingToken { violations.append("a fencing token went back") }
+                if lease.fencingToken == known.fencingToken, lease != known {
+                    violations.append("a change without a new fencing token")
+                }
             }
             published[lease.coordinator] = lease
         }

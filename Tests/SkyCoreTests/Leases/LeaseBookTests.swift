@@ -80,15 +80,15 @@ struct LeaseBookTests {
         #expect(served[anna, default: 0] >= 90 && served[bert, default: 0] >= 90, "\(served)")
     }
 
-    @Test("raises the epoch with every change, also after the coordinator was forgotten")
+    @Test("raises the fencing token with every change, also after the coordinator was forgotten")
     func epochsOnlyGrow() {
         var book = book(slots: 2)
         let first = book.reserve(2, for: anna, now: .zero).lease
         #expect(book.renew(for: anna, now: .seconds(1)) == first)
         let second = book.reserve(1, for: anna, now: .seconds(1)).lease
-        #expect(second.epoch > first.epoch)
+        #expect(second.fencingToken > first.fencingToken)
         _ = book.coordinatorLost(anna, now: .seconds(1))
-        #expect(book.reserve(2, for: anna, now: .seconds(2)).lease.epoch > second.epoch)
+        #expect(book.reserve(2, for: anna, now: .seconds(2)).lease.fencingToken > second.fencingToken)
     }
 
     @Test("ends a lease that is not renewed, stops what it ran, and passes on the slots as they come free")

@@ -109,7 +109,8 @@ import Transport
                         stop: [attempt], acknowledged: .max))
                 _ = try? await scan.collect(
                     CollectRequest(
-                        incarnation: incarnation, received: .max, acknowledged: .max, epoch: .max, isFirst: true))
+                        incarnation: incarnation, received: .max, acknowledged: .max, fencingToken: .max,
+                        isFirst: true))
                 let file = PixelFile(
                     path: "/dev/zero", content: FileContent(digest: [1], size: number, modified: number), hdu: number)
                 _ = try? await pixels.part(

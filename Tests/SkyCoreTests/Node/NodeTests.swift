@@ -80,8 +80,8 @@ import Transport
             #expect(try await remote.status().running == 1)
             #expect(try await remote.collect(collection(incarnation, isFirst: true)).attempts == [attempt])
             try await remote.assign(Assignment(incarnation: incarnation, stop: [attempt]))
-            let epoch = first.lease?.epoch ?? 0
-            let stopped = try await remote.collect(collection(incarnation, epoch: epoch))
+            let fencingToken = first.lease?.fencingToken ?? 0
+            let stopped = try await remote.collect(collection(incarnation, fencingToken: fencingToken))
             #expect(stopped.results.map(\.attempt) == [attempt] && stopped.results[0].outcome == .refused("stopped"))
             #expect(
                 try await remote.collect(collection(incarnation)).results == stopped.results,
@@ -96,11 +96,12 @@ import Transport
     }
 
     private func collection(
-        _ incarnation: CoordinatorIncarnation, received: UInt64 = 0, acknowledged: UInt64 = 0, epoch: UInt64 = 0,
+        _ incarnation: CoordinatorIncarnation, received: UInt64 = 0, acknowledged: UInt64 = 0, fencingToken: UInt64 = 0,
         isFirst: Bool = false
     ) -> CollectRequest {
         CollectRequest(
-            incarnation: incarnation, received: received, acknowledged: acknowledged, epoch: epoch, isFirst: isFirst)
+            incarnation: incarnation, received: received, acknowledged: acknowledged, fencingToken: fencingToken,
+            isFirst: isFirst)
     }
 
     @Test func `work without a lease is refused, and times beyond reason`() async throws {

@@ -30,7 +30,7 @@ import Transport
         let path = frame()
         let content = try FileContent(of: path)
         let tile = try SkyEngine().part(request(path, content, .tile(PixelTile(column: 1, row: 1))))
-        #expect(PixelPlanes.decode(tile, count: 88 * 8) != nil)
+        #expect(PackedPixels.decode(tile, count: 88 * 8) != nil)
         // As from a peer of an earlier version, which tells size, time and digest alone.
         var earlier = content
         earlier.identity = nil

@@ -37,13 +37,13 @@ struct SchedulerPlacementTests {
     }
 
     @Test("ignores a lease that is older than one already seen")
-    func ignoresOldEpochs() {
+    func ignoresOldLeases() {
         var story = SchedulerStory()
         story.tell(.nodeJoined(east))
         story.submit(5)
-        story.tell(.leased(east, slots: 1, epoch: 7))
-        #expect(story.tell(.leased(east, slots: 5, epoch: 6)).runs.isEmpty)
-        #expect(story.tell(.leased(east, slots: 2, epoch: 8)).runs.count == 1)
+        story.tell(.leased(east, slots: 1, fencingToken: 7))
+        #expect(story.tell(.leased(east, slots: 5, fencingToken: 6)).runs.isEmpty)
+        #expect(story.tell(.leased(east, slots: 2, fencingToken: 8)).runs.count == 1)
     }
 
     @Test("takes the node with the smallest part of its slots in use")
@@ -67,7 +67,7 @@ struct SchedulerPlacementTests {
 
     @Test("among equally loaded nodes takes the faster, and tries a slow one again when the measurement has faded")
     func fasterFirst() {
-        var policy = JobScheduler.Policy()
+        var policy = SchedulerPolicy()
         policy.releaseDelay = .seconds(10_000)
         var story = SchedulerStory([east: 1, west: 1], policy: policy)
         #expect(story.tell(.submitted(SchedulerStory.job, tasks: 2)).runs.map(\.node) == [east, west])

@@ -11,7 +11,7 @@ struct SchedulerRetryTests {
 
     @Test("retries a fault on another node after a back-off that doubles, jitters, and has an end")
     func backsOff() {
-        var policy = JobScheduler.Policy()
+        var policy = SchedulerPolicy()
         policy.maximumFaults = 20
         var story = SchedulerStory([east: 1, west: 1], policy: policy)
         var runs = story.submit(1).runs
@@ -190,7 +190,7 @@ struct SchedulerRetryTests {
         #expect(story.wait(.milliseconds(200)).runs.map(\.node) == [east])
     }
 
-    @Test("a refusal costs the task nothing and rests the node until it has a new lease")
+    @Test("a refusal costs the task nothing and pauses the node until it has a new lease")
     func refused() {
         var story = SchedulerStory([east: 2])
         story.submit(3)

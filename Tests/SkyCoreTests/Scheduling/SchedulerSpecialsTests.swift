@@ -158,7 +158,7 @@ struct SchedulerSpecialsTests {
     @Test func `a job of an earlier life goes on with what is missing`() {
         var scheduler = JobScheduler(localNode: local, generation: 2, seed: 1)
         _ = scheduler.handle(.nodeJoined(east), now: .zero)
-        _ = scheduler.handle(.leased(east, slots: 2, epoch: 1), now: .zero)
+        _ = scheduler.handle(.leased(east, slots: 2, fencingToken: 1), now: .zero)
         let job = SchedulerStory.job
         let runs = scheduler.handle(
             .restored(

@@ -13,10 +13,10 @@ struct SchedulerStory {
 
     var scheduler: JobScheduler
     var now: Duration = .zero
-    private var epochs: UInt64 = 0
+    private var lastFencingToken: UInt64 = 0
 
     /// Nodes that have joined and lent slots, and no jobs.
-    init(_ slots: KeyValuePairs<NodeID, Int> = [:], policy: JobScheduler.Policy = .init()) {
+    init(_ slots: KeyValuePairs<NodeID, Int> = [:], policy: SchedulerPolicy = .init()) {
         scheduler = JobScheduler(localNode: Self.local, policy: policy, seed: 1)
         for (node, count) in slots {
             tell(.nodeJoined(node))
@@ -29,8 +29,8 @@ struct SchedulerStory {
 
     @discardableResult
     mutating func lease(_ node: NodeID, _ slots: Int) -> [Action] {
-        epochs += 1
-        return tell(.leased(node, slots: slots, epoch: epochs))
+        lastFencingToken += 1
+        return tell(.leased(node, slots: slots, fencingToken: lastFencingToken))
     }
 
     /// A sealed job with so many tasks.

@@ -268,7 +268,8 @@ extension SimulatedCluster {
                     request, from: caller.node, limit: 1000, now: now)
             else { return }
             follow(update, at: peer)
-            guard mayWait, !request.isFirst, reply.results.isEmpty, reply.lease?.epoch == request.epoch else {
+            guard mayWait, !request.isFirst, reply.results.isEmpty, reply.lease?.fencingToken == request.fencingToken
+            else {
                 if caller.host != peer, !linked(caller.host, peer) {
                     let lost = Answer.failed(.collect(request), mayHaveRun: true)
                     return answer(lost, to: caller, from: target, after: delay(1...1500))

@@ -141,25 +141,3 @@ import Transport
         #expect(throws: (any Error).self) { try WireCoder.decode(TaskResult.self, from: bytes) }
     }
 }
-
-/// The messages to a node keep the word for an incarnation that versions up to 0.1.0 have.
-@Suite struct MessageKeyTests {
-    @Test func `an incarnation goes over the wire as it always did`() throws {
-        struct Earlier: Codable, Equatable {
-            var life: CoordinatorIncarnation
-            var wanted: Int
-        }
-        let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 7), generation: 3)
-        let bytes = try WireCoder.encode(ReserveRequest(incarnation: incarnation, wanted: 2))
-        #expect(try WireCoder.encode(Earlier(life: incarnation, wanted: 2)) == bytes)
-        let collect = try WireCoder.encode(
-            CollectRequest(incarnation: incarnation, received: 1, acknowledged: 2, epoch: 3, isFirst: true))
-        let assignment = try WireCoder.encode(Assignment(incarnation: incarnation))
-        for bytes in [collect, assignment] {
-            struct Part: Codable {
-                var life: CoordinatorIncarnation
-            }
-            #expect(try WireCoder.decode(Part.self, from: bytes).life == incarnation)
-        }
-    }
-}

@@ -32,7 +32,7 @@ import Transport
     ) throws -> CollectReply {
         let request = CollectRequest(
             incarnation: CoordinatorIncarnation(incarnation.coordinator, generation: generation), received: received,
-            acknowledged: acknowledged, epoch: 0, isFirst: isFirst)
+            acknowledged: acknowledged, fencingToken: 0, isFirst: isFirst)
         return try book.collect(request, from: peer, limit: limit, now: now).collection
     }
 
@@ -160,7 +160,8 @@ import Transport
         #expect(throws: WorkBook.Rejection.duplicate) {
             _ = try book.assign(assignment(0..<1), from: other, now: .zero)
         }
-        let request = CollectRequest(incarnation: incarnation, received: 9, acknowledged: 9, epoch: 0, isFirst: true)
+        let request = CollectRequest(
+            incarnation: incarnation, received: 9, acknowledged: 9, fencingToken: 0, isFirst: true)
         #expect(throws: WorkBook.Rejection.duplicate) {
             _ = try book.collect(request, from: other, limit: 100, now: .zero)
         }

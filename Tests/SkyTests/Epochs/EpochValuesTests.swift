@@ -30,18 +30,18 @@ import Testing
         #expect(PlaneMap(from: [(x: 1, y: 1)], to: [(x: 1, y: 1)], degree: 1) == nil)
     }
 
-    @Test func `the plane of the sky is right at the poles and across zero hours`() throws {
+    @Test func `the projection of the sky is right at the poles and across zero hours`() throws {
         for (alpha, delta) in [(0.0, 0.0), (359.999, 10), (123, 89.9), (40, -89.95)] {
-            let plane = SkyPlane(alpha: alpha, delta: delta)
-            let north = try #require(plane.place(alpha: alpha, delta: delta + 0.01))
+            let projection = GnomonicProjection(alpha: alpha, delta: delta)
+            let north = try #require(projection.place(alpha: alpha, delta: delta + 0.01))
             #expect(abs(north.x) < 1e-6 && abs(north.y - 36) < 1e-5)
-            let east = try #require(plane.place(alpha: alpha + 0.01, delta: delta))
+            let east = try #require(projection.place(alpha: alpha + 0.01, delta: delta))
             #expect(abs(east.x - 36 * cos(delta * .pi / 180)) < 1e-3)
-            #expect(plane.place(alpha: alpha + 180, delta: -delta) == nil)
+            #expect(projection.place(alpha: alpha + 180, delta: -delta) == nil)
         }
-        let middle = try #require(SkyPlane(around: [(359.9, 1), (0.1, 1)]))
+        let middle = try #require(GnomonicProjection(around: [(359.9, 1), (0.1, 1)]))
         #expect(abs(middle.alpha) < 1e-9 || abs(middle.alpha - 360) < 1e-9)
-        #expect(SkyPlane(around: []) == nil && SkyPlane(around: [(0, 0), (180, 0)]) == nil)
+        #expect(GnomonicProjection(around: []) == nil && GnomonicProjection(around: [(0, 0), (180, 0)]) == nil)
     }
 
     @Test func `interpolation keeps what is flat, and moves a star to a fraction of a pixel`() throws {

@@ -7,7 +7,7 @@ import Testing
     /// Found by a benchmark: the task that had just emptied an actor's queue looked into it once more, and began a call
     /// that had come meanwhile and that another task began too.
     @Test func `calls with long arguments run once each, in order`() async {
-        let calls = InboundCalls(limit: 4096, epoch: .now, deadlines: EarliestDeadline(), changed: {})
+        let calls = InboundCalls(limit: 4096, nodeStart: .now, deadlines: EarliestDeadline(), changed: {})
         let begun = NIOLockedValueBox<[UInt64]>([])
         // Each waits for its turn beside all other tests.
         let count: UInt64 = 20_000

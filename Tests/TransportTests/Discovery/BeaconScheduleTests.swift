@@ -27,7 +27,7 @@ import Testing
         #expect(next.pause >= BeaconSchedule.answerInterval)
     }
 
-    @Test func `after an answer comes another beacon before what it vouches for is over`() {
+    @Test func `after an answer, the next beacon comes before what the answer confirmed has run out`() {
         for seed in 1...100 {
             var schedule = BeaconSchedule(generator: SeededGenerator(seed: UInt64(seed)))
             _ = schedule.handle(.started, now: .zero)

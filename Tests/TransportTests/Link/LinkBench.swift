@@ -104,7 +104,7 @@ final class LinkBench {
         established = promise?.futureResult
         let loop = channel.embeddedEventLoop
         let environment = LinkEnvironment(
-            epoch: .now, now: { .nanoseconds(Int64(clamping: loop.now.uptimeNanoseconds)) }, timeOfDay: { 0 },
+            nodeStart: .now, now: { .nanoseconds(Int64(clamping: loop.now.uptimeNanoseconds)) }, timeOfDay: { 0 },
             limits: limits, silenceLimit: .seconds(3), metrics: TransportMetrics(NOOPMetricsHandler.instance),
             logger: Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() }))
         if !becomesSecure { try channel.pipeline.syncOperations.addHandler(EndlessEncryption()) }

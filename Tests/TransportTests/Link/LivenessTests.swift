@@ -166,22 +166,22 @@ import Testing
 
     @Test func `a silent link of a peer that is heard elsewhere is kept for a while`() {
         var liveness = make()
-        liveness.vouched(at: .zero)
+        liveness.confirmed(at: .zero)
         #expect(looks(&liveness).last?.at == .seconds(3), "a word from before the silence says nothing")
 
         liveness = make()
-        let seen = looks(&liveness) { if $1 > .seconds(2) { $0.vouched(at: $1 - .milliseconds(100)) } }
+        let seen = looks(&liveness) { if $1 > .seconds(2) { $0.confirmed(at: $1 - .milliseconds(100)) } }
         #expect(seen.last?.at == .seconds(12), "at the latest")
         #expect(seen.count { $0.action == .suspect } == 1)
 
         liveness = make()
         _ = looks(&liveness, to: .seconds(1))
         liveness.doubt(at: .seconds(1))
-        liveness.vouched(at: .seconds(1.2))
+        liveness.confirmed(at: .seconds(1.2))
         #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2), "not where the link itself is in doubt")
 
         liveness = make()
-        liveness.vouched(at: .seconds(2))
+        liveness.confirmed(at: .seconds(2))
         #expect(looks(&liveness).last?.at == .seconds(5), "one word is worth one limit")
     }
 
@@ -200,7 +200,7 @@ import Testing
                     break
                 }
                 guard action == .suspect || action == .insist else { continue }
-                if Double.random(in: 0..<1, using: &generator) >= 0.36 { liveness.vouched(at: now) }
+                if Double.random(in: 0..<1, using: &generator) >= 0.36 { liveness.confirmed(at: now) }
             }
         }
         #expect(lost <= 2, "\(lost) of 1000")
@@ -270,15 +270,15 @@ import Testing
     }
 
     @Test func `a suspected peer is given up when its time is over`() {
-        func silent(vouched: Int? = nil) -> Duration? {
+        func silent(confirmed: Int? = nil) -> Duration? {
             var liveness = make(from: .milliseconds(300))
-            if let vouched { liveness.vouched(at: .milliseconds(vouched)) }
+            if let confirmed { liveness.confirmed(at: .milliseconds(confirmed)) }
             return looks(&liveness, from: .milliseconds(300)).last?.at
         }
         #expect(silent() == .milliseconds(3300))
-        #expect(silent(vouched: 2200) == .milliseconds(5200))
-        #expect(silent(vouched: 200) == .milliseconds(3300))
-        #expect(silent(vouched: 11200) == .milliseconds(12300))
+        #expect(silent(confirmed: 2200) == .milliseconds(5200))
+        #expect(silent(confirmed: 200) == .milliseconds(3300))
+        #expect(silent(confirmed: 11200) == .milliseconds(12300))
     }
 
     @Test func `a doubt is not stretched away`() {

@@ -63,7 +63,7 @@ extension CoordinatorCore {
         case .alike: "a node whose results may stand beside this one's: all it may use are of other versions"
         case .notDraining: "a node that takes new work: all it may use are drained"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
-        case .notResting: "a node to recover: all have refused tasks or died a moment ago"
+        case .notPaused: "a node to recover: all have refused tasks or died a moment ago"
         case nil: "another node: it failed on those with a free slot, or its input cannot be reached there"
         case .hasRoom:
             waiting.takenByOthers > 0
@@ -102,7 +102,7 @@ extension JobWaiting.Requirement {
         case .alike: "measure as this version does"
         case .notDraining: "take new work"
         case .lendsSlots: "lend slots to this coordinator"
-        case .notResting: "have not failed a moment ago"
+        case .notPaused: "have not failed a moment ago"
         case .hasRoom: "have a free slot"
         }
     }

@@ -25,7 +25,7 @@ struct Delivery {
     }
 
     /// All results that have arrived depend on this entry or an earlier one.
-    mutating func rests(on entry: UInt64) {
+    mutating func depends(on entry: UInt64) {
         if pending.last?.entry == entry {
             pending[pending.count - 1].sequence = received
         } else {

@@ -28,7 +28,7 @@ struct NodeCalls {
     /// Nodes that have not reported yet which of our attempts and results they have.
     private var unasked: Set<NodeID> = []
     /// The fencing token of the newest lease that each node has reported.
-    private var epochs: [NodeID: UInt64] = [:]
+    private var fencingTokens: [NodeID: UInt64] = [:]
 
     /// Largest number of attempts in one message: many small ones, or a few that carry a background with them.
     private static let assignmentLimit = (small: 256, large: 8)
@@ -72,7 +72,7 @@ struct NodeCalls {
     mutating func lose(_ node: NodeID) {
         demands.nodeLost(node)
         outgoing[node] = nil
-        epochs[node] = nil
+        fencingTokens[node] = nil
         unasked.remove(node)
     }
 
@@ -139,7 +139,7 @@ struct NodeCalls {
         }
         return CollectRequest(
             incarnation: incarnation, received: delivery.received, acknowledged: delivery.acknowledged,
-            epoch: epochs[node] ?? 0, isFirst: isFirst)
+            fencingToken: fencingTokens[node] ?? 0, isFirst: isFirst)
     }
 
     /// A collection has been answered.
@@ -147,8 +147,8 @@ struct NodeCalls {
     /// - Returns: whether the lease has been lost.
     mutating func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) -> Bool {
         if request.isFirst { unasked.remove(node) }
-        guard reply.lease == nil, epochs[node] != nil else { return false }
-        epochs[node] = nil
+        guard reply.lease == nil, fencingTokens[node] != nil else { return false }
+        fencingTokens[node] = nil
         demands.leaseLost(on: node)
         return true
     }
@@ -162,8 +162,8 @@ struct NodeCalls {
 
     /// Whether a lease is new information.
     mutating func leased(_ lease: Lease, on node: NodeID) -> Bool {
-        guard lease.epoch != epochs[node] else { return false }
-        epochs[node] = max(lease.epoch, epochs[node] ?? 0)
+        guard lease.fencingToken != fencingTokens[node] else { return false }
+        fencingTokens[node] = max(lease.fencingToken, fencingTokens[node] ?? 0)
         return true
     }
 }

@@ -168,7 +168,7 @@ struct NodeDispatch {
     /// All that followed from the node's results so far depends on this entry.
     mutating func restResults(of node: NodeID, on entry: UInt64, stored: UInt64) {
         nodes.deliver(node) { delivery in
-            delivery.rests(on: entry)
+            delivery.depends(on: entry)
             delivery.stored(stored)
         }
     }
@@ -199,7 +199,7 @@ struct NodeDispatch {
     }
 
     private func consequence(of lease: Lease, on node: NodeID, isNew: Bool) -> Consequence {
-        Consequence(events: isNew ? [.leased(node, slots: lease.slots, epoch: lease.epoch)] : [])
+        Consequence(events: isNew ? [.leased(node, slots: lease.slots, fencingToken: lease.fencingToken)] : [])
     }
 
     /// A demand may not have arrived.

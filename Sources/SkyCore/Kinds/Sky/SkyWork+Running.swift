@@ -1,5 +1,4 @@
 import Base
-package import NIOCore
 package import Sky
 package import Transport
 
@@ -64,40 +63,4 @@ extension SkyEngine {
         guard let file = files.first else { return try work() }
         return try with(file.content, of: file.path, holder: file.holder) { try with(files.dropFirst(), work) }
     }
-}
-
-/// A part of an image that is read for another node.
-package enum PixelWork: KindWork, WorkerWork {
-    case pixels(PixelRequest)
-
-    package static var cases: [String] { ["pixels"] }
-
-    package func validate() throws(InvalidMessage) {
-        switch self {
-        case .pixels(let request): if let objection = request.objection { throw InvalidMessage(objection) }
-        }
-    }
-
-    package var place: WorkPlace { .worker(self) }
-
-    package func perform(with tools: WorkerTools) throws -> TaskResult {
-        switch self {
-        case .pixels(let request): .pixels(try tools.engine.part(request))
-        }
-    }
-}
-
-extension ScanTask.Work {
-    package static func pixels(_ request: PixelRequest) -> Self { Self(PixelWork.pixels(request)) }
-}
-
-/// The bytes of a part of an image.
-package enum PixelResult: KindResult {
-    case pixels(ByteBuffer)
-
-    package static var cases: [String] { ["pixels"] }
-}
-
-extension TaskResult {
-    package static func pixels(_ bytes: ByteBuffer) -> Self { Self(PixelResult.pixels(bytes)) }
 }

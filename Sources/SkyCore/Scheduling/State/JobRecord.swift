@@ -32,10 +32,6 @@ struct JobRecord {
     var leftSince: Duration?
     private let generation: UInt64
 
-    /// The most tasks that a job may have. More are a mistake of the submitter, which should have refused them; the rest is
-    /// cut off here.
-    static let taskLimit = Int(Int32.max)
-
     init(id: JobID, options: JobOptions, generation: UInt64) {
         self.id = id
         self.options = options
@@ -90,7 +86,8 @@ struct JobRecord {
     /// - Parameter affinity: for some of these tasks, the earlier task whose node has at hand what they need.
     mutating func add(_ count: Int, affinity: [TaskID: TaskID] = [:]) {
         guard !isSealed else { return }
-        let count = min(max(0, count), JobRecord.taskLimit - total)
+        // More tasks than that are a mistake of the submitter, which should have refused them, so they are cut off here.
+        let count = min(max(0, count), TaskID.countLimit - total)
         // Tasks of another phase take another time.
         if count > 0, waiting + running == 0 { meanSeconds = nil }
         locality.add(affinity)
@@ -100,7 +97,7 @@ struct JobRecord {
 
     /// Takes over the state of an earlier incarnation. This is called once, before anything else.
     mutating func restore(_ tasks: Int, completed: FinishedTasks, failed: FinishedTasks) {
-        total = min(max(0, tasks), JobRecord.taskLimit)
+        total = min(max(0, tasks), TaskID.countLimit)
         (self.completed, self.failed) = (completed.count, failed.count)
         for range in FinishedTasks.missing(of: total, in: completed, failed) { fresh.append(range) }
     }
@@ -166,7 +163,7 @@ struct JobRecord {
 
     /// Charges the failure of a task's attempt.
     mutating func charge(
-        _ failure: AttemptFailure, to task: Int, on node: NodeID, alone: Bool, policy: JobScheduler.Policy
+        _ failure: AttemptFailure, to task: Int, on node: NodeID, alone: Bool, policy: SchedulerPolicy
     ) -> TaskRecord.Verdict? {
         touched[task]?.charge(
             failure, on: node, alone: alone, retries: options.retries ?? policy.maximumFaults,
@@ -174,7 +171,7 @@ struct JobRecord {
     }
 
     /// Charges a task for running on a node that died in an earlier incarnation. The task may not have been tried in this one.
-    mutating func blame(_ task: Int, _ risk: TaskRisk, policy: JobScheduler.Policy) -> TaskRecord.Verdict? {
+    mutating func blame(_ task: Int, _ risk: TaskRisk, policy: SchedulerPolicy) -> TaskRecord.Verdict? {
         if fresh.remove(task) {
             backingOff += 1
             touched[task] = TaskRecord()

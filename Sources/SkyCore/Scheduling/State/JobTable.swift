@@ -89,7 +89,7 @@ struct JobTable {
     /// - Returns: the attempt; whether a search ended at its limit; and until when the node leaves the last tasks to faster
     ///   nodes.
     mutating func claim(
-        for node: NodeID, roster: Roster, spareTime: Int?, now: Duration, policy: JobScheduler.Policy
+        for node: NodeID, roster: Roster, spareTime: Int?, now: Duration, policy: SchedulerPolicy
     ) -> (attempt: AttemptID?, isCutShort: Bool, leavesUntil: Duration?) {
         var isCutShort = false
         var leavesUntil: Duration?

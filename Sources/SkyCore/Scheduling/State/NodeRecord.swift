@@ -17,7 +17,7 @@ struct NodeRecord {
     /// Slots leased there for this coordinator.
     var slots = 0
     /// The fencing token of the newest lease that we know of.
-    var epoch: UInt64?
+    var fencingToken: UInt64?
     /// Attempts that run or wait there. Stopped attempts are included until they are reported.
     private(set) var running: [AttemptID: Sent] = [:]
     /// How long all of them are expected to take together, in nanoseconds.
@@ -66,5 +66,20 @@ struct NodeRecord {
 
     mutating func remove(_ attempt: AttemptID) {
         if let sent = running.removeValue(forKey: attempt) { expected -= sent.expected }
+    }
+}
+
+extension JobOptions {
+    func allows(_ node: NodeRecord) -> Bool {
+        if needsAlike == true, !node.measuresAlike { return false }
+        return names(node)
+    }
+
+    /// Whether the submitter's lists of nodes let the job run on this node.
+    func names(_ node: NodeRecord) -> Bool {
+        guard namesNodes else { return true }
+        let id = node.id.description
+        if avoid.contains(node.name) || avoid.contains(id) { return false }
+        return use.isEmpty || use.contains(node.name) || use.contains(id)
     }
 }

@@ -100,7 +100,7 @@ struct TaskRecord {
     ///   - crashes: how many of these faults may be crashes.
     mutating func charge(
         _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
-        policy: JobScheduler.Policy
+        policy: SchedulerPolicy
     ) -> Verdict {
         let verdict = judge(failure, on: node, alone: alone, retries: retries, crashes: crashes, policy: policy)
         if case .permanent = failure { return verdict }
@@ -109,7 +109,7 @@ struct TaskRecord {
 
     private mutating func judge(
         _ failure: AttemptFailure, on node: NodeID, alone: Bool, retries: Int, crashes: Int,
-        policy: JobScheduler.Policy
+        policy: SchedulerPolicy
     ) -> Verdict {
         switch failure {
         case .fault(let reason), .crash(let reason):

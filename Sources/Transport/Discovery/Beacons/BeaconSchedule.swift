@@ -63,7 +63,7 @@ package struct BeaconSchedule {
             return Step(send: .solicit, pause: BeaconSchedule.opening[0])
         case .due:
             // The pause is half as long after an answer: a node that asks may be in doubt about this node, and a beacon of this
-            // node keeps the link for a short time only (`Liveness.vouched`).
+            // node keeps the link for a short time only (`Liveness.confirmed`).
             let usual = BeaconSchedule.interval(members: members) * (answers ? 0.5 : 1)
             let pause =
                 sent < BeaconSchedule.opening.count

@@ -50,13 +50,15 @@ package struct CollectRequest: Codable, Sendable {
     /// The sequence number up to which all results are stored, so that the node may forget them; 0 for none.
     package var acknowledged: UInt64
     /// The newest fencing token of the lease that the coordinator knows.
-    package var epoch: UInt64
+    package var fencingToken: UInt64
     /// Whether the coordinator wants to know which of its attempts run and wait there, as it does after a new link.
     package var isFirst: Bool
 
     private enum CodingKeys: String, CodingKey {
         case incarnation = "life"
-        case received, acknowledged, epoch, isFirst
+        case received, acknowledged
+        case fencingToken = "epoch"
+        case isFirst
     }
 }
 
@@ -75,7 +77,7 @@ package struct CollectReply: Codable, Sendable {
 extension CollectReply {
     /// Whether the reply says nothing that is new to the coordinator.
     func isEmpty(for request: CollectRequest) -> Bool {
-        results.isEmpty && !request.isFirst && (lease == nil || lease?.epoch == request.epoch)
+        results.isEmpty && !request.isFirst && (lease == nil || lease?.fencingToken == request.fencingToken)
     }
 }
 

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SkyCore
 
-@Suite struct PixelPlanesTests {
+@Suite struct PackedPixelsTests {
     /// Encodes and decodes, and compares bit by bit; any NaN is as good as another.
     private func survives(_ pixels: [Float]) -> Bool {
-        guard let back = PixelPlanes.decode(ByteBuffer(bytes: PixelPlanes.encode(pixels)), count: pixels.count) else {
+        guard let back = PackedPixels.decode(ByteBuffer(bytes: PackedPixels.encode(pixels)), count: pixels.count) else {
             return false
         }
         return zip(back, pixels).allSatisfy { $0.bitPattern == $1.bitPattern || $0.isNaN && $1.isNaN }
@@ -31,29 +31,29 @@ import Testing
 
     @Test func `a camera's numbers need about a byte a pixel`() {
         let noise = TestFrame(width: 512, height: 512, seed: 4, noise: 12).pixels
-        let whole = Double(PixelPlanes.encode(noise.map { $0.rounded() }).count) / Double(noise.count)
+        let whole = Double(PackedPixels.encode(noise.map { $0.rounded() }).count) / Double(noise.count)
         #expect(whole < 1.1, "\(whole) bytes a pixel")
-        let floats = Double(PixelPlanes.encode(noise).count) / Double(noise.count)
+        let floats = Double(PackedPixels.encode(noise).count) / Double(noise.count)
         #expect(floats < 3, "\(floats) bytes a pixel")
     }
 
     @Test func `what no encoder made is refused`() {
         var random = SplitMix64(seed: 5)
         let pixels = TestFrame(width: 64, height: 64, seed: 6).pixels.map { $0.rounded() }
-        let bytes = PixelPlanes.encode(pixels)
-        #expect(PixelPlanes.decode(ByteBuffer(bytes: bytes), count: pixels.count - 1) == nil)
-        #expect(PixelPlanes.decode(ByteBuffer(bytes: bytes), count: pixels.count + 1) == nil)
-        #expect(PixelPlanes.decode(ByteBuffer(bytes: bytes + [0]), count: pixels.count) == nil, "a byte too many")
-        #expect(PixelPlanes.decode(ByteBuffer(bytes: [7] + bytes.dropFirst()), count: pixels.count) == nil)
+        let bytes = PackedPixels.encode(pixels)
+        #expect(PackedPixels.decode(ByteBuffer(bytes: bytes), count: pixels.count - 1) == nil)
+        #expect(PackedPixels.decode(ByteBuffer(bytes: bytes), count: pixels.count + 1) == nil)
+        #expect(PackedPixels.decode(ByteBuffer(bytes: bytes + [0]), count: pixels.count) == nil, "a byte too many")
+        #expect(PackedPixels.decode(ByteBuffer(bytes: [7] + bytes.dropFirst()), count: pixels.count) == nil)
         for length in stride(from: 0, to: bytes.count, by: 97) {
-            #expect(PixelPlanes.decode(ByteBuffer(bytes: bytes[..<length]), count: pixels.count) == nil)
+            #expect(PackedPixels.decode(ByteBuffer(bytes: bytes[..<length]), count: pixels.count) == nil)
         }
         for _ in 0..<500 {
             var damaged = bytes
             for _ in 0..<3 {
                 damaged[.random(in: 0..<damaged.count, using: &random)] = .random(in: 0...255, using: &random)
             }
-            let back = PixelPlanes.decode(ByteBuffer(bytes: damaged), count: pixels.count)
+            let back = PackedPixels.decode(ByteBuffer(bytes: damaged), count: pixels.count)
             #expect(back == nil || back?.count == pixels.count)
         }
     }

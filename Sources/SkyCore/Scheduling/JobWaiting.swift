@@ -5,7 +5,7 @@ struct JobWaiting {
     /// How many nodes meet a requirement and all those before it.
     struct Requirement: Equatable {
         enum Kind {
-            case present, allowed, alike, notDraining, lendsSlots, notResting, hasRoom
+            case present, allowed, alike, notDraining, lendsSlots, notPaused, hasRoom
         }
 
         var kind: Kind
@@ -72,7 +72,7 @@ extension JobScheduler {
         require(.lendsSlots) { $0.slots > 0 }
         waiting.slots = nodes.reduce(0) { $0 + $1.slots }
         waiting.takenByOthers = nodes.reduce(0) { sum, node in sum + node.running.keys.count { $0.job != job } }
-        require(.notResting) { $0.pausedUntil == nil && !$0.isSetAside }
+        require(.notPaused) { $0.pausedUntil == nil && !$0.isSetAside }
         require(.hasRoom) { $0.running.count < $0.slots }
         for other in jobs.ids where other != job {
             guard let other = jobs[other], other.ready > 0 else { continue }

@@ -2,34 +2,34 @@ import Testing
 
 @testable import SkyCore
 
-@Suite struct RestPlanTests {
+@Suite struct TrimPlanTests {
     /// What is seen at a second: whether it is busy, and how often results were asked for.
     private typealias Look = (second: Int, isBusy: Bool, fetches: Int)
 
-    /// At which seconds it is to rest.
-    private func rests(_ looks: [Look]) -> [Int] {
-        var plan = RestPlan()
+    /// At which seconds it is to trim.
+    private func trims(_ looks: [Look]) -> [Int] {
+        var plan = TrimPlan()
         return looks.filter { look in
-            var activity = RestPlan.Activity(isBusy: look.isBusy)
+            var activity = TrimPlan.Activity(isBusy: look.isBusy)
             activity.fetches = look.fetches
             return plan.isDue(activity, now: .seconds(look.second))
         }.map(\.second)
     }
 
-    @Test func `a node rests once, a minute after it was last seen busy`() {
+    @Test func `a node trims once, a minute after it was last seen busy`() {
         let looks = [0, 15, 30, 45, 60, 75, 90, 105, 500].map { Look($0, $0 < 30, 0) }
-        #expect(rests(looks) == [90], "the look at 30 sees that it has ended")
+        #expect(trims(looks) == [90], "the look at 30 sees that it has ended")
     }
 
-    @Test func `whatever is asked for begins the minute anew, and it rests again`() {
+    @Test func `whatever is asked for begins the minute anew, and it trims again`() {
         let asked = [0, 50, 100, 110, 200, 1000, 1059, 1060, 2000].map {
             Look($0, false, $0 < 50 ? 1 : $0 < 1000 ? 2 : 3)
         }
-        #expect(rests(asked) == [110, 1060])
+        #expect(trims(asked) == [110, 1060])
     }
 
-    @Test func `one that has done nothing rests once after its start`() {
-        #expect(rests(stride(from: 5, to: 1000, by: 15).map { Look($0, false, 0) }) == [65])
+    @Test func `one that has done nothing trims once after its start`() {
+        #expect(trims(stride(from: 5, to: 1000, by: 15).map { Look($0, false, 0) }) == [65])
     }
 
     @Test func `of its memory, only code and constants that are all the file's are let go of`() {
@@ -53,6 +53,6 @@ import Testing
         #expect(SpareMemory.unchanged(in: maps) == [0x1000..<0x3000, 0x3000..<0x4000, 0x6000..<0x9000])
         #expect(SpareMemory.unchanged(in: "Anonymous: 0 kB\n").isEmpty && SpareMemory.unchanged(in: "").isEmpty)
         SpareMemory.giveBack()
-        #expect(rests([Look(0, false, 0)]).isEmpty, "and the program goes on")
+        #expect(trims([Look(0, false, 0)]).isEmpty, "and the program goes on")
     }
 }

@@ -16,7 +16,7 @@ extension AttemptID {
             (1...AttemptID.numberLimit).contains(number),
             "the number of an attempt must be 1 to \(AttemptID.numberLimit)")
         try InvalidMessage.unless(
-            (0..<JobRecord.taskLimit).contains(task.index), "a task's index must be 0 to \(JobRecord.taskLimit - 1)")
+            (0..<TaskID.countLimit).contains(task.index), "a task's index must be 0 to \(TaskID.countLimit - 1)")
         try InvalidMessage.unless(
             (1...AttemptID.generationLimit).contains(generation), "a generation must be 1 or more")
     }
@@ -72,7 +72,7 @@ extension AttemptResult: ValidatedMessage {
     static let sequenceLimit: UInt64 = 1 << 62
     /// No attempt takes longer than its time limit and the time to stop it. Another day is allowed for clocks that stood still.
     static let longestDuration = JobRequest.longestTimeLimit * 2
-    /// The most bytes that a reason may have. The reasons of this program are much shorter (`AttemptOutcome.bounded`).
+    /// The most bytes that a reason may have. The reasons of this program are much shorter (`FailureReason.limit`).
     static let reasonLimit = 64 << 10
 
     package func validate() throws(InvalidMessage) {

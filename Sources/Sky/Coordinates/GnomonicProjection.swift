@@ -1,8 +1,8 @@
 import Glibc
 
-/// The sky around a place in flat coordinates: the gnomonic projection of Calabretta and Greisen (2002, A&A 395, 1077, section
-/// 5.1.3), in which great circles are straight lines.
-struct SkyPlane: Hashable, Codable, Sendable {
+/// The sky around a place on its tangent plane: the gnomonic projection of Calabretta and Greisen (2002, A&A 395, 1077,
+/// section 5.1.3), in which great circles are straight lines.
+struct GnomonicProjection: Hashable, Codable, Sendable {
     /// Right ascension and declination in degrees of the tangent point.
     let alpha: Double
     let delta: Double
@@ -37,8 +37,8 @@ struct SkyPlane: Hashable, Codable, Sendable {
         return (east / depth * arcsecond, north / depth * arcsecond)
     }
 
-    /// A place as a unit vector: to the east, to the north, and towards where the plane touches. Divided by the last, the
-    /// first two are its place on the plane, in radians; of the far half of the sky it is not above 0.
+    /// A place as a unit vector: to the east, to the north, and towards the tangent point. Divided by the last, the first
+    /// two are its place on the tangent plane, in radians; of the far half of the sky it is not above 0.
     func direction(alpha: Double, delta: Double) -> (east: Double, north: Double, depth: Double) {
         let (a, d) = ((alpha - self.alpha) * Self.radian, delta * Self.radian)
         let (s0, c0) = (sin(self.delta * Self.radian), cos(self.delta * Self.radian))

@@ -2,14 +2,14 @@ import CZLIB
 import NIOCore
 
 /// Packs pixels for the wire, without loss. Whole numbers are sent as such, and other numbers as the bits of floats. The
-/// four bytes of all numbers are separated into four byte planes. Each byte plane is deflated, or sent as it is if
-/// deflating makes it no shorter.
+/// four bytes of all numbers are separated into four byte streams (BYTE_STREAM_SPLIT in Apache Parquet). Each stream is
+/// deflated, or sent as it is if deflating makes it no shorter.
 ///
-/// A camera's 16-bit numbers need about a byte each in this form, because the planes of the sign and of the bits without
-/// noise almost vanish. The bytes are: the form (0 floats, 1 whole numbers); then, for each of the four planes, the most
-/// significant one first, its length (32 bits, little endian) and its bytes. A plane that has as many bytes as there are
+/// A camera's 16-bit numbers need about a byte each in this form, because the streams of the sign and of the bits without
+/// noise almost vanish. The bytes are: the form (0 floats, 1 whole numbers); then, for each of the four streams, the most
+/// significant one first, its length (32 bits, little endian) and its bytes. A stream that has as many bytes as there are
 /// pixels is not deflated.
-enum PixelPlanes {
+enum PackedPixels {
     private enum Form: UInt8 {
         case floats = 0
         case integers = 1
@@ -26,14 +26,14 @@ enum PixelPlanes {
         let form = words == nil ? Form.floats : .integers
         let bits = words ?? pixels.map { $0.isNaN ? Float.nan.bitPattern : $0.bitPattern }
         var result = [form.rawValue]
-        var plane = [UInt8](repeating: 0, count: bits.count)
+        var stream = [UInt8](repeating: 0, count: bits.count)
         for shift in stride(from: UInt32(24), through: 0, by: -8) {
             bits.withUnsafeBufferPointer { bits in
-                plane.withUnsafeMutableBufferPointer { plane in
-                    for index in bits.indices { plane[index] = UInt8(truncatingIfNeeded: bits[index] &>> shift) }
+                stream.withUnsafeMutableBufferPointer { stream in
+                    for index in bits.indices { stream[index] = UInt8(truncatingIfNeeded: bits[index] &>> shift) }
                 }
             }
-            let packed = deflated(plane) ?? plane
+            let packed = deflated(stream) ?? stream
             let count = UInt32(packed.count)
             for byte in stride(from: UInt32(0), to: 32, by: 8) {
                 result.append(UInt8(truncatingIfNeeded: count >> byte))
@@ -51,22 +51,22 @@ enum PixelPlanes {
         var bytes = bytes
         guard let form = bytes.readInteger(as: UInt8.self).flatMap(Form.init) else { return nil }
         var bits = [UInt32](repeating: 0, count: count)
-        var plane = [UInt8](repeating: 0, count: count)
+        var stream = [UInt8](repeating: 0, count: count)
         for shift in stride(from: UInt32(24), through: 0, by: -8) {
             guard let length = bytes.readInteger(endianness: .little, as: UInt32.self), Int(length) <= count,
                 let packed = bytes.readSlice(length: Int(length))
             else { return nil }
             let isWhole = packed.withUnsafeReadableBytes { source in
                 guard source.count < count else {
-                    plane.withUnsafeMutableBytes { $0.copyMemory(from: source) }
+                    stream.withUnsafeMutableBytes { $0.copyMemory(from: source) }
                     return true
                 }
-                return inflate(source, into: &plane)
+                return inflate(source, into: &stream)
             }
             guard isWhole else { return nil }
             bits.withUnsafeMutableBufferPointer { bits in
-                plane.withUnsafeBufferPointer { plane in
-                    for index in bits.indices { bits[index] |= UInt32(plane[index]) &<< shift }
+                stream.withUnsafeBufferPointer { stream in
+                    for index in bits.indices { bits[index] |= UInt32(stream[index]) &<< shift }
                 }
             }
         }
@@ -102,12 +102,12 @@ enum PixelPlanes {
 
     // MARK: - zlib
 
-    /// How many bytes of a plane are deflated as a trial before the whole plane: noise is not worth the time.
+    /// How many bytes of a stream are deflated as a trial before the whole stream: noise is not worth the time.
     private static let sample = 8192
 
-    /// Deflates a plane. Returns `nil` if that makes it no shorter.
-    private static func deflated(_ plane: [UInt8]) -> [UInt8]? {
-        plane.withUnsafeBytes { source in
+    /// Deflates a stream. Returns `nil` if that makes it no shorter.
+    private static func deflated(_ stream: [UInt8]) -> [UInt8]? {
+        stream.withUnsafeBytes { source in
             if source.count > 8 * sample {
                 let middle = source.count / 2
                 let part = UnsafeRawBufferPointer(rebasing: source[middle..<middle + sample])
@@ -139,10 +139,10 @@ enum PixelPlanes {
         return packed
     }
 
-    private static func inflate(_ source: UnsafeRawBufferPointer, into plane: inout [UInt8]) -> Bool {
-        var length = uLongf(plane.count)
+    private static func inflate(_ source: UnsafeRawBufferPointer, into stream: inout [UInt8]) -> Bool {
+        var length = uLongf(stream.count)
         let status = uncompress(
-            &plane, &length, source.bindMemory(to: Bytef.self).baseAddress, uLong(source.count))
-        return status == Z_OK && Int(length) == plane.count
+            &stream, &length, source.bindMemory(to: Bytef.self).baseAddress, uLong(source.count))
+        return status == Z_OK && Int(length) == stream.count
     }
 }

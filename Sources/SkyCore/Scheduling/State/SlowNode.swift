@@ -11,7 +11,7 @@ enum SlowNode {
     /// By that time the node would have done one of them itself. If no other node has taken them by then, it takes them
     /// after all.
     static func leaves(
-        _ job: inout JobRecord, _ node: NodeID, roster: Roster, now: Duration, policy: JobScheduler.Policy
+        _ job: inout JobRecord, _ node: NodeID, roster: Roster, now: Duration, policy: SchedulerPolicy
     ) -> Duration? {
         let halfLife = policy.slownessHalfLife
         guard let mean = job.meanSeconds, let record = roster[node] else { return nil }

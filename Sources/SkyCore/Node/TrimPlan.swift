@@ -1,6 +1,6 @@
 /// When a node that has nothing to do trims, that is, gives back what it holds for the next task: once, some time after the
 /// last task.
-struct RestPlan {
+struct TrimPlan {
     /// The values that show whether the node has done anything.
     struct Activity: Equatable {
         /// Whether tasks run or jobs go on, so that the next task may come at any time.
@@ -17,20 +17,20 @@ struct RestPlan {
     private var last = Activity()
     /// When the activity last changed. It is set at the start, too, because a start needs more memory than what follows.
     private var changedAt: Duration?
-    private var isResting = false
+    private var hasTrimmed = false
 
     /// The time until the next look. A node that has trimmed wakes up for the look, so it does not look often.
-    var pause: Duration { isResting ? RestPlan.delay : RestPlan.delay / 4 }
+    var pause: Duration { hasTrimmed ? TrimPlan.delay : TrimPlan.delay / 4 }
 
     /// Whether the node should trim now.
     mutating func isDue(_ activity: Activity, now: Duration) -> Bool {
         if activity != last || activity.isBusy {
-            (last, changedAt, isResting) = (activity, now, false)
+            (last, changedAt, hasTrimmed) = (activity, now, false)
         }
         let since = changedAt ?? now
         changedAt = since
-        guard !isResting, now - since >= RestPlan.delay else { return false }
-        isResting = true
+        guard !hasTrimmed, now - since >= TrimPlan.delay else { return false }
+        hasTrimmed = true
         return true
     }
 }

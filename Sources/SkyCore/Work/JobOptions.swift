@@ -42,17 +42,4 @@ package struct JobOptions: Hashable, Codable, Sendable {
 
     /// Whether the submitter said where the job may run.
     var namesNodes: Bool { !use.isEmpty || !avoid.isEmpty }
-
-    func allows(_ node: NodeRecord) -> Bool {
-        if needsAlike == true, !node.measuresAlike { return false }
-        return names(node)
-    }
-
-    /// Whether the submitter's lists of nodes let the job run on this node.
-    func names(_ node: NodeRecord) -> Bool {
-        guard namesNodes else { return true }
-        let id = node.id.description
-        if avoid.contains(node.name) || avoid.contains(id) { return false }
-        return use.isEmpty || use.contains(node.name) || use.contains(id)
-    }
 }

@@ -1,0 +1,54 @@
+package import NIOCore
+package import Transport
+
+/// A part of an image that is read for another node.
+package enum PixelWork: KindWork, WorkerWork {
+    case pixels(PixelRequest)
+
+    package static var cases: [String] { ["pixels"] }
+
+    package func validate() throws(InvalidMessage) {
+        switch self {
+        case .pixels(let request): if let objection = request.objection { throw InvalidMessage(objection) }
+        }
+    }
+
+    package var place: WorkPlace { .worker(self) }
+
+    package func perform(with tools: WorkerTools) throws -> TaskResult {
+        switch self {
+        case .pixels(let request): .pixels(try tools.engine.part(request))
+        }
+    }
+}
+
+extension ScanTask.Work {
+    package static func pixels(_ request: PixelRequest) -> Self { Self(PixelWork.pixels(request)) }
+}
+
+/// The bytes of a part of an image.
+package enum PixelResult: KindResult {
+    case pixels(ByteBuffer)
+
+    package static var cases: [String] { ["pixels"] }
+}
+
+extension TaskResult {
+    package static func pixels(_ bytes: ByteBuffer) -> Self { Self(PixelResult.pixels(bytes)) }
+}
+
+extension WorkerPool {
+    /// Reads a part of one of this node's files for the node's `PixelStore`. A worker process does it, because cfitsio may block
+    /// or die on a file.
+    func part(_ request: PixelRequest) async -> PixelReply {
+        switch await perform(ScanTask(.pixels(request), label: "pixels"), timeLimit: PixelStore.patience) {
+        case .success(let result):
+            guard case .pixels(let bytes)? = result.value as? PixelResult else {
+                return .unavailable("a worker answered another question than it was asked")
+            }
+            return .part(bytes)
+        case .failure(.permanent(let reason)): return .badInput(reason.description)
+        case .failure(let failure): return .unavailable(failure.reason.description)
+        }
+    }
+}
