@@ -44,10 +44,10 @@ struct KeptJournal {
         var replay = JobReplay(job.request)
         var failures = (failures[job.id] ?? [:]).values.sorted { $0.task < $1.task }[...]
         for result in (results[job.id] ?? [:]).values.sorted(by: { $0.task < $1.task }) {
-            while let failure = failures.first, failure.task < result.task { replay.take(failures.removeFirst()) }
-            replay.take(result)
+            while let failure = failures.first, failure.task < result.task { replay.fail(with: failures.removeFirst()) }
+            replay.complete(with: result)
         }
-        for failure in failures { replay.take(failure) }
+        for failure in failures { replay.fail(with: failure) }
         replay.risks = risks[job.id] ?? []
         return replay
     }

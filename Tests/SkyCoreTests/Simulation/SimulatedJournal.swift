@@ -61,8 +61,8 @@ struct SimulatedJournal {
 
     func replay(_ job: StoredJob) -> JobReplay {
         var replay = JobReplay(job.request)
-        for result in (results[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.take(result.value) }
-        for failure in (failures[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.take(failure.value) }
+        for result in (results[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.complete(with: result.value) }
+        for failure in (failures[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.fail(with: failure.value) }
         replay.risks = (risks[job.id] ?? []).filter {
             results[job.id]?[$0.task.index] == nil && failures[job.id]?[$0.task.index] == nil
         }
