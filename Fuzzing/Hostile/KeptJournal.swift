@@ -18,10 +18,11 @@ struct KeptJournal {
                 results[result.job]?[result.task.index] == nil, "a result is stored once: \(result.job)/\(result.task)")
             require(failures[result.job]?[result.task.index] == nil, "a task that failed has no result: \(result.task)")
             results[result.job, default: [:]][result.task.index] = result
-        case .failed(let job, let task, let reason, let isBadInput):
+        case .failed(let job, let failure):
+            let task = failure.task
             require(failures[job]?[task.index] == nil, "a failure is stored once: \(job)/\(task)")
             require(results[job]?[task.index] == nil, "a task that is done does not fail: \(job)/\(task)")
-            failures[job, default: [:]][task.index] = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)
+            failures[job, default: [:]][task.index] = failure
         case .ended(let job, let report, let time, let ran):
             guard let place = jobs.firstIndex(where: { $0.id == job }) else { return }
             require(jobs[place].report == nil, "a job ends once: \(job)")
