@@ -23,7 +23,7 @@ extension String {
 
 extension Character {
     /// The columns of its widest scalar: marks lie over the letter before them, and what several emoji make is one picture.
-    fileprivate var columns: Int {
+    var columns: Int {
         if isASCII { return 1 }
         // This mark chooses the coloured form of a character that is narrow without it.
         if unicodeScalars.first?.properties.isEmoji == true, unicodeScalars.contains("\u{FE0F}") { return 2 }
