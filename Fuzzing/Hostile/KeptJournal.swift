@@ -18,10 +18,11 @@ struct KeptJournal {
                 results[result.job]?[result.task.index] == nil, "a result is stored once: \(result.job)/\(result.task)")
             require(failures[result.job]?[result.task.index] == nil, "a task that failed has no result: \(result.task)")
             results[result.job, default: [:]][result.task.index] = result
-        case .failed(let job, let task, let reason, let isBadInput):
+        case .failed(let job, let failure):
+            let task = failure.task
             require(failures[job]?[task.index] == nil, "a failure is stored once: \(job)/\(task)")
             require(results[job]?[task.index] == nil, "a task that is done does not fail: \(job)/\(task)")
-            failures[job, default: [:]][task.index] = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)
+            failures[job, default: [:]][task.index] = failure
         case .ended(let job, let report, let time, let ran):
             guard let place = jobs.firstIndex(where: { $0.id == job }) else { return }
             require(jobs[place].report == nil, "a job ends once: \(job)")
@@ -44,10 +45,10 @@ struct KeptJournal {
         var replay = JobReplay(job.request)
         var failures = (failures[job.id] ?? [:]).values.sorted { $0.task < $1.task }[...]
         for result in (results[job.id] ?? [:]).values.sorted(by: { $0.task < $1.task }) {
-            while let failure = failures.first, failure.task < result.task { replay.take(failures.removeFirst()) }
-            replay.take(result)
+            while let failure = failures.first, failure.task < result.task { replay.fail(with: failures.removeFirst()) }
+            replay.complete(with: result)
         }
-        for failure in failures { replay.take(failure) }
+        for failure in failures { replay.fail(with: failure) }
         replay.risks = risks[job.id] ?? []
         return replay
     }

@@ -137,6 +137,10 @@ import Testing
             #expect(!blocked.output.contains { $0.contains(name) })
             let jobs = try await Skynode.run("jobs", "list", "--node", cluster.addresses[0])
             #expect(jobs.output.contains { $0.contains("sky_e1.fits against") })
+            let last = try await Skynode.run(
+                "jobs", "results", "@last", "-o", folder.file("last"), "--node", cluster.addresses[0])
+            #expect(last.status == 0, "not the comparison, which came after the scan: \(last.errors)")
+            #expect(try folder.contents("last/sky_e1.csv") == folder.contents("blocked/sky_e1.csv"))
         }
         for epoch in 1...2 {
             let changes = try places(folder, "out/sky_e\(epoch).changes.csv", "X_IMAGE", "Y_IMAGE", "KIND")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Sky
 @testable import SkyCore
 @testable import SkyNode
 @testable import Transport
@@ -35,6 +36,39 @@ struct SelectionTests {
         #expect(try JobReference.find("7F3A", in: jobs).title == "a.fits")
         #expect(try JobReference.find("12", in: jobs).title == "c.fits")
         #expect(try JobReference.find("@last", in: jobs).title == "b.fits", "the last that was submitted")
+    }
+
+    @Test func `results are those of the newest scan, whatever was submitted behind it`() async throws {
+        let image = ImageReference(path: "/night/b.fits", hdu: nil)
+        let scan = SkyRequest(image: image, configuration: ScanConfiguration())
+        var injected = scan
+        injected.image.injection = Injection(count: 1, faintest: 1, brightest: 2, fwhm: 3)
+        let simulation = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero)))
+        let requests = [
+            JobRequest(
+                .sky(SkyRequest(image: ImageReference(path: "/a", hdu: nil), configuration: scan.configuration))),
+            JobRequest(.sky(scan)), JobRequest(.sky(injected)), simulation,
+        ]
+        let jobs = (0..<4).map { job(UInt64($0) + 1, submitted: UInt64($0)) }
+        func found(_ text: String, _ requests: [JobRequest]) async throws -> String {
+            try await JobReference.findScan(text, in: Array(jobs.prefix(requests.count))) {
+                requests[Int($0.rawValue) - 1]
+            }.request.image.path
+        }
+        #expect(try await found("@last", requests) == "/night/b.fits")
+        #expect(try await found("0000000000000001", requests) == "/a")
+        for (text, requests, words) in [
+            ("0000000000000004", requests, "job 0000000000000004 is no scan: it has no results"),
+            (
+                "0000000000000003", requests,
+                "job 0000000000000003 scanned an image with injected stars: its catalogue is not one of the sky"
+            ),
+            ("@last", [simulation], "none of this node's jobs is a scan: there are no results to fetch"),
+            ("@last", [], "this node has no jobs"),
+        ] {
+            let failure = await #expect(throws: CommandFailure.self) { try await found(text, requests) }
+            #expect(failure?.message == words)
+        }
     }
 
     @Test func `a job that there is not is told with those that there are`() {

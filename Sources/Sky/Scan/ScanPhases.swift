@@ -48,7 +48,7 @@ package struct ScanPhases: Sendable {
     /// The noise of the sky, if a check image should show it.
     private var noise: BackgroundMap?
     private var widths: [Int: StarWidths] = [:]
-    package private(set) var results: [SectorResult] = []
+    private var results: [SectorResult] = []
     private var failedSectors = 0
     private var isPictureSettled = false
     /// The unions of sectors that are left when all sectors are done.

@@ -10,34 +10,13 @@ extension SkyEngine {
                     path: image.path, hdu: image.hdu, layer: image.layer, companions: image.companions,
                     detection: image.detection?.image, withContent: withContent ?? false))
         case .background(let image, let sector, let configuration):
-            .background(
-                try background(
-                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
-                    sector: sector,
-                    configuration: configuration))
+            .background(try background(in: image, sector: sector, configuration: configuration))
         case .seeing(let image, let sector, let background, let configuration):
-            .seeing(
-                try seeing(
-                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
-                    sector: sector,
-                    background: background,
-                    configuration: configuration))
+            .seeing(try seeing(in: image, sector: sector, background: background, configuration: configuration))
         case .extract(let image, let sector, let background, let configuration):
-            .extracted(
-                try extract(
-                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
-                    detection: image.detection,
-                    sector: sector,
-                    background: background,
-                    configuration: configuration))
+            .extracted(try extract(in: image, sector: sector, background: background, configuration: configuration))
         case .join(let image, let union, let background, let configuration):
-            .joined(
-                try join(
-                    path: image.path, layer: image.layer, companions: image.companions, injection: image.injection,
-                    detection: image.detection,
-                    union: union,
-                    background: background,
-                    configuration: configuration))
+            .joined(try join(in: image, union: union, background: background, configuration: configuration))
         case .preview(let image, let maximumSide):
             .preview(try preview(path: image.path, hdu: image.hdu, layer: image.layer, maximumSide: maximumSide))
         }

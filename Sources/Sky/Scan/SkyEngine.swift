@@ -231,12 +231,10 @@ package final class SkyEngine {
 
     /// Measures the background meshes of a sector's core.
     package func background(
-        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
-        sector: Sector,
-        configuration: ScanConfiguration
+        in reference: ImageReference, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
         try configuration.validate()
-        let image = try image(path, layer, companions, injection, configuration)
+        let image = try image(reference, configuration)
         let pixels = try image.read(sector.core)
         return try BackgroundTile(
             pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
@@ -245,23 +243,20 @@ package final class SkyEngine {
 
     /// Finds the sources that a sector owns, and measures them above the image's background.
     package func extract(
-        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
-        detection: DetectionImage? = nil,
-        sector: Sector,
-        background: BackgroundMap, configuration: ScanConfiguration
+        in reference: ImageReference, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
         try configuration.validate()
-        let image = try image(path, layer, companions, injection, configuration)
+        let image = try image(reference, configuration)
         let info = image.info
         try check(background, of: image)
         guard info.contains(sector.padded), info.contains(sector.core), sector.padded.contains(sector.core) else {
-            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(path))")
+            throw SkyError(.badInput, "sector \(sector.index) is not inside \(FITSSniff.quoted(reference.path))")
         }
         var scan = SectorScan(
             image: image, scope: .sector(sector), background: background, configuration: configuration)
-        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        scan.detection = try reference.detection.map { other throws(SkyError) in try surface(other, of: image) }
         var result = try scan.run()
-        result.isDual = detection == nil ? nil : true
+        result.isDual = reference.detection == nil ? nil : true
         if let parts = configuration.checkParts, parts.hasPlanes {
             result.planes = try SectorPlanes(
                 sector.core, of: image, background: background, configuration: configuration, parts: parts)
@@ -272,25 +267,22 @@ package final class SkyEngine {
 
     /// Measures the objects that are larger than their sectors.
     package func join(
-        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
-        detection: DetectionImage? = nil,
-        union: SectorUnion,
-        background: BackgroundMap, configuration: ScanConfiguration
+        in reference: ImageReference, union: SectorUnion, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
         try configuration.validate()
-        let image = try image(path, layer, companions, injection, configuration)
+        let image = try image(reference, configuration)
         try check(background, of: image)
         let info = image.info
         guard info.contains(union.rect), (union.pieces + union.taken).allSatisfy(info.contains),
             union.parts.allSatisfy({ info.contains($0.core) && ($0.rect.width == 0 || info.contains($0.rect)) })
         else {
-            throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(path))")
+            throw SkyError(.badInput, "sectors to be joined are not inside \(FITSSniff.quoted(reference.path))")
         }
         var scan = SectorScan(
             image: image, scope: .union(union), background: background, configuration: configuration)
-        scan.detection = try detection.map { other throws(SkyError) in try surface(other, of: image) }
+        scan.detection = try reference.detection.map { other throws(SkyError) in try surface(other, of: image) }
         var found = try scan.run()
-        found.isDual = detection == nil ? nil : true
+        found.isDual = reference.detection == nil ? nil : true
         return JoinedObjects(rect: union.rect, found: found)
     }
 
@@ -369,14 +361,13 @@ package final class SkyEngine {
 
     /// Measures how wide the stars are whose centres lie in the core of `sector`, which need not be one of the scan's sectors.
     package func seeing(
-        path: String, layer: ImageLayer? = nil, companions: Companions? = nil, injection: Injection? = nil,
-        sector: Sector,
-        background: BackgroundMap, configuration: ScanConfiguration
+        in reference: ImageReference, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> StarWidths {
+        // The stars are those of the image itself, whichever image its sources are found in.
+        var reference = reference
+        reference.detection = nil
         let found = try extract(
-            path: path, layer: layer, companions: companions, injection: injection, sector: sector,
-            background: background,
-            configuration: StarWidths.search(configuration))
+            in: reference, sector: sector, background: background, configuration: StarWidths.search(configuration))
         return StarWidths(sample: found.sources)
     }
 
@@ -387,13 +378,12 @@ package final class SkyEngine {
         try image(path, hdu, layer, nil).read(rect).values
     }
 
-    /// The image, with artificial stars added if the request has any.
+    /// The image at the HDU that the configuration names, with artificial stars added if the reference has any.
     private func image(
-        _ path: String, _ layer: ImageLayer?, _ companions: Companions?, _ injection: Injection?,
-        _ configuration: ScanConfiguration
+        _ reference: ImageReference, _ configuration: ScanConfiguration
     ) throws(SkyError) -> ScanImage {
-        let image = try image(path, configuration.hdu, layer, companions)
-        guard let injection else { return image }
+        let image = try image(reference.path, configuration.hdu, reference.layer, reference.companions)
+        guard let injection = reference.injection else { return image }
         let origin = InjectedLight.Origin(
             injection: injection, width: image.info.width, height: image.info.height, gain: configuration.gain ?? 0,
             saturation: configuration.saturation)

@@ -19,13 +19,15 @@ extension Journal {
             let results = try await results(
                 of: job.id, from: next, count: page, withPayloads: replay.plan.needsResults)
             for result in results {
-                while let failure = failures.first, failure.task < result.task { replay.take(failures.removeFirst()) }
-                replay.take(result)
+                while let failure = failures.first, failure.task < result.task {
+                    replay.fail(with: failures.removeFirst())
+                }
+                replay.complete(with: result)
             }
             guard let last = results.last, results.count == page else { break }
             next = last.task.index + 1
         }
-        for failure in failures { replay.take(failure) }
+        for failure in failures { replay.fail(with: failure) }
         if let stray = replay.strayTask {
             throw JournalError(
                 .damagedJob, "something is stored of its task \(stray.index + 1), which it does not have")

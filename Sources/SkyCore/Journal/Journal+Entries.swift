@@ -32,11 +32,14 @@ extension Journal {
                 [key, result.node, duration, payload, RowChecksum.result(key, result.node, duration, payload)])
             guard database.changesCount > 0 else { return false }
             if let cacheKey = result.cacheKey { try remember(payload, as: cacheKey, in: database) }
-        case .failed(let job, let task, let reason, let isBadInput):
-            guard let key = try Journal.key(of: task, in: job, database, &numbers) else { return true }
+        case .failed(let job, let failure):
+            guard let key = try Journal.key(of: failure.task, in: job, database, &numbers) else { return true }
             try database.run(
                 "INSERT OR IGNORE INTO failure(key, reason, isBadInput, checksum) VALUES (?, ?, ?, ?)",
-                [key, reason, isBadInput, RowChecksum.failure(key, reason, isBadInput)])
+                [
+                    key, failure.reason, failure.isBadInput,
+                    RowChecksum.failure(key, failure.reason, failure.isBadInput),
+                ])
             return database.changesCount > 0
         case .ended(let job, let report, let time, let ran):
             let (id, text) = (Journal.key(job), try JournalText.encode(report))

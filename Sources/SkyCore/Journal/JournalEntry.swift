@@ -9,7 +9,7 @@ package enum JournalEntry: Sendable {
     /// The one result of a task.
     case result(StoredResult)
     /// A task has failed for good.
-    case failed(JobID, TaskID, reason: String, isBadInput: Bool)
+    case failed(JobID, StoredFailure)
     /// A job has ended.
     ///
     /// - Parameter ran: how long the coordinator had run by then, in all its incarnations.
@@ -25,7 +25,7 @@ package enum JournalEntry: Sendable {
         switch self {
         case .result(let result): 128 + result.payload.readableBytes
         case .submitted(let job): 1024 + (job.encodedRequest?.count ?? 0)
-        case .failed(_, _, let reason, _): 128 + reason.utf8.count
+        case .failed(_, let failure): 128 + failure.reason.utf8.count
         case .ended, .risked, .deleted: 1024
         }
     }
@@ -34,7 +34,7 @@ package enum JournalEntry: Sendable {
         switch self {
         case .submitted(let job): job.id
         case .result(let result): result.job
-        case .failed(let job, _, _, _), .ended(let job, _, _, _), .risked(let job, _), .deleted(let job): job
+        case .failed(let job, _), .ended(let job, _, _, _), .risked(let job, _), .deleted(let job): job
         }
     }
 

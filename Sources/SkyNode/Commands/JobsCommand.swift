@@ -279,24 +279,23 @@ struct JobsStorageCommand: AsyncParsableCommand {
 struct JobsResultsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "results", abstract: "Write the files of a scan that has ended, as skynode scan does.",
-        discussion: "Of a job that was cancelled or failed the catalogue holds the sectors that are done.")
+        discussion: """
+            Of a job that was cancelled or failed the catalogue holds the sectors that are done. @last is the newest scan \
+            here, whatever comparisons and scans with artificial stars came after it.
+            """)
 
     @OptionGroup(title: HelpSection.output) var output: OutputOptions
 
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.following { coordinator, job in
+        try await argument.options.following { coordinator in
             let place = try output.place()
-            let details = try await coordinator.coordinator.details(job.id)
-            guard let request = details.request.kind.scan else {
-                throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
+            let node = await coordinator.coordinator
+            let (job, request) = try await JobReference.findScan(argument.job, in: try await node.list()) {
+                try await node.details($0).request
             }
-            guard request.image.injection == nil else {
-                throw CommandFailure(
-                    .usage, "job \(job.id) scanned an image with injected stars: its catalogue is not one of the sky")
-            }
-            let results = ScanResults(coordinator: coordinator, job: job.id)
+            let results = ScanResults(coordinator: coordinator, job: job)
             let name = request.image.path
             let catalogue = try await results.catalogue(withDigestOf: name)
             let preview = try await results.preview()

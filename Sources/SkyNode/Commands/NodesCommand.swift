@@ -177,8 +177,8 @@ struct NodesListCommand: AsyncParsableCommand {
     private func redrawTable(of coordinator: Coordinator) async throws {
         var next: UInt64?
         while !Task.isCancelled, !Console.isOutputLost {
-            // The table is as wide as the window is by now.
-            let width = Console.outputColumns
+            // The table is as wide as the window is by now, unless all columns are wanted.
+            let width = wide ? nil : Console.outputColumns
             Console.screen(NodeTable(try await coordinator.nodes(), width: width, style: Console.outputStyle).lines)
             let page = try await coordinator.membership(MembershipRequest(from: next, patience: .seconds(1)))
             next = page.next

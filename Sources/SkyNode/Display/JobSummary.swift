@@ -14,11 +14,10 @@ struct JobSummary {
         if cancelled > 0 { first += ", \(cancelled) cancelled" }
         if let cached = report.cached, cached > 0 { first += "; \(cached) from earlier results" }
         var lines = [first]
-        let width = report.nodes.map { $0.name.count }.max() ?? 0
-        for share in report.nodes {
-            let name = PrintableText.of(share.name)
-            let padding = String(repeating: " ", count: max(0, width - name.count))
-            lines.append("  \(name)\(padding)  \(share.completed)")
+        let names = report.nodes.map { PrintableText.of($0.name) }
+        let width = names.map(\.columns).max() ?? 0
+        for (name, share) in zip(names, report.nodes) {
+            lines.append("  \(name.padded(columns: width))  \(share.completed)")
         }
         return lines
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SkyCore
 import Transport
 
@@ -38,6 +39,12 @@ struct ClusterOptions: ParsableArguments {
     var alone: Bool { choice.alone }
     var patience: DurationArgument { choice.patience }
     var format: OutputFormat { display.format }
+
+    /// The options by which another command reaches the same node. How nodes are found is said only where none is named.
+    func connection(environment: [String: String] = ProcessInfo.processInfo.environment) -> [String] {
+        let searches = NodePlace.find(option: node, environment: environment) == nil
+        return (node.map { ["--node", $0] } ?? []) + network.security.words + (searches ? network.searchWords : [])
+    }
 
     func check() throws {
         if let slots { _ = try SlotsArgument.check(slots) }

@@ -34,6 +34,12 @@ struct NetworkOptions: ParsableArguments {
         return settings
     }
 
+    /// The options by which nodes are found, as they were given.
+    var searchWords: [String] {
+        interface.flatMap { ["--interface", $0] } + (multicast.map { ["--multicast", $0] } ?? [])
+            + (noMulticast ? ["--no-multicast"] : [])
+    }
+
     /// Checks the interfaces as the start of a node does. The start also looks for addresses.
     func checkInterfaces() throws {
         for name in interface where if_nametoindex(name) == 0 {

@@ -30,13 +30,21 @@ struct SecurityOptions: ParsableArguments {
     private var keyFile: String? { key?.path }
 
     /// The files that are named, and by which options.
-    var files: [(option: String, path: String)] {
+    var files: [(option: String, path: String)] { files(key: keyFile) }
+
+    private func files(key: String?) -> [(option: String, path: String)] {
         let single = [
-            ("--cluster-key", keyFile), ("--tls-certificate", certificate), ("--tls-private-key", privateKey),
+            ("--cluster-key", key), ("--tls-certificate", certificate), ("--tls-private-key", privateKey),
             ("--tls-trust-roots", trustRoots),
         ]
         return single.compactMap { option, path in path.map { (option, $0) } }
             + acceptedKeys.map { ("--accept-key", $0) }
+    }
+
+    /// The options as they were given, for a command that reaches the same nodes. A key of the environment or of the usual
+    /// place is not among them, because that command finds it there, too.
+    var words: [String] {
+        files(key: clusterKey).flatMap { [$0.option, $0.path] } + (insecure ? ["--insecure"] : [])
     }
 
     /// How links are protected.

@@ -1,4 +1,5 @@
 import Base
+import Sky
 import SkyCore
 import Transport
 
@@ -28,6 +29,33 @@ enum JobReference {
                     + "write more of the id")
         }
         return job
+    }
+
+    /// The scan whose results are meant, with its request.
+    ///
+    /// `@last` is the newest scan of the sky. What was submitted last may be a comparison or a scan with artificial stars: the
+    /// command that scans submits these behind the scan itself, and keeps what they come to.
+    ///
+    /// - Parameter request: tells what a job was asked for.
+    /// - Throws: `CommandFailure` where the job has no results to fetch, or where no job has.
+    static func findScan(
+        _ text: String, in jobs: [JobListing], request: (JobID) async throws -> JobRequest
+    ) async throws -> (job: JobID, request: SkyRequest) {
+        let job = try find(text, in: jobs)
+        guard text == last else {
+            guard let scan = try await request(job.id).kind.scan else {
+                throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
+            }
+            guard scan.image.injection == nil else {
+                throw CommandFailure(
+                    .usage, "job \(job.id) scanned an image with injected stars: its catalogue is not one of the sky")
+            }
+            return (job.id, scan)
+        }
+        for job in newest(jobs) {
+            if let scan = try await request(job.id).kind.scan, scan.image.injection == nil { return (job.id, scan) }
+        }
+        throw CommandFailure(.usage, "none of this node's jobs is a scan: there are no results to fetch")
     }
 
     /// Whether somebody who has named no command may mean a job by the text.

@@ -41,9 +41,6 @@ enum JobHandover {
     /// - Parameter output: where the results of scans are to be written; `nil` for other jobs.
     /// - Throws: `CommandFailure` where no node runs that could keep the jobs.
     static func detach(_ submissions: [Submission], _ cluster: ClusterOptions, output: String? = nil) async throws {
-        let connection = [
-            cluster.node.map { ["--node", $0] }, cluster.network.security.clusterKey.map { ["--cluster-key", $0] },
-        ].compactMap(\.self).flatMap(\.self)
         try await ClusterSession.client(node: cluster.node, network: cluster.network, log: cluster.log) { coordinator in
             var jobs: [JobID] = []
             for submission in submissions {
@@ -52,7 +49,7 @@ enum JobHandover {
                 jobs.append(job)
             }
             guard cluster.format == .text, Console.errorIsTerminal else { return }
-            DetachHint(jobs, connection: connection, output: output).lines.forEach(Console.error)
+            DetachHint(jobs, connection: cluster.connection(), output: output).lines.forEach(Console.error)
         }
     }
 }

@@ -229,7 +229,7 @@ import Transport
         let sent = try #require(story.assigned.first?.request)
         story.deliver(sent.attempt, .fault(String(repeating: "é", count: 100_000)), from: story.other)
         let failed = story.done.entries.compactMap { entry -> String? in
-            if case .failed(_, _, let reason, _) = entry { reason } else { nil }
+            if case .failed(_, let failure) = entry { failure.reason } else { nil }
         }
         let reason = try #require(failed.first)
         #expect(reason.hasPrefix("failed 1 times on other: éé") && reason.utf8.count < 2200)

@@ -127,8 +127,8 @@ import Transport
     @Test func `a deletion goes ahead of what cannot be stored, which then has only its place in the order`() throws {
         var queue = WriteAheadQueue()
         let other = JobID(rawValue: 8)
-        _ = queue.append(.failed(job, 0, reason: "it was tried", isBadInput: false))
-        _ = queue.append(.failed(other, 0, reason: "it was tried", isBadInput: false))
+        _ = queue.append(.failed(job, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)))
+        _ = queue.append(.failed(other, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)))
         let entries = queue.nextEntries(in: nil)
         let failed = try #require(entries)
         #expect(queue.nextDeletions(failed).isEmpty)

@@ -54,7 +54,7 @@ import Transport
     func `a job of which more tasks are stored than it has cannot go on with that`(isFailure: Bool) async throws {
         let journal = try Journal.inMemory()
         let job = job(1)
-        let last: JournalEntry = .failed(job.id, 10, reason: "bad", isBadInput: false)
+        let last: JournalEntry = .failed(job.id, StoredFailure(task: 10, reason: "bad", isBadInput: false))
         try await journal.append([.submitted(job), result(job, 9)])
         #expect(try await journal.replay(job).completed.count == 1)
         try await journal.append([isFailure ? last : result(job, 10)])
@@ -68,7 +68,9 @@ import Transport
         let folder = ScratchFolder()
         let journal = try open(folder)
         let job = job(1)
-        try await journal.append([.submitted(job), .failed(job.id, 3, reason: "bad", isBadInput: false)])
+        try await journal.append([
+            .submitted(job), .failed(job.id, StoredFailure(task: 3, reason: "bad", isBadInput: false)),
+        ])
         try await journal.queue.write { try $0.execute(sql: "UPDATE failure SET reason = 'bat'") }
         await #expect(throws: JournalError.self) { _ = try await journal.failures(of: job.id) }
     }
@@ -146,7 +148,7 @@ import Transport
                     """)
         }
         let appended = try await journal.append([
-            result(one, 0), .failed(one.id, 1, reason: "bad", isBadInput: false), result(other, 0),
+            result(one, 0), .failed(one.id, StoredFailure(task: 1, reason: "bad", isBadInput: false)), result(other, 0),
         ])
         #expect(appended.refused.map(\.place) == [1])
         #expect(try await journal.results(of: one.id, from: 0, count: 9).count == 1)

@@ -42,7 +42,7 @@ import Transport
             new.program = SkyNetVersion.current
             try await journal.append([.submitted(old), .submitted(new), result(old, 0), result(new, 0), result(new, 1)])
             try await journal.append([
-                .failed(old.id, 1, reason: "broken", isBadInput: true),
+                .failed(old.id, StoredFailure(task: 1, reason: "broken", isBadInput: true)),
                 .risked(old.id, TaskRisk(task: 2, node: NodeID(rawValue: 9), isAlone: false)),
             ])
             #expect(try await journal.jobs().jobs.map(\.program) == ["0.0.1", SkyNetVersion.current])
@@ -67,7 +67,7 @@ import Transport
             try await journal.append([.submitted(first), .submitted(second)])
             try await journal.append([result(first, 3, "c"), result(first, 0, "a"), result(second, 0, "z")])
             try await journal.append([
-                .failed(first.id, 4, reason: "broken", isBadInput: true),
+                .failed(first.id, StoredFailure(task: 4, reason: "broken", isBadInput: true)),
                 .ended(second.id, report(completed: 1), at: 5000, ran: .seconds(9)),
                 .risked(first.id, TaskRisk(task: 5, node: NodeID(rawValue: .max), isAlone: true)),
                 .risked(first.id, TaskRisk(task: 3, node: NodeID(rawValue: 9), isAlone: false)),
@@ -140,6 +140,31 @@ import Transport
             return
         }
         #expect(simulation.tasks == 3)
+    }
+
+    /// The rows are written down as they are in journals of earlier versions, with checksum and, of the first version, without.
+    @Test func `a task that failed has the row that it always had, and earlier rows can be read`() async throws {
+        let journal = try Journal.inMemory()
+        let job = job(1)
+        try await journal.append([
+            .submitted(job), .failed(job.id, StoredFailure(task: 4, reason: "broken", isBadInput: true)),
+        ])
+        let written = try await journal.queue.read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT quote(key) || ' ' || quote(reason) || ' ' || quote(isBadInput) || ' ' || quote(checksum)
+                    FROM failure
+                    """)
+        }
+        #expect(written == ["2147483652 'broken' 1 3970780588"])
+        try await journal.queue.write { database in
+            try database.execute(sql: "INSERT INTO failure VALUES (2147483653, 'lost', 0, 982535007)")
+            try database.execute(sql: "INSERT INTO failure VALUES (2147483654, 'gone', 1, NULL)")
+        }
+        let failures = try await journal.failures(of: job.id)
+        #expect(failures.map(\.task.index) == [4, 5, 6] && failures.map(\.reason) == ["broken", "lost", "gone"])
+        #expect(failures.map(\.isBadInput) == [true, false, true])
     }
 
     @Test func `two at a time are refused`() throws {

@@ -391,9 +391,9 @@ extension SimulatedCluster {
 
     /// Looks at what is to be stored.
     private mutating func note(_ entry: JournalEntry) {
-        guard case .failed(_, _, let reason, _) = entry else { return }
-        if reason.hasPrefix("poison") { seen.insert(.poison) }
-        if reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
-        if reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
+        guard case .failed(_, let failure) = entry else { return }
+        if failure.reason.hasPrefix("poison") { seen.insert(.poison) }
+        if failure.reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
+        if failure.reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
     }
 }

@@ -36,11 +36,11 @@ struct SimulatedJournal {
                 expect(jobs[job] != nil && jobs[job]?.report == nil, "a result for \(job), which is not open")
                 expect(failures[job]?[task] == nil, "\(job)/\(task) failed and has a result")
                 expect(results[job, default: [:]].updateValue(result, forKey: task) == nil, "\(job)/\(task) twice")
-            case .failed(let job, let task, let reason, let isBadInput):
+            case .failed(let job, let failure):
+                let task = failure.task
                 expect(results[job]?[task.index] == nil, "\(job)/\(task) has a result and failed")
-                let failure = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)
                 let earlier = failures[job, default: [:]].updateValue(failure, forKey: task.index)
-                expect(earlier == nil && !reason.isEmpty, "\(job)/\(task) failed twice, or without a reason")
+                expect(earlier == nil && !failure.reason.isEmpty, "\(job)/\(task) failed twice, or without a reason")
             case .ended(let job, let report, let time, let ran):
                 expect(jobs[job]?.report == nil, "\(job) ended twice")
                 expect(report.completed == results[job]?.count ?? 0, "\(job) miscounts its results")
@@ -61,8 +61,8 @@ struct SimulatedJournal {
 
     func replay(_ job: StoredJob) -> JobReplay {
         var replay = JobReplay(job.request)
-        for result in (results[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.take(result.value) }
-        for failure in (failures[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.take(failure.value) }
+        for result in (results[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.complete(with: result.value) }
+        for failure in (failures[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.fail(with: failure.value) }
         replay.risks = (risks[job.id] ?? []).filter {
             results[job.id]?[$0.task.index] == nil && failures[job.id]?[$0.task.index] == nil
         }

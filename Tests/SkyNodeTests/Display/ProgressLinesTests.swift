@@ -28,6 +28,16 @@ import Testing
         #expect(lines.count == 2 && lines.allSatisfy { $0.count < 40 })
     }
 
+    @Test func `wide names neither shift what follows them nor wrap`() {
+        let shares = [NodeShare(name: "東京", completed: 1, running: 2), NodeShare(name: "bo", completed: 1, running: 2)]
+        let lines = ProgressLines(columns: 100).lines(status(nodes: shares))
+        #expect(lines[2].hasPrefix("  東京  running 2") && lines[3].hasPrefix("  bo    running 2"))
+        let narrow = ProgressLines(columns: 30).lines(
+            status(nodes: [NodeShare(name: String(repeating: "京", count: 40), completed: 1, running: 2)]))
+        #expect(
+            narrow[2] == "  " + String(repeating: "京", count: 13), "29 columns, of which one has no room for a half")
+    }
+
     @Test func `many nodes are counted, not listed`() {
         let shares = (0..<100).map { NodeShare(name: "n\($0)", completed: 0, running: 1) }
         let lines = ProgressLines(rows: 15).lines(status(nodes: shares))

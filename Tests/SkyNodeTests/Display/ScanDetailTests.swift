@@ -17,7 +17,7 @@ struct ScanDetailTests {
 
     private func totals(_ sources: [Int], failed: [String] = [], leftOut: Int = 0, refused: Int = 0) -> ScanTotals {
         var totals = ScanTotals()
-        sources.forEach { totals.add(sources: $0) }
+        sources.forEach { totals.add(sources: $0, wholly: true) }
         failed.forEach { totals.fail($0) }
         for _ in 0..<leftOut { totals.leaveOut() }
         totals.refused = refused

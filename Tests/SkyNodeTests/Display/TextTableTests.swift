@@ -57,6 +57,26 @@ struct TextTableTests {
         for line in nodes + jobs.lines { #expect(line.count <= width && !line.isEmpty) }
     }
 
+    @Test func `columns begin where they do in every line, however wide the characters are`() {
+        let cells = ["旧い空.fits", "e\u{301}toile.fits", "🔭.fits", "ｍ31.fits", "m31.fits"]
+        #expect(
+            TextTable(rows: cells.map { [$0, "7"] }).lines == [
+                "旧い空.fits  7", "e\u{301}toile.fits  7", "🔭.fits      7", "ｍ31.fits    7", "m31.fits     7",
+            ])
+        let titles = [TableColumn("STATE", ["done"]), TableColumn("WHAT", ["旧い空と新しい空"])]
+        let steps = [TextTable.Step.squeeze("WHAT", to: 1)]
+        #expect(TextTable(titles, steps: steps, width: 14).lines == ["STATE  WHAT", "done   旧い空…"])
+        #expect(TextTable(titles, steps: steps, width: 13).lines == ["STATE  WHAT", "done   旧い…"], "no half of one")
+    }
+
+    @Test(arguments: [
+        ("", 0), ("m31", 3), ("星", 2), ("한글", 4), ("한", 2), ("ｱ", 1), ("é", 1), ("e\u{301}", 1), ("👩🏽", 2), ("🇯🇵", 2),
+        ("❤", 1), ("❤\u{FE0F}", 2), ("…", 1), ("α", 1), ("𠮷", 2), ("\u{301}", 0),
+    ])
+    func `a character takes the columns that a terminal gives it`(text: String, columns: Int) {
+        #expect(text.columns == columns)
+    }
+
     @Test func `ids are shortened as far as they differ`() {
         #expect(TableColumn.shortened(["0123456789abcdef", "f123456789abcdef"]) == ["01234567", "f1234567"])
         #expect(TableColumn.shortened(["0123456789abcdef", "0123456789bbcdef"]) == ["0123456789a", "0123456789b"])

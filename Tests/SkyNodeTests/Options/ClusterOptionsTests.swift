@@ -66,6 +66,26 @@ struct ClusterOptionsTests {
         #expect(complaint { try SubmissionFlags.parse([]).check(cluster) } == nil)
     }
 
+    @Test(arguments: [
+        "", "--node dome:7420 --cluster-key k --accept-key a --accept-key b", "--node dome:7420 --insecure",
+        "--node dome:7420 --tls-certificate a --tls-private-key b --tls-trust-roots c",
+        "--cluster-key k --interface lo --interface eth9 --multicast 239.1.2.3:4567", "--no-multicast",
+    ])
+    func `a command that goes on with a job has the options that led to its node`(line: String) throws {
+        let options = try ClusterOptions.parse(words(line + " --log-level debug --reconnect-for 5s"))
+        #expect(options.connection(environment: [KeyChoice.variable: "key"]) == words(line))
+        let next = try NodeOptions.parse(words(line))
+        #expect(next.node == options.node && next.network.security.words == options.network.security.words)
+    }
+
+    @Test func `where a node is named, how nodes are found is not repeated`() throws {
+        let found = "--interface lo --multicast 239.1.2.3:4567"
+        let options = try ClusterOptions.parse(words("--node dome:7420 \(found) --no-multicast"))
+        #expect(options.connection(environment: [:]) == ["--node", "dome:7420"])
+        let variable = try ClusterOptions.parse(words(found + " --insecure"))
+        #expect(variable.connection(environment: [NodePlace.variable: "dome:7420"]) == ["--insecure"])
+    }
+
     @Test func `the flags of a job say how it is treated`() throws {
         var job = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero)))
         let usual = job.taskTimeLimit

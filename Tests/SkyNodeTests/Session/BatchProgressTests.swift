@@ -19,7 +19,7 @@ struct BatchProgressTests {
             case .say(let line): "say \(line)"
             case .fail(let line): "fail \(line)"
             case .merge(let places, let isPartial): "merge \(places.map(place))\(isPartial ? " in part" : "")"
-            case .sayTally: "tell what is done"
+            case .sayStop(let totals): "tell what is done: \(totals.whole) whole, \(totals.partial) in part"
             case .writeChanges(let places): "write changes of \(places.map(place))"
             case .close(let totals, let duration, let merged):
                 totals.line(duration, .standardOutput(.csv), merged: merged)
@@ -60,6 +60,7 @@ struct BatchProgressTests {
         ) -> [String] {
             var outcome = ImageOutcome(status: status, place: places[name] ?? -1, name: name)
             (outcome.isWritten, outcome.sources) = (isWritten, isWritten ? 10 : 0)
+            outcome.isWhole = isWritten && status != .cancelled
             change(&outcome)
             return handle(.imageEnded(outcome), isInterrupted: isInterrupted, seconds: seconds)
         }
@@ -145,7 +146,7 @@ struct BatchProgressTests {
         // A catalogue of all that lacks images would be taken for whole.
         #expect(
             story.end("e", .cancelled, isWritten: false, isInterrupted: true)
-                == ["tell what is done", "finish cancelled"])
+                == ["tell what is done: 1 whole, 0 in part", "finish cancelled"])
     }
 
     @Test func `with what is done kept, an interrupted batch has a catalogue of it that says so`() throws {
@@ -157,7 +158,7 @@ struct BatchProgressTests {
                 == ["merge [\"0.0\", \"1.0\"] in part"])
         #expect(
             story.handle(.merged(.done, files: ["merged.partial.csv"]), isInterrupted: true)
-                == ["tell what is done", "finish cancelled"])
+                == ["tell what is done: 1 whole, 1 in part", "finish cancelled"])
     }
 
     @Test func `an interrupt after the last image leaves its catalogue whole, and the status tells`() throws {

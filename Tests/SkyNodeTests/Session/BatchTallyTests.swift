@@ -8,10 +8,10 @@ struct BatchTallyTests {
     private func words(
         _ line: String, whole: Int = 0, partial: Int = 0, keepsPartial: Bool = false
     ) throws -> String {
-        var tally = BatchTally()
-        for _ in 0..<whole { tally.count(wholly: true) }
-        for _ in 0..<partial { tally.count(wholly: false) }
-        return tally.words(try ScanFixture.plan(line, images: ["a", "b", "c"]), keepsPartial: keepsPartial)
+        var totals = ScanTotals()
+        for _ in 0..<whole { totals.add(sources: 1, wholly: true) }
+        for _ in 0..<partial { totals.add(sources: 1, wholly: false) }
+        return totals.stopLine(try ScanFixture.plan(line, images: ["a", "b", "c"]), keepsPartial: keepsPartial)
     }
 
     @Test func `a batch that was stopped says what it has written`() throws {

@@ -17,7 +17,7 @@ struct ImageProgressTests {
                 "prepare" + (compares ? " comparison" : "") + (injects ? " stars" : "")
             case .fetchPicture: "fetch picture"
             case .write(let further): "write \(further.map(\.ending))"
-            case .count(let wholly): "count \(wholly ? "whole" : "part")"
+            case .count(_, let wholly): "count \(wholly ? "whole" : "part")"
             case .showSummary(let detail, _): "tell \(detail)"
             case .compare: "compare"
             case .test: "test"

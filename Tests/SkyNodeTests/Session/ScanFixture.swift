@@ -43,7 +43,8 @@ enum ScanFixture {
         for word in line.split(separator: " ").map(String.init) {
             if word.hasPrefix("-"), word != "-" {
                 let name = word.split(separator: "=").first.map(String.init) ?? word
-                group = try #require(groups.firstIndex { $0.names.contains(name) }, "no group has \(name)")
+                let place = groups.firstIndex { $0.names.contains(name) }
+                group = try #require(place, "no group has \(name)") as Int
             }
             if let group { words[group, default: []].append(word) } else { options.images.append(word) }
         }

@@ -102,12 +102,13 @@ struct ScannedEpoch {
         configuration.sectorSize = sector
         self.configuration = configuration
         let engine = SkyEngine()
+        let file = ImageReference(path: path, hdu: nil)
         let info = try engine.inspect(path: path, hdu: nil)
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let tiles = try sectors.map { try engine.background(in: file, sector: $0, configuration: configuration) }
         let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
         let results = try sectors.map {
-            try engine.extract(path: path, sector: $0, background: map, configuration: configuration)
+            try engine.extract(in: file, sector: $0, background: map, configuration: configuration)
         }
         catalogue = Catalogue(merging: results, info: info)
         image = try EpochImage(ScanImage(FITSImage(path: path, hdu: nil)), background: map)

@@ -39,15 +39,16 @@ import Testing
         var configuration = ScanConfiguration()
         (configuration.meshSize, configuration.sectorSize) = (32, sector)
         let path = folder.write(frame().fits())
+        var image = ImageReference(path: path, hdu: nil)
+        image.companions = companions
         let info = try engine.inspect(path: path, hdu: nil, companions: companions)
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
         let tiles = try sectors.map {
-            try engine.background(path: path, companions: companions, sector: $0, configuration: configuration)
+            try engine.background(in: image, sector: $0, configuration: configuration)
         }
         let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
         let results = try sectors.map {
-            try engine.extract(
-                path: path, companions: companions, sector: $0, background: map, configuration: configuration)
+            try engine.extract(in: image, sector: $0, background: map, configuration: configuration)
         }
         var catalogue = Catalogue(merging: results, info: info)
         for index in catalogue.sources.indices { catalogue.sources[index].sector = 0 }
@@ -170,15 +171,15 @@ import Testing
             var companions = Companions()
             companions.noise = Companions.Image(path: folder.write(rms.fits(), "rms.fits"))
             let path = folder.write(frame.fits())
+            var image = ImageReference(path: path, hdu: nil)
+            image.companions = companions
             var configuration = ScanConfiguration()
             (configuration.meshSize, configuration.sectorSize) = (32, nil)
             let info = try engine.inspect(path: path, hdu: nil, companions: companions)
             let sector = Sector(index: 0, core: frame.rect, padded: frame.rect)
-            let tile = try engine.background(
-                path: path, companions: companions, sector: sector, configuration: configuration)
+            let tile = try engine.background(in: image, sector: sector, configuration: configuration)
             let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
-            let found = try engine.extract(
-                path: path, companions: companions, sector: sector, background: map, configuration: configuration)
+            let found = try engine.extract(in: image, sector: sector, background: map, configuration: configuration)
             return try #require(found.sources.first { abs($0.x - 65) < 2 && abs($0.y - 61) < 2 })
         }
         let whole = try star(rms)

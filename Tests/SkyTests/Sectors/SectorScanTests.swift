@@ -9,15 +9,16 @@ import Testing
 
     private func scan(_ path: String, _ configuration: ScanConfiguration) throws -> Catalogue {
         let engine = SkyEngine()
+        let file = ImageReference(path: path, hdu: configuration.hdu)
         let info = try engine.inspect(path: path, hdu: configuration.hdu)
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let tiles = try sectors.map { try engine.background(in: file, sector: $0, configuration: configuration) }
         let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
         let results = try sectors.map {
-            try engine.extract(path: path, sector: $0, background: map, configuration: configuration)
+            try engine.extract(in: file, sector: $0, background: map, configuration: configuration)
         }
         let joined = try SectorUnion.unions(of: results, sectors: sectors, info: info).map {
-            try engine.join(path: path, union: $0, background: map, configuration: configuration)
+            try engine.join(in: file, union: $0, background: map, configuration: configuration)
         }
         return Catalogue(merging: results.reversed(), joined: joined, info: info)
     }
@@ -194,11 +195,12 @@ import Testing
         let engine = SkyEngine()
         var configuration = configuration(sector: nil)
         configuration.filter = .seeing
+        let file = ImageReference(path: path, hdu: nil)
         let info = try engine.inspect(path: path, hdu: nil)
         let sector = try #require(try SectorGrid(info: info, configuration: configuration).sectors.first)
-        let tile = try engine.background(path: path, sector: sector, configuration: configuration)
+        let tile = try engine.background(in: file, sector: sector, configuration: configuration)
         let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
-        let widths = try engine.seeing(path: path, sector: sector, background: map, configuration: configuration)
+        let widths = try engine.seeing(in: file, sector: sector, background: map, configuration: configuration)
         let seeing = try #require(widths.seeing)
         #expect(abs(seeing.fwhm - 2.355 * 1.8) < 0.15)
         #expect(widths.filter == .gaussian(fwhm: (seeing.fwhm * 100).rounded() / 100))
@@ -244,13 +246,14 @@ import Testing
         let engine = SkyEngine()
         let configuration = configuration(sector: nil)
         let path = folder.write(TestFrame(width: 128, height: 96, seed: 8).fits())
+        let file = ImageReference(path: path, hdu: nil)
         let info = try engine.inspect(path: path, hdu: nil)
         let sector = try #require(try SectorGrid(info: info, configuration: configuration).sectors.first)
-        let tile = try engine.background(path: path, sector: sector, configuration: configuration)
+        let tile = try engine.background(in: file, sector: sector, configuration: configuration)
         let map = try BackgroundMap(tiles: [tile], info: info, configuration: configuration)
         _ = folder.write(TestFrame(width: 128, height: 128, seed: 8).fits())
         #expect(throws: SkyError.self) {
-            try engine.extract(path: path, sector: sector, background: map, configuration: configuration)
+            try engine.extract(in: file, sector: sector, background: map, configuration: configuration)
         }
     }
 

@@ -99,9 +99,10 @@ import Testing
         configuration.margin = 32
         configuration.meshSize = 32
         let engine = SkyEngine()
+        let file = ImageReference(path: path, hdu: nil)
         let info = try engine.inspect(path: path, hdu: nil)
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
-        let tiles = try sectors.map { try engine.background(path: path, sector: $0, configuration: configuration) }
+        let tiles = try sectors.map { try engine.background(in: file, sector: $0, configuration: configuration) }
         let map = try BackgroundMap(tiles: tiles, info: info, configuration: configuration)
         let image = try ScanImage(FITSImage(path: path, hdu: nil))
         let results = try sectors.filter { $0.index != lost }.map { sector in
@@ -111,7 +112,7 @@ import Testing
         }
         let unions = SectorUnion.unions(of: results, sectors: sectors, info: info)
         let joined = try unions.map {
-            try engine.join(path: path, union: $0, background: map, configuration: configuration)
+            try engine.join(in: file, union: $0, background: map, configuration: configuration)
         }
         var catalogue = Catalogue(merging: results, joined: joined, info: info)
         for index in catalogue.sources.indices { catalogue.sources[index].sector = 0 }

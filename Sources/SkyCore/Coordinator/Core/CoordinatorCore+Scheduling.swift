@@ -96,7 +96,7 @@ extension CoordinatorCore {
 
     private mutating func fail(_ task: TaskID, of job: JobID, _ reason: String) {
         guard let (failure, step) = jobs.fail(job, task, reason) else { return }
-        store(.failed(job, task, reason: failure.reason, isBadInput: failure.isBadInput))
+        store(.failed(job, failure))
         // If this failure ends the job, the event of its end gives the reason. The reason is published only once.
         guard step.abort == nil else { return apply(step, to: job) }
         publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job)

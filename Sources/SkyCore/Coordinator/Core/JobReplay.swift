@@ -23,14 +23,14 @@ struct JobReplay: Sendable {
 
     init(_ request: JobRequest) {
         plan = request.kind.request.plan()
-        take(plan.begin())
+        apply(plan.begin())
     }
 
     var completed: FinishedTasks { FinishedTasks(sorted: completedTasks) }
     var failed: FinishedTasks { FinishedTasks(sorted: failedTasks) }
 
-    /// Takes the next result.
-    mutating func take(_ result: StoredResult) {
+    /// Completes the next task, with its stored result.
+    mutating func complete(with result: StoredResult) {
         guard result.task.index < tasks else { return strayTask = result.task }
         completedTasks.append(result.task.index)
         published.complete(by: result.node)
@@ -41,17 +41,19 @@ struct JobReplay: Sendable {
             return
         }
         plan.ran(result.task.index, value, on: result.node, took: result.duration)
-        take(plan.completed(result.task.index, value))
+        apply(plan.completed(result.task.index, value))
     }
 
-    mutating func take(_ failure: StoredFailure) {
+    /// Fails the next task, as it is stored.
+    mutating func fail(with failure: StoredFailure) {
         guard failure.task.index < tasks else { return strayTask = failure.task }
         failedTasks.append(failure.task.index)
         published.failed += 1
-        take(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
+        apply(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
     }
 
-    private mutating func take(_ step: PlanStep) {
+    /// Applies a step of the plan: its events, its new tasks, its end.
+    private mutating func apply(_ step: PlanStep) {
         events += step.events
         tasks += step.newTasks
         if step.isLast { isSealed = true }

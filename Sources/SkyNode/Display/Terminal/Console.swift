@@ -97,13 +97,10 @@ enum Console {
     /// Columns of the terminal that standard output goes to; `nil` where it goes elsewhere.
     static var outputColumns: Int? { outputIsTerminal ? terminalSize(of: STDOUT_FILENO).columns : nil }
 
-    /// Draws a page over the last one: to the upper left, each line cleared behind its end, the rest of the screen cleared
-    /// (ECMA-48: CUP, EL, ED). Lines below the screen are left out.
-    ///
-    /// - Parameter lines: no wider than `outputColumns`, because a line that is broken in two would push the page up.
+    /// Draws a page over the last one.
     static func screen(_ lines: [String]) {
-        let fitting = lines.prefix(max(1, terminalSize(of: STDOUT_FILENO).rows - 1)).map { $0 + "\u{1B}[K\n" }
-        output(bytes: Array(("\u{1B}[H" + fitting.joined() + "\u{1B}[J").utf8))
+        let size = terminalSize(of: STDOUT_FILENO)
+        output(bytes: Array(ScreenPage(lines, columns: size.columns, rows: size.rows).text.utf8))
     }
 
     /// The terminal's size, 80 by 24 where it does not say; asked anew each time, since a window is resized at will.

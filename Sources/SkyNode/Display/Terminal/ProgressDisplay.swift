@@ -4,7 +4,7 @@ import SkyCore
 /// Shows a job's progress on standard error: a live picture on a terminal, a plain line now and then elsewhere.
 final class ProgressDisplay: Sendable {
     private struct State {
-        /// Lengths of the lines of the live picture now on the screen, to be overwritten.
+        /// Columns of the lines of the live picture now on the screen, to be overwritten.
         var drawn: [Int] = []
         /// The rate of each job that is shown.
         var rates: [String: ProgressRate] = [:]
@@ -112,7 +112,7 @@ final class ProgressDisplay: Sendable {
         let lines = ProgressLines(columns: screen.columns, rows: screen.rows, rate: rate)
             .lines(status)
         terminal.draw(lines.joined(separator: "\n") + "\n")
-        state.drawn = lines.map(\.count)
+        state.drawn = lines.map(\.columns)
     }
 
     private func erase(_ state: inout State) {

@@ -31,18 +31,18 @@ struct ProgressLines {
             } else {
                 [counts + "   \(DurationText.fixed(rate, 1)) tasks/s", bar + "  " + remaining(status, rate: rate)]
             }
-        let width = status.nodes.prefix(nodeLimit).map { $0.name.count }.max() ?? 0
-        for share in status.nodes.prefix(nodeLimit) {
-            let name = PrintableText.of(share.name)
+        let shares = status.nodes.prefix(nodeLimit).map { (name: PrintableText.of($0.name), share: $0) }
+        let width = shares.map(\.name.columns).max() ?? 0
+        for (name, share) in shares {
             lines.append(
-                "  " + name + String(repeating: " ", count: max(0, width - name.count))
+                "  " + name.padded(columns: width)
                     + "  running \(share.running)   completed \(share.completed)" + part(share, of: status))
         }
         if let cached = status.cached, cached > 0 { lines.append("  from earlier results   completed \(cached)") }
         if status.nodes.count > nodeLimit {
             lines.append("  and \(status.nodes.count - nodeLimit) more nodes")
         }
-        return lines.map { String($0.prefix(max(20, columns - 1))) }
+        return lines.map { String($0.prefix(columns: max(20, columns - 1))) }
     }
 
     /// One line for a log.

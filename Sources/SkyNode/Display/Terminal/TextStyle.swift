@@ -63,6 +63,17 @@ struct TextStyle: Sendable {
         return "\u{1B}[\(meaning.code)m\(text)\u{1B}[0m"
     }
 
+    /// A line as it is read, without the codes in it.
+    static func withoutCodes(_ line: String) -> String {
+        var (plain, isCode) = (String.UnicodeScalarView(), false)
+        for scalar in line.unicodeScalars {
+            if scalar == "\u{1B}" { isCode = true }
+            if !isCode { plain.append(scalar) }
+            if scalar == "m" { isCode = false }
+        }
+        return String(plain)
+    }
+
     /// Words at the beginning of a line for people that say what kind of line it is.
     private static let labels: [(word: String, meaning: Meaning)] = [
         ("Failed:", .bad), ("blind:", .bad), ("Retrying:", .caution), ("paused:", .caution), ("caution:", .caution),

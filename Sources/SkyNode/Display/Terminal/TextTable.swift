@@ -28,10 +28,11 @@ struct TextTable {
             for (place, cell) in cells.enumerated().prefix(last + 1) {
                 let room = width.map { max(0, $0 - used) } ?? .max
                 guard room > 0 else { break }
-                let padding = place == last ? 0 : widths[place] - cell.text.count + TextTable.gap
+                let taken = cell.text.columns
+                let padding = place == last ? 0 : widths[place] - taken + TextTable.gap
                 line += style.apply(cell.meaning, to: TextTable.cut(cell.text, to: room))
-                line += String(repeating: " ", count: min(padding, max(0, room - cell.text.count)))
-                used += cell.text.count + padding
+                line += String(repeating: " ", count: min(padding, max(0, room - taken)))
+                used += taken + padding
             }
             return line
         }
@@ -69,7 +70,7 @@ struct TextTable {
     }
 
     private static func cut(_ text: String, to room: Int) -> String {
-        text.count <= room ? text : text.prefix(max(0, room - 1)) + "…"
+        text.columns <= room ? text : text.prefix(columns: max(0, room - 1)) + "…"
     }
 }
 
@@ -92,7 +93,7 @@ struct TableColumn {
         (self.shortCells, self.meanings) = (shortCells, meanings)
     }
 
-    fileprivate var width: Int { max(head?.count ?? 0, cells.map(\.count).max() ?? 0) }
+    fileprivate var width: Int { max(head?.columns ?? 0, cells.map(\.columns).max() ?? 0) }
 
     /// The beginnings of ids, of eight digits at least, that tell the ids apart.
     static func shortened(_ ids: [String]) -> [String] {

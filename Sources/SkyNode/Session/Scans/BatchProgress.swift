@@ -39,7 +39,7 @@ struct BatchProgress: Sendable {
         /// Write the catalogue of all images, with the sources of the images at these places, in this order.
         case merge([Int], isPartial: Bool)
         /// Say what was written before the batch was stopped.
-        case sayTally
+        case sayStop(ScanTotals)
         /// Write the changes in the images at these places.
         case writeChanges([Int])
         /// Print the totals.
@@ -158,7 +158,7 @@ struct BatchProgress: Sendable {
         if outcome.isLeftOut {
             totals.leaveOut()
         } else if outcome.isWritten {
-            totals.add(sources: outcome.sources)
+            totals.add(sources: outcome.sources, wholly: outcome.isWhole)
         } else if outcome.status != .cancelled {
             totals.fail(outcome.name)
         }
@@ -193,7 +193,7 @@ struct BatchProgress: Sendable {
         return [.merge(sections.sorted(), isPartial: isCut)]
     }
 
-    private func sayWhatIsCut() -> [Action] { isCut && rules.isBatch ? [.sayTally] : [] }
+    private func sayWhatIsCut() -> [Action] { isCut && rules.isBatch ? [.sayStop(totals)] : [] }
 
     private mutating func compare(_ isInterrupted: Bool, at now: ContinuousClock.Instant) -> [Action] {
         guard !isInterrupted, !compared.isEmpty else { return close(isInterrupted, at: now) }

@@ -8,6 +8,8 @@ struct ImageOutcome: Sendable {
     /// Whether its catalogue has been written, and with how many sources.
     var isWritten = false
     var sources = 0
+    /// Whether the catalogue has all sectors.
+    var isWhole = false
     /// Whether its file was left out, because it holds only masks and weights.
     var isLeftOut = false
     /// Whether its sources are kept for the catalogue of all images.

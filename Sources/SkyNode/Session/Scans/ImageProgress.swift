@@ -61,7 +61,7 @@ struct ImageProgress: Sendable {
         /// - Parameter further: the files that are written after the image's page, unless that fails. The page links to them.
         case write(further: [(name: String, ending: String)])
         /// Count the image, for a user who stops the batch before its end.
-        case count(wholly: Bool)
+        case count(sources: Int, wholly: Bool)
         /// Print the summary of the scan.
         case showSummary(ScanDetail, JobReport)
         case compare
@@ -116,10 +116,10 @@ struct ImageProgress: Sendable {
         case (.drawing, .drawn):
             return write(isInterrupted)
         case (.writing, .written):
-            (outcome.isWritten, outcome.sources) = (true, sources)
+            (outcome.isWritten, outcome.sources, outcome.isWhole) = (true, sources, isWhole)
             guard let report else { return finish() }
             let actions: [Action] = [
-                .count(wholly: report.state == .done),
+                .count(sources: sources, wholly: isWhole),
                 .showSummary(outcome.others.isEmpty ? detail : detail.ofOneInFile, report),
             ]
             guard isComparable, !isInterrupted else { return actions + test(isInterrupted) }

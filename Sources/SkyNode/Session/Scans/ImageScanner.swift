@@ -19,7 +19,8 @@ struct ImageScanner: Sendable {
     let display: ProgressDisplay
     /// Whether pictures are requested.
     let draws: Bool
-    let tally: NIOLockedValueBox<BatchTally>
+    /// The images that are written by now, of all scanners.
+    let written: NIOLockedValueBox<ScanTotals>
     let comparer: EpochComparer
     /// The image with which this one is compared; `nil` for none.
     let reference: EpochComparer.Scanned?
@@ -112,7 +113,7 @@ struct ImageScanner: Sendable {
             } catch let error as SkyError {
                 return .notWritten(error.message)
             }
-        case .count(let wholly): tally.withLockedValue { $0.count(wholly: wholly) }
+        case .count(let sources, let wholly): written.withLockedValue { $0.add(sources: sources, wholly: wholly) }
         case .showSummary(let detail, let report): showSummary(item, detail, report, findings)
         case .compare:
             guard let reference, let (new, pair) = findings.epochs else { break }

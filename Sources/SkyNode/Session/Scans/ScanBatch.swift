@@ -29,10 +29,11 @@ struct ScanBatch: Sendable {
     /// Runs all jobs, and returns the worst status of all images.
     func run() async throws -> ExitStatus {
         let rules = ImageProgress.Rules(plan: plan, format: format, detail: detail, keepsPartial: keepsPartial)
-        let tally = NIOLockedValueBox(BatchTally())
+        // Images count as soon as they are written: the command may leave while they are compared.
+        let written = NIOLockedValueBox(ScanTotals())
         interrupts.beforeLeaving { [plan, output] in
             output.removeFolderIfUnused()
-            return rules.isBatch ? tally.withLockedValue { $0 }.words(plan, keepsPartial: false) : nil
+            return rules.isBatch ? written.withLockedValue { $0 }.stopLine(plan, keepsPartial: false) : nil
         }
         return try await withThrowingTaskGroup(of: ImageScanner.Result.self) { group in
             var progress = BatchProgress(rules)
@@ -44,15 +45,11 @@ struct ScanBatch: Sendable {
                 case .scan(let item, let place):
                     let scanner = ImageScanner(
                         rules: rules, coordinator: coordinator, interrupts: interrupts, display: display, draws: draws,
-                        tally: tally, comparer: comparer, reference: findings.reference)
+                        written: written, comparer: comparer, reference: findings.reference)
                     group.addTask { try await scanner.scan(item, place: place) }
                     event = nil
                 case .finish(let status): return status
                 case .abandon(let error): throw error
-                case .sayTally:
-                    let words = tally.withLockedValue { $0 }.words(plan, keepsPartial: keepsPartial)
-                    display.say("skynode: \(words)")
-                    event = nil
                 case .some(let action): event = try await carryOut(action, &findings)
                 // There is nothing to do until an image has ended.
                 case nil: event = await next(&group, &findings)
@@ -96,6 +93,7 @@ struct ScanBatch: Sendable {
             return .slotsCounted(nodes.reduce(0) { $0 + ($1.member.isDraining ? 0 : $1.status?.slots ?? 0) })
         case .say(let line): display.say(line)
         case .fail(let message): display.fail(message)
+        case .sayStop(let totals): display.say("skynode: \(totals.stopLine(plan, keepsPartial: keepsPartial))")
         case .merge(let places, let isPartial):
             let (status, files) = writeMerged(places.compactMap { findings.sections[$0] }, isPartial: isPartial)
             return .merged(status, files: files)
@@ -105,7 +103,7 @@ struct ScanBatch: Sendable {
         case .close(let totals, let duration, let merged):
             let style = plan.output.isStandardOutput ? Console.errorStyle : Console.outputStyle
             tell([totals.line(duration, plan.output, merged: merged, style: style)])
-        case .scan, .sayTally, .finish, .abandon: break
+        case .scan, .finish, .abandon: break
         }
         return nil
     }
