@@ -37,7 +37,7 @@ struct SEPExtraction {
 
     /// SEP's two limits are global to the process, and SEP lays out its memory by them many times during a call. A change in
     /// between corrupts the heap. Workers have one thread; tests have many.
-    private static let limits = NIOLockedValueBox(())
+    private static let limits = NIOLock()
 
     /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
     ///
@@ -60,7 +60,7 @@ struct SEPExtraction {
         var branches = min(max(subObjects, 16), branchesLimit)
         while true {
             var catalogue: UnsafeMutablePointer<sep_catalog>?
-            let status = Self.limits.withLockedValue { _ in
+            let status = Self.limits.withLock {
                 sep_set_extract_pixstack(stack)
                 sep_set_sub_object_limit(Int32(branches))
                 return extract(pixels, width, height, levels, &catalogue)

@@ -14,7 +14,7 @@ struct FITSWriter {
 
     /// `ffdkinit` stores the mark "take this name literally" in a static variable, so two threads must not create files at
     /// once.
-    private static let creation = NIOLockedValueBox(())
+    private static let creation = NIOLock()
 
     /// The longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
     private static let nameLimit = 1024
@@ -27,7 +27,7 @@ struct FITSWriter {
             errno = 0
             var opened: UnsafeMutablePointer<fitsfile>?
             var status: Int32 = 0
-            creation.withLockedValue { _ in _ = ffdkinit(&opened, temporary, &status) }
+            creation.withLock { _ = ffdkinit(&opened, temporary, &status) }
             guard let opened else { throw error(path, status: status, reason: errno) }
             var writer = FITSWriter(file: opened)
             body(&writer)
