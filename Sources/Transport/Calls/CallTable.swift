@@ -31,6 +31,7 @@ package struct CallTable<Waiter> {
     fileprivate struct Entry {
         var waiter: Waiter
         var isOpen: Bool
+        var deadline: Duration
     }
 
     private let limit: Int
@@ -73,7 +74,7 @@ package struct CallTable<Waiter> {
     /// Lets a call wait for its turn; `false` where the link has gone.
     package mutating func wait(_ call: UInt64, _ waiter: Waiter, deadline: Duration) -> Bool {
         guard !isClosed else { return false }
-        entries[call] = Entry(waiter: waiter, isOpen: false)
+        entries[call] = Entry(waiter: waiter, isOpen: false, deadline: deadline)
         deadlines.insert(call, at: deadline)
         order.append(call)
         waitingCount += 1
@@ -97,7 +98,7 @@ package struct CallTable<Waiter> {
     package mutating func open(_ call: UInt64, _ waiter: Waiter, deadline: Duration, waited: Bool) -> Bool {
         if waited { isHandingOver = false }
         guard !isClosed else { return false }
-        entries[call] = Entry(waiter: waiter, isOpen: true)
+        entries[call] = Entry(waiter: waiter, isOpen: true, deadline: deadline)
         deadlines.insert(call, at: deadline)
         return true
     }
@@ -122,8 +123,13 @@ package struct CallTable<Waiter> {
     }
 
     /// Takes out a call for its answer, which only an open call can have.
-    package mutating func answer(_ call: UInt64) -> Waiter? {
-        entries[call]?.isOpen == true ? take(call)?.waiter : nil
+    ///
+    /// An answer that comes at the deadline or after it is late, also where nobody has called `expire` yet. The other side cancels
+    /// the method at about that time, and what a cancelled method returns may be only part of the answer.
+    package mutating func answer(_ call: UInt64, at now: Duration) -> (waiter: Waiter, isLate: Bool)? {
+        guard let entry = entries[call], entry.isOpen else { return nil }
+        _ = take(call)
+        return (entry.waiter, entry.deadline <= now)
     }
 
     /// Takes out every call whose time is over.

@@ -314,14 +314,19 @@ package final class Link: Sendable {
 
     /// Hands an answer to its caller. A late answer finds nobody and is dropped.
     func answered(_ call: UInt64, _ answer: CallAnswer) {
-        var waiter: AnswerContinuation?
+        let now = now
+        var answered: (waiter: AnswerContinuation, isLate: Bool)?
         change { state in
-            waiter = state.calls.answer(call)
+            answered = state.calls.answer(call, at: now)
             return state.calls.hasWaiting
         }
-        guard let waiter else { return }
+        guard let answered else { return }
         handedOver.store(true, ordering: .releasing)
-        waiter.resume(returning: answer)
+        if answered.isLate {
+            answered.waiter.resume(throwing: TransportError.deadlineExceeded)
+        } else {
+            answered.waiter.resume(returning: answer)
+        }
     }
 
     // MARK: - Answers to the peer

@@ -21,8 +21,17 @@ import Testing
     @Test func `an answer finds its caller once`() {
         var table = CallTable<String>(limit: 10)
         #expect(make(&table, 1, "a") == .go)
-        #expect(table.answer(1) == "a")
-        #expect(table.answer(1) == nil, "a late or repeated answer is dropped")
+        #expect(table.answer(1, at: .zero)?.waiter == "a")
+        #expect(table.answer(1, at: .zero)?.waiter == nil, "a late or repeated answer is dropped")
+    }
+
+    @Test func `what comes at the deadline or after it is late, and counts for no answer`() {
+        var table = CallTable<String>(limit: 10)
+        for call in 1...3 { _ = make(&table, UInt64(call), "a", deadline: .seconds(5)) }
+        #expect(table.answer(1, at: .seconds(5) - .nanoseconds(1))?.isLate == false)
+        #expect(table.answer(2, at: .seconds(5))?.isLate == true)
+        #expect(table.answer(3, at: .seconds(7))?.isLate == true)
+        #expect(table.count == 0 && table.answer(3, at: .zero) == nil, "it is taken out all the same")
     }
 
     @Test func `deadlines pass in their order, whatever the order of the calls`() {
@@ -62,8 +71,8 @@ import Testing
         #expect(admissions == [.go, .go, .wait, .wait, .wait])
         #expect(table.nextTurn(hasRoom: true) == nil)
         #expect(table.take(4)?.wasOpen == false, "a call that is cancelled while it waits")
-        #expect(table.answer(1) == 1)
-        #expect(table.answer(2) == 2)
+        #expect(table.answer(1, at: .zero)?.waiter == 1)
+        #expect(table.answer(2, at: .zero)?.waiter == 2)
         #expect(table.nextTurn(hasRoom: true) == 3)
         #expect(table.nextTurn(hasRoom: true) == nil, "the third has to be made first, or the fifth overtakes it")
         #expect(table.enter(hasRoom: true) == .wait, "and so would a new one")
@@ -96,8 +105,8 @@ import Testing
         var table = CallTable<Int>(limit: 1)
         _ = make(&table, 1, 1)
         _ = make(&table, 2, 2)
-        #expect(table.answer(2) == nil)
-        #expect(table.answer(1) == 1)
+        #expect(table.answer(2, at: .zero)?.waiter == nil)
+        #expect(table.answer(1, at: .zero)?.waiter == 1)
         #expect(table.nextTurn(hasRoom: true) == 2)
     }
 
@@ -112,11 +121,11 @@ import Testing
         _ = make(&table, 0, -1, deadline: .seconds(5))
         for call in 1...100_000 {
             _ = make(&table, UInt64(call), call, deadline: .seconds(30))
-            #expect(table.answer(UInt64(call)) == call)
+            #expect(table.answer(UInt64(call), at: .zero)?.waiter == call)
         }
         #expect(table.count == 1)
         #expect(table.pendingDeadlines <= 65)
         #expect(table.nextDeadline() == .seconds(5))
-        #expect(table.answer(0) == -1)
+        #expect(table.answer(0, at: .zero)?.waiter == -1)
     }
 }
