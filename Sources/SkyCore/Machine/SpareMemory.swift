@@ -13,9 +13,9 @@ package enum SpareMemory {
         mallopt(M_MMAP_THRESHOLD, 128 * 1024)
     }
 
-    /// Makes glibc keep the memory that the process has freed, for its next blocks. Call it before there are threads. By default the
-    /// large blocks of a sector go back to the kernel after each sector, which has to clear new pages for the next one. That took 7 %
-    /// of the processor time of a scan of 2048 by 2048 pixels. It is meant for workers, which end when there is no more work.
+    /// Makes glibc keep the memory that the process has freed, for its next blocks. By default the large blocks of a sector go back
+    /// to the kernel after each sector, which has to clear new pages for the next one. That took 7 % of the processor time of a scan
+    /// of 2048 by 2048 pixels. It is meant for workers, which end a while after their node has had work.
     package static func keepLargeBlocks() {
         // The largest value that glibc accepts (mallopt(3)). A larger block is rare, and goes back to the machine at once.
         mallopt(M_MMAP_THRESHOLD, 32 << 20)

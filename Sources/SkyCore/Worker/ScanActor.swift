@@ -37,7 +37,7 @@ package distributed actor ScanActor: ClusterActor {
 
     private var book: WorkBook
     private let runner: TaskRunner
-    private let nodeStart = ContinuousClock.now
+    private let start = ContinuousClock.now
     /// Attempts that have ended here.
     private(set) var attemptCounts = AttemptCounts()
     /// Attempts under way, so that they can be stopped.
@@ -64,7 +64,7 @@ package distributed actor ScanActor: ClusterActor {
     /// The most bytes of results in one answer.
     static let collectionLimit = 4 << 20
 
-    private var now: Duration { nodeStart.duration(to: .now) }
+    private var now: Duration { start.duration(to: .now) }
 
     /// The node that makes the call: the peer of the link, or this one.
     private var caller: NodeID { CallOrigin.peer ?? actorSystem.node }

@@ -11,7 +11,8 @@ struct JobsCommand: AsyncParsableCommand {
         commandName: "jobs", abstract: "List, follow, cancel and fetch jobs.",
         discussion: """
             Jobs belong to the node they were submitted to and are kept there, with their results, until they are deleted \
-            or old. A job is called by its id, by the first digits of it, or @last, the newest.
+            or old. A job is called by its id, by the first digits of it, or @last, the newest \
+            (jobs results: the newest scan).
 
             EXAMPLES:
               skynode jobs                        all jobs, the newest last
@@ -30,7 +31,9 @@ struct JobsCommand: AsyncParsableCommand {
 
 /// Which job is meant, and which node is asked.
 struct JobArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The job's id, its first digits, or @last for the newest.", valueName: "job"))
+    @Argument(
+        help: ArgumentHelp("The job's id, its first digits, or @last for the newest (results: scan).", valueName: "job")
+    )
     var job: String
 
     @OptionGroup var options: NodeOptions

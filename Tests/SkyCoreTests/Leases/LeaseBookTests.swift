@@ -81,7 +81,7 @@ struct LeaseBookTests {
     }
 
     @Test("raises the fencing token with every change, also after the coordinator was forgotten")
-    func epochsOnlyGrow() {
+    func fencingTokensOnlyGrow() {
         var book = book(slots: 2)
         let first = book.reserve(2, for: anna, now: .zero).lease
         #expect(book.renew(for: anna, now: .seconds(1)) == first)

@@ -4,7 +4,7 @@ import Testing
 @testable import SkyNode
 
 /// What is counted of images and jobs, and what is said of it where a command stops before their end.
-struct BatchTallyTests {
+struct ScanTotalsTests {
     private func words(
         _ line: String, whole: Int = 0, partial: Int = 0, keepsPartial: Bool = false
     ) throws -> String {
