@@ -31,7 +31,7 @@ struct OperatingTests {
         let plain = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         // What is logged of beacons is put into words in one place.
         let news = try String(
-            contentsOf: root.appendingPathComponent("Sources/Transport/Discovery/Beacons/BeaconNews.swift"),
+            contentsOf: root.appendingPathComponent("Sources/Transport/Discovery/Beacons/BeaconReports.swift"),
             encoding: .utf8)
         let ofBeacons = news.matches(of: /case .*: "([^"(\\]+)/).map {
             String($0.1).trimmingCharacters(in: .whitespaces)

@@ -50,22 +50,24 @@ struct SelectionTests {
             JobRequest(.sky(scan)), JobRequest(.sky(injected)), simulation,
         ]
         let jobs = (0..<4).map { job(UInt64($0) + 1, submitted: UInt64($0)) }
-        func found(_ text: String, _ requests: [JobRequest]) async throws -> String {
+        func found(_ text: String, _ requests: [JobRequest?]) async throws -> String {
             try await JobReference.findScan(text, in: Array(jobs.prefix(requests.count))) {
                 requests[Int($0.rawValue) - 1]
             }.request.image.path
         }
         #expect(try await found("@last", requests) == "/night/b.fits")
         #expect(try await found("0000000000000001", requests) == "/a")
+        #expect(try await found("@last", [requests[0], nil, nil, nil]) == "/a", "the others were deleted meanwhile")
         for (text, requests, words) in [
             ("0000000000000004", requests, "job 0000000000000004 is no scan: it has no results"),
             (
                 "0000000000000003", requests,
                 "job 0000000000000003 scanned an image with injected stars: its catalogue is not one of the sky"
             ),
+            ("0000000000000001", [nil], "job 0000000000000001 has just been deleted"),
             ("@last", [simulation], "none of this node's jobs is a scan: there are no results to fetch"),
             ("@last", [], "this node has no jobs"),
-        ] {
+        ] as [(String, [JobRequest?], String)] {
             let failure = await #expect(throws: CommandFailure.self) { try await found(text, requests) }
             #expect(failure?.message == words)
         }

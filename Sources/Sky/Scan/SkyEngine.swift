@@ -229,7 +229,7 @@ package final class SkyEngine {
         }
     }
 
-    /// Measures the background meshes of a sector's core.
+    /// Measures the background meshes of a sector's core. The HDU is the configuration's.
     package func background(
         in reference: ImageReference, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
@@ -241,7 +241,7 @@ package final class SkyEngine {
             configuration: configuration)
     }
 
-    /// Finds the sources that a sector owns, and measures them above the image's background.
+    /// Finds the sources that a sector owns, and measures them above the image's background. The HDU is the configuration's.
     package func extract(
         in reference: ImageReference, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
@@ -265,7 +265,7 @@ package final class SkyEngine {
         return result
     }
 
-    /// Measures the objects that are larger than their sectors.
+    /// Measures the objects that are larger than their sectors. The HDU is the configuration's.
     package func join(
         in reference: ImageReference, union: SectorUnion, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
@@ -359,7 +359,8 @@ package final class SkyEngine {
         }
     }
 
-    /// Measures how wide the stars are whose centres lie in the core of `sector`, which need not be one of the scan's sectors.
+    /// Measures how wide the stars are whose centres lie in the core of `sector`, which need not be one of the scan's sectors. The
+    /// HDU is the configuration's.
     package func seeing(
         in reference: ImageReference, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> StarWidths {

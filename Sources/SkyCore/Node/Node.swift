@@ -101,12 +101,12 @@ package final class Node: Sendable {
     }
 
     private func followMembership() async {
-        var news = MembershipNews()
+        var reports = MembershipReports()
         while !Task.isCancelled {
             let events = system.membershipEvents()
-            news.begins(with: system.members)
+            reports.begins(with: system.members)
             for await event in events {
-                if let line = news.line(event, at: system.now) { log(line) }
+                if let line = reports.line(event, at: system.now) { log(line) }
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }
                 case .left(let node): await scan.whenLocal { $0.left(node) }
@@ -118,7 +118,7 @@ package final class Node: Sendable {
         }
     }
 
-    private func log(_ line: MembershipNews.Line) {
+    private func log(_ line: MembershipReports.Line) {
         switch line {
         case .joined(let peer): system.logger.info("a node has joined", metadata: ["peer": "\(peer)"])
         case .left(let peer): system.logger.info("a node has left", metadata: ["peer": "\(peer)"])

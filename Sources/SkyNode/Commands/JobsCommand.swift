@@ -295,8 +295,13 @@ struct JobsResultsCommand: AsyncParsableCommand {
         try await argument.options.following { coordinator in
             let place = try output.place()
             let node = await coordinator.coordinator
-            let (job, request) = try await JobReference.findScan(argument.job, in: try await node.list()) {
-                try await node.details($0).request
+            let (job, request) = try await JobReference.findScan(argument.job, in: try await node.list()) { job in
+                do {
+                    return try await node.details(job).request
+                } catch let error as RemoteError where error.kind == .failed {
+                    guard try await node.list().contains(where: { $0.id == job }) else { return nil }
+                    throw error
+                }
             }
             let results = ScanResults(coordinator: coordinator, job: job)
             let name = request.image.path

@@ -56,7 +56,8 @@ struct ScanCommand: AsyncParsableCommand {
         let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
         do {
             let time = keepsPartial ? ScanCommand.timeForResults : .zero
-            let status = try await Interrupts.during(timeForResults: time) { interrupts in
+            let status = try await Interrupts.during(timeForResults: time, connection: cluster.connection()) {
+                interrupts in
                 try await ClusterSession.with(cluster) { coordinator in
                     let display = ProgressDisplay(
                         format == .json ? .nothing : isQuiet ? .problems : .progress)

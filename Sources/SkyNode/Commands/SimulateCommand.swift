@@ -70,7 +70,7 @@ struct SimulateCommand: AsyncParsableCommand {
         if submission.detach { return try await JobHandover.detach([request], cluster) }
 
         let (format, isVerbose) = (cluster.format, verbose)
-        let report = try await Interrupts.during { interrupts in
+        let report = try await Interrupts.during(connection: cluster.connection()) { interrupts in
             try await ClusterSession.with(cluster) { coordinator in
                 let display = ProgressDisplay(format)
                 let printer = EventPrinter(format: format, isVerbose: isVerbose, display: display)
@@ -88,7 +88,7 @@ struct SimulateCommand: AsyncParsableCommand {
         guard (1...1_000_000).contains(rounds), !submission.detach, request.token == nil else {
             throw CommandFailure(.usage, "--repeat takes a number from 1 to 1000000, and neither --detach nor --token")
         }
-        let times = try await Interrupts.during { interrupts in
+        let times = try await Interrupts.during(connection: cluster.connection()) { interrupts in
             try await ClusterSession.with(cluster) { coordinator in
                 try await RepeatedJobs(coordinator: coordinator).run(request, rounds, interrupts)
             }

@@ -1,6 +1,4 @@
-import Base
 import SkyCore
-import Transport
 
 /// How to go on with jobs that were handed over, for a person.
 struct DetachHint {
@@ -14,20 +12,11 @@ struct DetachHint {
             lines = []
             return
         }
-        func command(_ words: [String]) -> String {
-            (["skynode", "jobs"] + (words + connection).map(DetachHint.quoted)).joined(separator: " ")
-        }
         var hints = jobs.count == 1 ? [("follow it", ["watch", "\(first)"])] : [("see them", [])]
         if let output {
             hints.append(
                 ("then fetch \(jobs.count == 1 ? "the" : "each one's") results", ["results", "\(first)", "-o", output]))
         }
-        lines = hints.map { "\($0.0): \(command($0.1))" }
-    }
-
-    /// The word, written so that a shell takes it for one word.
-    private static func quoted(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "@%+=:,./_-".contains($0) }
-        return isPlain ? word : "'" + PrintableText.of(word).replacing("'", with: "'\\''") + "'"
+        lines = hints.map { "\($0.0): \(JobsCommandLine($0.1, connection: connection).text)" }
     }
 }

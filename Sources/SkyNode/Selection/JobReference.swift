@@ -36,14 +36,17 @@ enum JobReference {
     /// `@last` is the newest scan of the sky. What was submitted last may be a comparison or a scan with artificial stars: the
     /// command that scans submits these behind the scan itself, and keeps what they come to.
     ///
-    /// - Parameter request: tells what a job was asked for.
+    /// - Parameter request: tells what a job was asked for; `nil` where the job has been deleted since it was listed.
     /// - Throws: `CommandFailure` where the job has no results to fetch, or where no job has.
     static func findScan(
-        _ text: String, in jobs: [JobListing], request: (JobID) async throws -> JobRequest
+        _ text: String, in jobs: [JobListing], request: (JobID) async throws -> JobRequest?
     ) async throws -> (job: JobID, request: SkyRequest) {
         let job = try find(text, in: jobs)
         guard text == last else {
-            guard let scan = try await request(job.id).kind.scan else {
+            guard let asked = try await request(job.id) else {
+                throw CommandFailure(.usage, "job \(job.id) has just been deleted")
+            }
+            guard let scan = asked.kind.scan else {
                 throw CommandFailure(.usage, "job \(job.id) is no scan: it has no results")
             }
             guard scan.image.injection == nil else {
@@ -53,7 +56,7 @@ enum JobReference {
             return (job.id, scan)
         }
         for job in newest(jobs) {
-            if let scan = try await request(job.id).kind.scan, scan.image.injection == nil { return (job.id, scan) }
+            if let scan = try await request(job.id)?.kind.scan, scan.image.injection == nil { return (job.id, scan) }
         }
         throw CommandFailure(.usage, "none of this node's jobs is a scan: there are no results to fetch")
     }

@@ -10,14 +10,14 @@ import UnixSignals
 /// what may go on without it.
 final class Interrupts: Sendable {
     private struct State {
-        var unanswered = UnansweredJobs()
+        var unanswered: UnansweredJobs
         /// The number of files that are being written. Leaving now would leave incomplete files.
         var writes = 0
         var farewell: (@Sendable () -> String?)?
     }
 
     private let interrupted = Latch()
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
     /// Prints messages for the user. A live display has to make room for them.
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
     /// Time to fetch and write the finished part of jobs that were cancelled.
@@ -29,8 +29,13 @@ final class Interrupts: Sendable {
     /// Writing to a local disk takes longer than this only where the disk fails.
     private static let patienceForWrites = Duration.seconds(10)
 
-    /// - Parameter timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
-    init(timeForResults: Duration = .zero) { self.timeForResults = timeForResults }
+    /// - Parameters:
+    ///   - timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
+    ///   - connection: the options that lead to the node of the jobs, for the commands that are advised.
+    init(timeForResults: Duration = .zero, connection: [String] = []) {
+        self.timeForResults = timeForResults
+        state = NIOLockedValueBox(State(unanswered: UnansweredJobs(connection: connection)))
+    }
 
     var wasInterrupted: Bool { interrupted.isOpen }
 
@@ -70,11 +75,14 @@ final class Interrupts: Sendable {
 
     /// Runs `body` while listening.
     ///
-    /// - Parameter timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
+    /// - Parameters:
+    ///   - timeForResults: how long it may take to fetch the finished part of cancelled jobs, once they have ended.
+    ///   - connection: the options that lead to the node of the jobs, for the commands that are advised.
     static func during<Result: Sendable>(
-        timeForResults: Duration = .zero, _ body: @escaping @Sendable (Interrupts) async throws -> Result
+        timeForResults: Duration = .zero, connection: [String],
+        _ body: @escaping @Sendable (Interrupts) async throws -> Result
     ) async throws -> Result {
-        let interrupts = Interrupts(timeForResults: timeForResults)
+        let interrupts = Interrupts(timeForResults: timeForResults, connection: connection)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
                 await interrupts.run()

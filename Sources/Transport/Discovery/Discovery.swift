@@ -8,7 +8,7 @@ import NIOPosix
 final class Discovery: Sendable {
     /// How long to wait before a look at the interfaces and addresses: after the kernel has reported a change, which is seldom the
     /// only one; while one of them cannot be used; and where the kernel has reported nothing.
-    static let newsPause = Duration.milliseconds(100)
+    static let changePause = Duration.milliseconds(100)
     static let retryPause = Duration.seconds(1)
     static let quietPause = Duration.seconds(60)
     /// How often to join the groups anew. Switches forget memberships that nobody reports after 260 s (RFC 3376, 8.4).
@@ -25,7 +25,7 @@ final class Discovery: Sendable {
         var sockets: BeaconSockets?
         var schedule = BeaconSchedule()
         var filter: BeaconFilter
-        var news: BeaconNews
+        var reports: BeaconReports
         var unsealed = UnsealedBeacons()
         var sequence: UInt64 = 0
         var lastAsked: Duration?
@@ -36,7 +36,7 @@ final class Discovery: Sendable {
         var isLooking = false
         /// Whether something has changed during the look.
         var looksAgain = false
-        var interfaceNews: InterfaceNews?
+        var interfaceWatch: InterfaceWatch?
         var rejoining: RepeatedTask?
         /// Paths that there were at the last look.
         var wanted: Set<BeaconPath> = []
@@ -54,18 +54,18 @@ final class Discovery: Sendable {
         loop = environment.loop
         seal = BeaconSeal(cluster: environment.cluster, security: environment.security)
         state = NIOLockedValueBox(
-            State(filter: BeaconFilter(own: environment.node), news: BeaconNews(own: seal.cluster)))
+            State(filter: BeaconFilter(own: environment.node), reports: BeaconReports(own: seal.cluster)))
     }
 
     func start() async throws {
-        let news = InterfaceNews { [weak self] in self?.look(after: Discovery.newsPause) }
+        let watch = InterfaceWatch { [weak self] in self?.look(after: Discovery.changePause) }
         let interfaces = try NetworkInterface.all()
         if let missing = BeaconPath.missing(settings.interfaces, interfaces) { throw missing }
         let sockets = BeaconSockets(settings, loop: loop) { [weak self] envelope in self?.received(envelope) }
         try await sockets.bind()
         let isStopped = state.withLockedValue { state in
             state.sockets = sockets
-            if !state.isStopped { (state.interfaceNews, state.isLooking) = (news, true) }
+            if !state.isStopped { (state.interfaceWatch, state.isLooking) = (watch, true) }
             return state.isStopped
         }
         if isStopped { return await sockets.close() }
@@ -126,8 +126,8 @@ final class Discovery: Sendable {
     private func hasLooked(_ sockets: BeaconSockets, _ hasSeen: Bool = true) {
         let pause = state.withLockedValue { state in
             defer { (state.isLooking, state.looksAgain) = (false, false) }
-            if state.looksAgain { return Discovery.newsPause }
-            let isQuiet = hasSeen && state.interfaceNews != nil && state.wanted == sockets.paths
+            if state.looksAgain { return Discovery.changePause }
+            let isQuiet = hasSeen && state.interfaceWatch != nil && state.wanted == sockets.paths
             return isQuiet ? Discovery.quietPause : Discovery.retryPause
         }
         look(after: pause)
@@ -181,7 +181,7 @@ final class Discovery: Sendable {
             state.timer?.task.cancel()
             state.look?.task.cancel()
             state.rejoining?.cancel()
-            state.interfaceNews = nil
+            state.interfaceWatch = nil
             return state.sockets
         }
         await sockets?.close()
@@ -293,7 +293,7 @@ final class Discovery: Sendable {
     private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
         environment.metrics.heardBeacon(fault)
         let (from, now) = (source.ipAddress ?? "", environment.now())
-        guard let line = state.withLockedValue({ $0.news.line(fault, beacon: beacon, from: from, now: now) }) else {
+        guard let line = state.withLockedValue({ $0.reports.line(fault, beacon: beacon, from: from, now: now) }) else {
             return
         }
         environment.logger.notice("\(line)", metadata: ["from": "\(from)"])

@@ -18,11 +18,11 @@ protocol DiscoveryOwner: AnyObject, Sendable {
     func isLinked(_ node: NodeID) -> Bool
 
     /// Something has become known of another node, or of this machine's own addresses.
-    func report(_ news: DiscoveryNews)
+    func report(_ report: DiscoveryReport)
 }
 
 /// What becomes known by multicast, or by looks at the machine's interfaces.
-enum DiscoveryNews {
+enum DiscoveryReport {
     /// A node was heard, and said at which addresses it can be reached now.
     case heard(NodeID, at: [NodeAddress])
     /// A node may be at these addresses, the best of which comes first.

@@ -16,10 +16,10 @@ struct PathTroubles {
     mutating func failed(_ path: BeaconPath, isAbsent: Bool, now: Duration) -> Bool {
         var trouble = troubles[path] ?? Trouble(began: now)
         let isTentative = isAbsent && !path.address.isIPv4 && now - trouble.began < PathTroubles.patience
-        let isNews = !trouble.isTold && !isTentative
-        if isNews { trouble.isTold = true }
+        let isDue = !trouble.isTold && !isTentative
+        if isDue { trouble.isTold = true }
         troubles[path] = trouble
-        return isNews
+        return isDue
     }
 
     /// Notes that a path is open, or gone.

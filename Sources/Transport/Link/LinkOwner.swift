@@ -20,7 +20,7 @@ protocol LinkOwner: AnyObject, Sendable {
     func run(call: Frame, of link: Link, _ targets: DeclaredTargets) throws
 
     /// Something has become known of a link's peer.
-    func report(_ news: LinkNews, of link: Link)
+    func report(_ report: LinkReport, of link: Link)
 
     /// A connection is closed for a reason that the operator should see.
     ///
@@ -29,7 +29,7 @@ protocol LinkOwner: AnyObject, Sendable {
 }
 
 /// What becomes known of the peer of a link.
-enum LinkNews {
+enum LinkReport {
     /// The connection has ended. This is the last report about a link, and comes once.
     case ended
     /// The peer has been silent for so long that it may be gone.

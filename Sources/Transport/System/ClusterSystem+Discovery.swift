@@ -1,7 +1,7 @@
 /// What discovery asks the system and tells it.
 extension ClusterSystem: DiscoveryOwner {
-    func report(_ news: DiscoveryNews) {
-        switch news {
+    func report(_ report: DiscoveryReport) {
+        switch report {
         case .heard(let node, let addresses): heardBeacon(of: node, at: addresses)
         case .suggested(let node, let addresses): suggest(addresses, node: node, by: .beacon)
         case .left(let node): heardGoodbye(of: node)

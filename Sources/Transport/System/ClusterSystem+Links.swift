@@ -103,8 +103,8 @@ extension ClusterSystem: LinkOwner {
         }
     }
 
-    func report(_ news: LinkNews, of link: Link) {
-        switch news {
+    func report(_ report: LinkReport, of link: Link) {
+        switch report {
         case .ended: remove(link)
         case .suspected: suspect(link)
         case .revived: revive(link)
@@ -157,7 +157,7 @@ extension ClusterSystem: LinkOwner {
 
     private func warn(ofClock link: Link, offset: Duration, within roundTrip: Duration) {
         let gap = offset < .zero ? .zero - offset : offset
-        guard gap > ClusterSystem.clockTolerance + roundTrip, isNews("clock", of: link.peer.name) else { return }
+        guard gap > ClusterSystem.clockTolerance + roundTrip, isDue("clock", of: link.peer.name) else { return }
         logger.warning(
             "the clock of another node differs from this one's; do both machines set their clocks by NTP?",
             metadata: ["peer": "\(link.peer.name)", "ahead": "\(offset.components.seconds) s"])
@@ -166,11 +166,11 @@ extension ClusterSystem: LinkOwner {
     func report(_ trouble: ConnectionTrouble, with peer: String) {
         switch trouble {
         case .refused(let reason):
-            if isNews(reason, of: peer) {
+            if isDue(reason, of: peer) {
                 logger.notice("refused a connection", metadata: ["peer": "\(peer)", "reason": "\(reason)"])
             }
         case .broken(let reason):
-            if isNews(reason, of: peer) {
+            if isDue(reason, of: peer) {
                 logger.warning(
                     "closed a connection that sent something that is not the protocol",
                     metadata: ["peer": "\(peer)", "reason": "\(reason)"])
@@ -180,9 +180,9 @@ extension ClusterSystem: LinkOwner {
     }
 
     /// Whether this has not been logged for a day.
-    private func isNews(_ text: String, of peer: String) -> Bool {
+    private func isDue(_ text: String, of peer: String) -> Bool {
         let now = now
-        return state.withLockedValue { $0.logged.isNews(text, of: peer, now: now) }
+        return state.withLockedValue { $0.logged.isDue(text, of: peer, now: now) }
     }
 
     /// Logs an event that a peer can cause as often as it likes, and limits the lines.

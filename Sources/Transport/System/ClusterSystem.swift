@@ -47,7 +47,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var listening: NodeAddress?
         var pending: PendingConnections
         /// What was already logged of neighbours, so that a misconfigured one costs one line and not one a second.
-        var logged = DailyNews()
+        var logged = DailyReports()
         /// Limits the lines that may be logged again and again, but not without end.
         var logLimit = LogLimit()
     }

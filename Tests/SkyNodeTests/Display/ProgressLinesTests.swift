@@ -73,13 +73,13 @@ import Testing
     }
 
     @Test func `of many jobs a pause is told once, and its end when all go on`() {
-        var news = PauseNews()
-        #expect(news.note(nil, of: "a") == nil)
-        #expect(news.note("no room", of: "a") == "paused: no room")
-        #expect(news.note("no room", of: "b") == nil && news.note("no room", of: "a") == nil)
-        #expect(news.note("disk fails", of: "b") == "paused: disk fails")
-        #expect(news.note(nil, of: "a") == nil, "the other is paused still")
-        #expect(news.note(nil, of: "b") == "The job goes on." && news.note(nil, of: "b") == nil)
+        var reports = PauseReports()
+        #expect(reports.note(nil, of: "a") == nil)
+        #expect(reports.note("no room", of: "a") == "paused: no room")
+        #expect(reports.note("no room", of: "b") == nil && reports.note("no room", of: "a") == nil)
+        #expect(reports.note("disk fails", of: "b") == "paused: disk fails")
+        #expect(reports.note(nil, of: "a") == nil, "the other is paused still")
+        #expect(reports.note(nil, of: "b") == "The job goes on." && reports.note(nil, of: "b") == nil)
     }
 
     @Test func `a line for a log says how long it will take`() {

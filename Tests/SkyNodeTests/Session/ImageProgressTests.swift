@@ -17,7 +17,7 @@ struct ImageProgressTests {
                 "prepare" + (compares ? " comparison" : "") + (injects ? " stars" : "")
             case .fetchPicture: "fetch picture"
             case .write(let further): "write \(further.map(\.ending))"
-            case .count(_, let wholly): "count \(wholly ? "whole" : "part")"
+            case .count(let sources, let wholly): "count \(sources) \(wholly ? "whole" : "part")"
             case .showSummary(let detail, _): "tell \(detail)"
             case .compare: "compare"
             case .test: "test"
@@ -70,7 +70,7 @@ struct ImageProgressTests {
         #expect(story.handle(scanned()) == ["fetch"])
         #expect(story.handle(.fetched(ScanFixture.info(), sources: 7)) == ["fetch picture"])
         #expect(story.handle(.drawn) == ["write []"])
-        #expect(story.handle(.written) == ["count whole", "tell summary", "finish done with 7"])
+        #expect(story.handle(.written) == ["count 7 whole", "tell summary", "finish done with 7"])
         #expect(story.progress.state == .ended)
         #expect(story.handle(.written).isEmpty, "it has ended")
     }
@@ -79,7 +79,7 @@ struct ImageProgressTests {
         let story = try story(images: ["/d/a.fits", "/d/b.fits"], detail: .line)
         #expect(story.progress.subject == "/d/a.fits" && story.progress.detail == .line)
         _ = (story.handle(scanned()), story.handle(.fetched(ScanFixture.info(), sources: 7)), story.handle(.drawn))
-        #expect(story.handle(.written) == ["count whole", "tell line", "finish done with 7 merged"])
+        #expect(story.handle(.written) == ["count 7 whole", "tell line", "finish done with 7 merged"])
     }
 
     @Test func `nothing is drawn where one catalogue is all that is wanted`() throws {
@@ -111,7 +111,7 @@ struct ImageProgressTests {
         _ = story.handle(.drawn)
         #expect(
             story.handle(.written) == [
-                "count whole", "tell line", "finish done with 7 merged and /d/a.fits[2] and /d/a.fits[4]",
+                "count 7 whole", "tell line", "finish done with 7 merged and /d/a.fits[2] and /d/a.fits[4]",
             ])
     }
 
@@ -174,7 +174,7 @@ struct ImageProgressTests {
         let words = story.handle(.fetched(info, sources: 7))
         #expect(words.count == 2 && words[0].hasPrefix("say /d/a.fits: HDU 2") && words[0].contains("copy the file"))
         _ = story.handle(.drawn)
-        #expect(story.handle(.written) == ["count whole", "tell errors", "finish usage with 7"])
+        #expect(story.handle(.written) == ["count 7 whole", "tell errors", "finish usage with 7"])
     }
 
     // MARK: - A scan that failed
@@ -205,7 +205,7 @@ struct ImageProgressTests {
             kept.handle(.drawn, isInterrupted: true)
         )
         #expect(
-            kept.handle(.written, isInterrupted: true) == ["count part", "tell summary", "finish cancelled with 3"])
+            kept.handle(.written, isInterrupted: true) == ["count 3 part", "tell summary", "finish cancelled with 3"])
         let none = try story(keepsPartial: true)
         #expect(
             none.handle(scanned(.cancelled, hasSectors: false), isInterrupted: true)
@@ -218,7 +218,7 @@ struct ImageProgressTests {
         let story = try story(keepsPartial: true)
         #expect(story.handle(scanned(.failed, reason: "too many failures")) == ["fail too many failures", "fetch"])
         _ = (story.handle(.fetched(ScanFixture.info(), sources: 3)), story.handle(.drawn))
-        #expect(story.handle(.written) == ["count part", "tell summary", "finish partlyFailed with 3"])
+        #expect(story.handle(.written) == ["count 3 part", "tell summary", "finish partlyFailed with 3"])
     }
 
     @Test func `a file of masks only is left out, which is said of one image whatever is to be said`() throws {
@@ -241,7 +241,7 @@ struct ImageProgressTests {
         #expect(story.handle(.prepared(isComparable: true, hasStars: true)) == ["fetch picture"])
         #expect(
             story.handle(.drawn) == [#"write [".changes.html", ".injection.svg", ".injection.csv"]"#])
-        #expect(story.handle(.written) == ["count whole", "tell summary", "compare"])
+        #expect(story.handle(.written) == ["count 7 whole", "tell summary", "compare"])
         #expect(story.progress.state == .comparing)
         #expect(story.handle(.compared(isKnown: true)) == ["test"])
         #expect(story.handle(.tested(.partlyFailed)) == ["finish partlyFailed with 7 compared"])
@@ -279,7 +279,7 @@ struct ImageProgressTests {
         _ = (late.handle(scanned()), late.handle(.fetched(ScanFixture.info(), sources: 7)))
         _ = (late.handle(.prepared(isComparable: true, hasStars: true)), late.handle(.drawn))
         #expect(
-            late.handle(.written, isInterrupted: true) == ["count whole", "tell summary", "finish done with 7"])
+            late.handle(.written, isInterrupted: true) == ["count 7 whole", "tell summary", "finish done with 7"])
         let last = try story("--reference r.fits", reference: "r.fits", injects: true)
         _ = (last.handle(scanned()), last.handle(.fetched(ScanFixture.info(), sources: 7)))
         _ = (last.handle(.prepared(isComparable: true, hasStars: true)), last.handle(.drawn), last.handle(.written))

@@ -74,6 +74,18 @@ struct ScanTotalsTests {
             ])
     }
 
+    @Test func `the advice leads to the node that has the jobs`() {
+        var jobs = UnansweredJobs(connection: ["--node", "dome:7420", "--cluster-key", "my key"])
+        jobs.begin(JobID(rawValue: 1))
+        jobs.submissions = 1
+        #expect(
+            jobs.lines.dropFirst() == [
+                "  skynode jobs cancel \(JobID(rawValue: 1)) --node dome:7420 --cluster-key 'my key'",
+                "the node has not said whether it took the job in time; "
+                    + "skynode jobs --node dome:7420 --cluster-key 'my key' lists those that it has",
+            ])
+    }
+
     @Test func `why a job could not be cancelled is said, and one that is being handed over`() {
         var jobs = UnansweredJobs()
         jobs.begin(JobID(rawValue: 1))

@@ -15,7 +15,7 @@ final class LinkBench {
         struct Notes {
             var refusal: Refusal?
             var link: Link?
-            var news: [String] = []
+            var reports: [String] = []
             var troubles: [String] = []
             /// The peer's calls that would be run.
             var calls: [UInt64] = []
@@ -42,9 +42,9 @@ final class LinkBench {
             notes.withLockedValue { $0.calls.append(call.call) }
         }
 
-        func report(_ news: LinkNews, of link: Link) {
+        func report(_ report: LinkReport, of link: Link) {
             let text =
-                switch news {
+                switch report {
                 case .ended: "ended"
                 case .suspected: "suspected"
                 case .revived: "revived"
@@ -52,7 +52,7 @@ final class LinkBench {
                 case .draining(let isDraining): "draining \(isDraining)"
                 case .introductions: "introductions"
                 }
-            notes.withLockedValue { $0.news.append(text) }
+            notes.withLockedValue { $0.reports.append(text) }
         }
 
         func report(_ trouble: ConnectionTrouble, with peer: String) {

@@ -36,7 +36,7 @@ import Testing
         #expect(try bench.written() == [.refusal])
         #expect(bench.isClosed)
         #expect(bench.notes.troubles == ["refused: n1 is shutting down"])
-        #expect(bench.notes.news == [], "there never was a link")
+        #expect(bench.notes.reports == [], "there never was a link")
         if let established = bench.established {
             #expect(throws: HandshakeFailure.refused(Refusal(.leaving, "n1 is shutting down"))) {
                 try established.wait()
@@ -81,7 +81,7 @@ import Testing
         try bench.receive(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
         #expect(bench.isClosed)
         #expect(bench.notes.troubles.count == 1)
-        #expect(bench.notes.news == [])
+        #expect(bench.notes.reports == [])
     }
 
     @Test func `the end of a connection before its handshake is told to who dialled`() throws {
@@ -116,7 +116,7 @@ import Testing
             let (bench, _) = try LinkBench.linked()
             try bench.receive(frame)
             #expect(bench.isClosed)
-            #expect(bench.notes.news == ["ended"])
+            #expect(bench.notes.reports == ["ended"])
             #expect(bench.notes.troubles.count == 1, "\(frame.kind)")
         }
     }
@@ -132,11 +132,11 @@ import Testing
         #expect(end.isAsked)
         try bench.receive(Frame(.call, call: 3))
         #expect(bench.notes.calls == [1])
-        #expect(bench.notes.news == ["ended"], "no call is made on it while TLS takes leave")
+        #expect(bench.notes.reports == ["ended"], "no call is made on it while TLS takes leave")
         bench.pass(.seconds(4))
         bench.channel.pipeline.fireChannelInactive()
         bench.channel.pipeline.fireChannelInactive()
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
         #expect(bench.notes.troubles.count == 1)
     }
 
@@ -145,7 +145,7 @@ import Testing
         let (bench, link) = try LinkBench.linked(closesSlowly: end)
         bench.channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNRESET, reason: "read"))
         #expect(end.isAsked)
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
         #expect(bench.notes.troubles == [])
         link.send(Frame(.ping))
         #expect(try bench.written() == [])
@@ -155,16 +155,16 @@ import Testing
         let (bench, _) = try LinkBench.linked(dialled: true)
         try bench.receive(Handshake.frame(Refusal(.duplicate, "there is one")))
         #expect(bench.isClosed)
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
         #expect(bench.notes.troubles == [])
     }
 
-    @Test func `news of the peer reach the node`() throws {
+    @Test func `what becomes known of the peer reaches the node`() throws {
         let (bench, _) = try LinkBench.linked()
         try bench.receive(Frame(.draining, body: ByteBuffer(integer: UInt8(1))))
         try bench.receive(Frame(.peers))
         try bench.receive(Frame(.pong, body: ByteBuffer(integer: UInt64(0))))
-        #expect(bench.notes.news == ["draining true", "introductions", "compared clocks"])
+        #expect(bench.notes.reports == ["draining true", "introductions", "compared clocks"])
     }
 
     @Test func `pings of one read are answered once, together with what else it caused`() throws {
@@ -204,7 +204,7 @@ import Testing
         bench.channel.pipeline.fireChannelWritabilityChanged()
         #expect(bench.isClosed)
         #expect(bench.notes.troubles == ["unread"])
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
     }
 
     // MARK: - The end of a link
@@ -220,7 +220,7 @@ import Testing
         #expect(!bench.isClosed)
         link.inbound.finish(1)
         #expect(bench.isClosed)
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
     }
 
     @Test func `a node that leaves a link that gives way says goodbye, once`() throws {
@@ -254,7 +254,7 @@ import Testing
         #expect(!bench.isClosed, "a call of the peer is under way")
         link.inbound.finish(1)
         #expect(bench.isClosed)
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
     }
 
     @Test func `a goodbye is no surprise when the connection ends`() throws {
@@ -265,7 +265,7 @@ import Testing
         #expect(!bench.isClosed, "who leaves closes")
         try bench.channel.close().wait()
         #expect(link.isLeaving)
-        #expect(bench.notes.news == ["ended"])
+        #expect(bench.notes.reports == ["ended"])
     }
 
     // MARK: - Silence
@@ -274,25 +274,25 @@ import Testing
         let (bench, _) = try LinkBench.linked(dialled: true)
         bench.pass(.milliseconds(1600))
         #expect(try bench.written().contains(.ping))
-        #expect(bench.notes.news == [])
+        #expect(bench.notes.reports == [])
         bench.pass(.milliseconds(900))
         // It is asked for again and again.
-        #expect(Set(bench.notes.news) == ["suspected"])
+        #expect(Set(bench.notes.reports) == ["suspected"])
         #expect(!bench.isClosed)
         bench.pass(.seconds(1))
         #expect(bench.isClosed)
-        #expect(bench.notes.news.last == "ended")
-        #expect(bench.notes.news.filter { $0 == "ended" }.count == 1)
+        #expect(bench.notes.reports.last == "ended")
+        #expect(bench.notes.reports.filter { $0 == "ended" }.count == 1)
         #expect(bench.notes.troubles == [], "a machine that is gone is no trouble with its connection")
     }
 
     @Test func `a suspected peer that is heard is back`() throws {
         let (bench, _) = try LinkBench.linked(dialled: true)
         bench.pass(.milliseconds(2500))
-        #expect(Set(bench.notes.news) == ["suspected"])
-        let count = bench.notes.news.count
+        #expect(Set(bench.notes.reports) == ["suspected"])
+        let count = bench.notes.reports.count
         try bench.receive(Frame(.ping))
-        #expect(bench.notes.news.dropFirst(count) == ["revived"])
+        #expect(bench.notes.reports.dropFirst(count) == ["revived"])
         bench.pass(.milliseconds(1500))
         #expect(!bench.isClosed)
     }
@@ -302,8 +302,8 @@ import Testing
         let (bench, _) = try LinkBench.linked(dialled: true, closesSlowly: end)
         bench.pass(.seconds(4))
         #expect(end.isAsked)
-        #expect(bench.notes.news.last == "ended")
+        #expect(bench.notes.reports.last == "ended")
         bench.channel.pipeline.fireChannelInactive()
-        #expect(bench.notes.news.filter { $0 == "ended" }.count == 1)
+        #expect(bench.notes.reports.filter { $0 == "ended" }.count == 1)
     }
 }

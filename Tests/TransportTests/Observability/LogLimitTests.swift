@@ -28,19 +28,19 @@ import Testing
 
 @Suite struct DailyNewsTests {
     @Test func `the same is said of a neighbour once a day`() {
-        var news = DailyNews()
-        #expect(news.isNews("no key", of: "10.0.0.1", now: .zero) == true)
-        #expect(news.isNews("no key", of: "10.0.0.1", now: .seconds(80_000)) == false)
-        #expect(news.isNews("no key", of: "10.0.0.2", now: .seconds(80_000)) == true)
-        #expect(news.isNews("no key", of: "10.0.0.1", now: .seconds(86_400)) == true)
+        var reports = DailyReports()
+        #expect(reports.isDue("no key", of: "10.0.0.1", now: .zero) == true)
+        #expect(reports.isDue("no key", of: "10.0.0.1", now: .seconds(80_000)) == false)
+        #expect(reports.isDue("no key", of: "10.0.0.2", now: .seconds(80_000)) == true)
+        #expect(reports.isDue("no key", of: "10.0.0.1", now: .seconds(86_400)) == true)
     }
 
     @Test func `a neighbour that makes up reasons silences no other`() {
-        var news = DailyNews()
-        let count = (0..<10_000).count { news.isNews("reason \($0)", of: "10.0.0.66", now: .zero) }
-        #expect(count == DailyNews.textLimit)
-        #expect(news.isNews("reason 1", of: "10.0.0.1", now: .zero) == true)
-        let many = (0..<10_000).count { news.isNews("reason", of: "host \($0)", now: .zero) }
-        #expect(many < DailyNews.peerLimit)
+        var reports = DailyReports()
+        let count = (0..<10_000).count { reports.isDue("reason \($0)", of: "10.0.0.66", now: .zero) }
+        #expect(count == DailyReports.textLimit)
+        #expect(reports.isDue("reason 1", of: "10.0.0.1", now: .zero) == true)
+        let many = (0..<10_000).count { reports.isDue("reason", of: "host \($0)", now: .zero) }
+        #expect(many < DailyReports.peerLimit)
     }
 }

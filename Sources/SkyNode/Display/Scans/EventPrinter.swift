@@ -42,11 +42,11 @@ struct EventPrinter: Sendable {
     /// Reports a pause to programs. It is not an event of the job: it is not stored, and nobody who follows later hears of it.
     private func tellPause(_ status: JobStatus) {
         guard format == .json else { return }
-        let isNews = pause.withLockedValue { pause in
+        let isChange = pause.withLockedValue { pause in
             defer { pause = status.paused }
             return pause != status.paused
         }
-        guard isNews, let line = try? JSONLine.encode(PauseLine(status, subject: subject)) else { return }
+        guard isChange, let line = try? JSONLine.encode(PauseLine(status, subject: subject)) else { return }
         Console.output(line)
     }
 
@@ -56,7 +56,7 @@ struct EventPrinter: Sendable {
     private func line(_ kind: JobEvent.Kind) -> String? {
         switch kind {
         case .special, .completed, .retrying:
-            return tellsFailuresOnly ? nil : news(kind)
+            return tellsFailuresOnly ? nil : unfailed(kind)
         case .failed(let task, let reason):
             return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
         case .ended:
@@ -65,7 +65,7 @@ struct EventPrinter: Sendable {
     }
 
     /// The line for an event that is not a failure, or not yet.
-    private func news(_ kind: JobEvent.Kind) -> String? {
+    private func unfailed(_ kind: JobEvent.Kind) -> String? {
         switch kind {
         case .special(let event as ScanEvent):
             guard case .planned(let info, let sectors) = event else { return nil }

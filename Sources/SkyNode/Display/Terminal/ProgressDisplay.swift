@@ -9,7 +9,7 @@ final class ProgressDisplay: Sendable {
         /// The rate of each job that is shown.
         var rates: [String: ProgressRate] = [:]
         var lastDrawn: ContinuousClock.Instant?
-        var pauses = PauseNews()
+        var pauses = PauseReports()
         var isFinished = false
     }
 

@@ -76,36 +76,3 @@ struct OutputOptions: ParsableArguments {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }
-
-/// Names of check images, separated by commas.
-struct CheckImagesArgument: ExpressibleByArgument {
-    let images: [CheckImage]
-
-    static let names = CheckImage.allCases.map(\.rawValue).joined(separator: ", ")
-
-    init?(argument: String) {
-        var images: [CheckImage] = []
-        for name in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let image = CheckImage(rawValue: String(name)) else { return nil }
-            if !images.contains(image) { images.append(image) }
-        }
-        self.images = images
-    }
-}
-
-/// Names of formats, separated by commas.
-struct FormatsArgument: ExpressibleByArgument {
-    let formats: [CatalogueFormat]
-
-    static let names = CatalogueFormat.allCases.map(\.rawValue).joined(separator: ", ")
-
-    init?(argument: String) {
-        let names = argument.split(separator: ",", omittingEmptySubsequences: false)
-        var formats: [CatalogueFormat] = []
-        for name in names {
-            guard let format = CatalogueFormat(rawValue: String(name)) else { return nil }
-            if !formats.contains(format) { formats.append(format) }
-        }
-        self.formats = formats
-    }
-}

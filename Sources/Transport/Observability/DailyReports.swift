@@ -1,6 +1,6 @@
 /// The lines that are logged about each neighbour once a day, as a value. They are bounded: a neighbour that scans our port, or
 /// makes up reasons, fills neither memory nor log, and does not keep back lines about others.
-struct DailyNews {
+struct DailyReports {
     static let day = Duration.seconds(86_400)
     /// How many different lines about one neighbour, and how many neighbours, there are in a day.
     static let textLimit = 20
@@ -9,10 +9,10 @@ struct DailyNews {
     private var said: [String: Set<String>] = [:]
     private var since = Duration.zero
 
-    mutating func isNews(_ text: String, of peer: String, now: Duration) -> Bool {
-        if now - since >= DailyNews.day { (said, since) = ([:], now) }
-        guard said[peer] != nil || said.count < DailyNews.peerLimit,
-            said[peer, default: []].count < DailyNews.textLimit
+    mutating func isDue(_ text: String, of peer: String, now: Duration) -> Bool {
+        if now - since >= DailyReports.day { (said, since) = ([:], now) }
+        guard said[peer] != nil || said.count < DailyReports.peerLimit,
+            said[peer, default: []].count < DailyReports.textLimit
         else { return false }
         return said[peer, default: []].insert(text).inserted
     }

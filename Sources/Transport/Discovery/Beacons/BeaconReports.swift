@@ -3,7 +3,7 @@
 ///
 /// Anybody can make up troubles. A source that does so gets few lines, and keeps back neither the troubles of another source nor
 /// troubles of another kind. After an hour there is room for new ones.
-struct BeaconNews {
+struct BeaconReports {
     /// Log lines an hour about one source, and about one kind of trouble.
     static let sourceLimit = 2
     static let kindLimit = 4
@@ -34,12 +34,12 @@ struct BeaconNews {
     /// - Returns: what to log, if anything.
     mutating func line(_ fault: BeaconFault, beacon: Beacon?, from source: String, now: Duration) -> String? {
         guard let (trouble, text) = trouble(fault, beacon) else { return nil }
-        if now - hourBegan >= BeaconNews.hour {
+        if now - hourBegan >= BeaconReports.hour {
             (bySource, byKind, hourBegan) = ([:], [:], now)
-            published = published.filter { now - $0.value < BeaconNews.memory }
+            published = published.filter { now - $0.value < BeaconReports.memory }
         }
-        guard published[trouble] == nil, bySource[source, default: 0] < BeaconNews.sourceLimit,
-            byKind[fault.label, default: 0] < BeaconNews.kindLimit
+        guard published[trouble] == nil, bySource[source, default: 0] < BeaconReports.sourceLimit,
+            byKind[fault.label, default: 0] < BeaconReports.kindLimit
         else { return nil }
         published[trouble] = now
         bySource[source, default: 0] += 1

@@ -3,14 +3,14 @@ import Transport
 
 /// Reports when jobs that are shown together are paused, and when they go on. It does so once for all of them, because one full
 /// disk holds up every job of a node.
-struct PauseNews {
+struct PauseReports {
     private var paused: Set<String> = []
     private var reason: String?
 
     /// - Parameters:
     ///   - reason: why the job is paused; `nil` where it goes on.
     ///   - subject: which job it is.
-    /// - Returns: a line where that is news; otherwise `nil`.
+    /// - Returns: a line where that has changed; otherwise `nil`.
     mutating func note(_ reason: String?, of subject: String) -> String? {
         guard let reason else {
             guard paused.remove(subject) != nil, paused.isEmpty else { return nil }

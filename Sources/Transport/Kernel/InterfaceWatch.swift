@@ -4,7 +4,7 @@ import Glibc
 
 /// Reports that interfaces or addresses of this machine have come or gone. The kernel tells its listeners (rtnetlink(7)), so
 /// nothing has to wake up to ask.
-final class InterfaceNews: Sendable {
+final class InterfaceWatch: Sendable {
     /// Every thread may use it (dispatch_source_create(3)), which its type does not say.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
@@ -18,7 +18,7 @@ final class InterfaceNews: Sendable {
         let socket = Glibc.socket(AF_NETLINK, kind, NETLINK_ROUTE)
         guard socket >= 0 else { return nil }
         var address = sockaddr_nl(
-            nl_family: sa_family_t(AF_NETLINK), nl_pad: 0, nl_pid: 0, nl_groups: InterfaceNews.groups)
+            nl_family: sa_family_t(AF_NETLINK), nl_pad: 0, nl_pid: 0, nl_groups: InterfaceWatch.groups)
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(socket, $0, socklen_t(MemoryLayout<sockaddr_nl>.size)) == 0
@@ -31,9 +31,9 @@ final class InterfaceNews: Sendable {
         nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: socket)
         // The source is held by its own handler until it is cancelled.
         source.setEventHandler {
-            switch InterfaceNews.drain(socket) {
+            switch InterfaceWatch.drain(socket) {
             case .nothing: break
-            case .news: changed()
+            case .changes: changed()
             case .broken:
                 // A broken socket would be reported for ever. The regular checks of the interfaces still see the changes.
                 source.cancel()
@@ -58,11 +58,11 @@ final class InterfaceNews: Sendable {
             if count < 0, errno == EAGAIN { return drained }
             // This loop ends, because nobody changes interfaces as fast as it reads.
             if count <= 0, errno != ENOBUFS { return .broken }
-            drained = .news
+            drained = .changes
         }
     }
 
     private enum Drained {
-        case nothing, news, broken
+        case nothing, changes, broken
     }
 }

@@ -2,7 +2,7 @@ package import Transport
 
 /// Decides which comings and goings of other nodes are worth a line in the log. A lost node that was started again comes
 /// back with another id, so it is recognised by its name.
-package struct MembershipNews {
+package struct MembershipReports {
     package enum Line: Equatable {
         case joined(String)
         case left(String)
@@ -62,22 +62,22 @@ package struct MembershipNews {
     }
 
     private mutating func lost(_ name: String, at now: Duration) -> Line? {
-        if losses.count >= MembershipNews.limit, losses[name] == nil { losses.remove(at: losses.startIndex) }
+        if losses.count >= MembershipReports.limit, losses[name] == nil { losses.remove(at: losses.startIndex) }
         var record = losses[name] ?? Losses(windowStart: now)
-        if now - record.windowStart >= MembershipNews.window { (record.count, record.windowStart) = (0, now) }
+        if now - record.windowStart >= MembershipReports.window { (record.count, record.windowStart) = (0, now) }
         record.missing += 1
         record.count += 1
         losses[name] = record
-        if now - windowStart >= MembershipNews.window { (lossesTold, windowStart) = (0, now) }
+        if now - windowStart >= MembershipReports.window { (lossesTold, windowStart) = (0, now) }
         lossesTold += 1
-        if record.count > MembershipNews.linesOfOne || lossesTold > MembershipNews.lossLimit { return nil }
-        return record.count == MembershipNews.linesOfOne ? .restless(name) : .lost(name)
+        if record.count > MembershipReports.linesOfOne || lossesTold > MembershipReports.lossLimit { return nil }
+        return record.count == MembershipReports.linesOfOne ? .restless(name) : .lost(name)
     }
 
     private mutating func appeared(_ name: String) -> Line? {
         guard var record = losses[name], record.missing > 0 else { return .joined(name) }
         record.missing -= 1
         losses[name] = record
-        return record.count < MembershipNews.linesOfOne ? .returned(name) : nil
+        return record.count < MembershipReports.linesOfOne ? .returned(name) : nil
     }
 }

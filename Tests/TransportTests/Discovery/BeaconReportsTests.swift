@@ -2,34 +2,35 @@ import Testing
 
 @testable import Transport
 
-@Suite struct BeaconNewsTests {
+@Suite struct BeaconReportsTests {
     private let own = ClusterMark(name: 1, key: 2)
 
     private func foreign(_ name: UInt64, key: UInt64 = 2) -> BeaconFault { .foreign(ClusterMark(name: name, key: key)) }
 
     @Test func `each trouble is worth one line a day`() {
-        var news = BeaconNews(own: own)
+        var reports = BeaconReports(own: own)
         let troubles: [(BeaconFault, String?)] = [
             (foreign(9), "another cluster is here"), (foreign(1, key: 9), "nodes with another cluster key are here"),
             (foreign(1, key: 0), "nodes without a cluster key are here"),
             (.malformed, nil), (.oversized, nil), (.own, nil), (.replayed, nil),
         ]
         for (index, (fault, words)) in troubles.enumerated() {
-            #expect(news.line(fault, beacon: nil, from: "10.0.0.\(index)", now: .zero) == words)
+            #expect(reports.line(fault, beacon: nil, from: "10.0.0.\(index)", now: .zero) == words)
         }
         for hour in 0..<23 {
             for (fault, _) in troubles {
                 #expect(
-                    news.line(fault, beacon: nil, from: "10.0.1.1", now: .seconds(3600 * hour)) == nil, "told already")
+                    reports.line(fault, beacon: nil, from: "10.0.1.1", now: .seconds(3600 * hour)) == nil,
+                    "told already")
             }
         }
-        #expect(news.line(troubles[0].0, beacon: nil, from: "10.0.0.1", now: .seconds(100_000)) == troubles[0].1)
+        #expect(reports.line(troubles[0].0, beacon: nil, from: "10.0.0.1", now: .seconds(100_000)) == troubles[0].1)
     }
 
     @Test func `a clock is told of once for each node`() {
-        var news = BeaconNews(own: own)
+        var reports = BeaconReports(own: own)
         func line(_ milliseconds: Int64, node: UInt64) -> String? {
-            news.line(.stale(milliseconds: milliseconds), beacon: .sample(node: node), from: "10.0.0.1", now: .zero)
+            reports.line(.stale(milliseconds: milliseconds), beacon: .sample(node: node), from: "10.0.0.1", now: .zero)
         }
         #expect(line(45_600, node: 1)?.contains("anna is 45 s behind") == true)
         #expect(line(48_000, node: 1) == nil)
@@ -37,25 +38,26 @@ import Testing
     }
 
     @Test func `who makes up marks silences nobody else`() {
-        var news = BeaconNews(own: own)
+        var reports = BeaconReports(own: own)
         let made = (0..<10_000).compactMap {
-            news.line(foreign(100 + $0), beacon: nil, from: "10.0.0.66", now: .milliseconds(Int($0)))
+            reports.line(foreign(100 + $0), beacon: nil, from: "10.0.0.66", now: .milliseconds(Int($0)))
         }
         #expect((1...2).contains(made.count))
         // Another source, the same kind of trouble; and another kind.
-        #expect(news.line(foreign(1, key: 9), beacon: nil, from: "10.0.0.2", now: .seconds(11)) != nil)
-        #expect(news.line(.forged, beacon: nil, from: "10.0.0.3", now: .seconds(11)) != nil)
+        #expect(reports.line(foreign(1, key: 9), beacon: nil, from: "10.0.0.2", now: .seconds(11)) != nil)
+        #expect(reports.line(.forged, beacon: nil, from: "10.0.0.3", now: .seconds(11)) != nil)
     }
 
     @Test func `who makes up sources, too, silences one kind of trouble for an hour`() {
-        var news = BeaconNews(own: own)
+        var reports = BeaconReports(own: own)
         let made = (0..<10_000).compactMap {
-            news.line(foreign(100 + $0), beacon: nil, from: "10.0.\($0 / 256).\($0 % 256)", now: .milliseconds(Int($0)))
+            reports.line(
+                foreign(100 + $0), beacon: nil, from: "10.0.\($0 / 256).\($0 % 256)", now: .milliseconds(Int($0)))
         }
         #expect((1...4).contains(made.count))
-        #expect(news.line(.forged, beacon: nil, from: "10.1.0.3", now: .seconds(11)) != nil)
-        #expect(news.line(.crowded, beacon: nil, from: "10.1.0.3", now: .seconds(11)) != nil)
-        #expect(news.line(.otherVersion(7), beacon: nil, from: "10.1.0.4", now: .seconds(11)) != nil)
-        #expect(news.line(foreign(7), beacon: nil, from: "10.1.0.5", now: .seconds(3600)) != nil)
+        #expect(reports.line(.forged, beacon: nil, from: "10.1.0.3", now: .seconds(11)) != nil)
+        #expect(reports.line(.crowded, beacon: nil, from: "10.1.0.3", now: .seconds(11)) != nil)
+        #expect(reports.line(.otherVersion(7), beacon: nil, from: "10.1.0.4", now: .seconds(11)) != nil)
+        #expect(reports.line(foreign(7), beacon: nil, from: "10.1.0.5", now: .seconds(3600)) != nil)
     }
 }
