@@ -56,8 +56,9 @@ let package = Package(
     ],
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows an image's
-        // coordinates and ERFA the sky's reference systems, libpng draws, zlib packs pixels. Module maps only; there is
-        // no C code of ours. CLinux is what of the C library and the kernel Swift's own module does not show.
+        // coordinates and ERFA the sky's reference systems, libpng draws, zlib packs pixels. CLinux is what of the C
+        // library and the kernel Swift's own module does not show. Module maps only: the one line of C of ours is an
+        // inline function for prctl(2).
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),

@@ -2,7 +2,7 @@
 """How the sources lie in folders, and which folders need which: a report to read, not a gate.
 
     Tests/structure.py                          sizes of folders, folders that need each other, a summary
-    Tests/structure.py --edge Sky Jobs          the names behind one folder's need of another
+    Tests/structure.py --edge Jobs Work         the names behind one folder's need of another
     Tests/structure.py --module SkyCore         one module only
 
 A folder needs another where one of its files uses a name that a file there declares at its top level. Names are found by their

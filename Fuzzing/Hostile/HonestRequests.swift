@@ -101,7 +101,7 @@ enum HonestRequests {
         padded: PixelRect(x: 0, y: 0, width: 128, height: 100))
 
     private static let identity = honest {
-        guard let map = PlaneMap(shiftFrom: [(0, 0)], to: [(0, 0)]) else { throw ValueReader.Mismatch() }
+        guard let map = PositionMap(shiftFrom: [(0, 0)], to: [(0, 0)]) else { throw ValueReader.Mismatch() }
         return map
     }
 

@@ -38,18 +38,18 @@ struct ServiceManagerTests {
     @Test func `it is told in lines of one datagram`() throws {
         let listener = try Listener()
         let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path]))
-        manager.tell(.ready, .status("4 slots,\n12 nodes"))
+        manager.notify(.ready, .status("4 slots,\n12 nodes"))
         #expect(listener.next() == "READY=1\nSTATUS=4 slots,12 nodes")
-        manager.tell(.stopping, .needs(.seconds(70)))
+        manager.notify(.stopping, .needs(.seconds(70)))
         #expect(listener.next() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=70000000")
-        manager.tell(.alive)
+        manager.notify(.alive)
         #expect(listener.next() == "WATCHDOG=1")
     }
 
     @Test func `a manager that is gone is no trouble`() throws {
         let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "/tmp/none-\(UUID())"]))
-        manager.tell(.ready)
-        try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "@none-\(UUID())"])).tell(.ready)
+        manager.notify(.ready)
+        try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "@none-\(UUID())"])).notify(.ready)
     }
 
     @Test func `without a socket there is no manager`() {

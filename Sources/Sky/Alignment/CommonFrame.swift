@@ -30,9 +30,9 @@ struct CommonFrame {
         guard let projection = GnomonicProjection(around: places), places.count == known.count else { return nil }
         let flat = places.map { projection.place(alpha: $0.alpha, delta: $0.delta) ?? (.nan, .nan) }
         let usable = flat.indices.filter { flat[$0].x.isFinite }
-        degree = PlaneMap.degree(exact: min(usable.count, old.count))
+        degree = PositionMap.degree(exact: min(usable.count, old.count))
         guard
-            let toPixels = PlaneMap(
+            let toPixels = PositionMap(
                 from: usable.map { flat[$0] }, to: usable.map { Self.pixel(known[$0]) }, degree: degree)
         else { return nil }
         let olds = old.map { source -> (x: Double, y: Double)? in

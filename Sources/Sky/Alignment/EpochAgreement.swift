@@ -90,7 +90,7 @@ public struct EpochAgreement: Hashable, Codable, Sendable {
         let alignment: EpochAlignment
         let sizes: (new: ImageInfo, old: ImageInfo)
         /// The map from the old image's pixels to the new one's; it is only needed roughly.
-        let inverse: PlaneMap?
+        let inverse: PositionMap?
 
         func isInside(new place: (x: Double, y: Double)) -> Bool {
             let there = alignment.old(x: place.x, y: place.y)
@@ -111,6 +111,6 @@ public struct EpochAgreement: Hashable, Codable, Sendable {
         }
         let images = grid.map { alignment.old(x: $0.x, y: $0.y) }
         return Outlines(
-            alignment: alignment, sizes: sizes, inverse: PlaneMap(from: images, to: grid, degree: 2))
+            alignment: alignment, sizes: sizes, inverse: PositionMap(from: images, to: grid, degree: 2))
     }
 }

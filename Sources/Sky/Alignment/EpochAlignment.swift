@@ -1,9 +1,9 @@
 /// The map from pixels of the new image to those of the old one. Pixels are counted from 0, the first one's centre at (0, 0).
 public struct EpochAlignment: Hashable, Codable, Sendable {
     /// The map from pixels of the new image to those of a perfect one: the difference of the two astrometries.
-    private let correction: PlaneMap
+    private let correction: PositionMap
     /// The map from there to the old image's pixels, by both images' coordinates.
-    private let base: PlaneMap
+    private let base: PositionMap
     /// The number of sources that both images have.
     public let matches: Int
     /// Scatter of the bright ones' positions along one axis, in pixels (1 sigma).
@@ -11,7 +11,7 @@ public struct EpochAlignment: Hashable, Codable, Sendable {
     /// Whether the alignment comes from celestial coordinates, and not from the pattern of the stars.
     public let usesSky: Bool
 
-    package init(correction: PlaneMap, base: PlaneMap, matches: Int, scatter: Double, usesSky: Bool) {
+    package init(correction: PositionMap, base: PositionMap, matches: Int, scatter: Double, usesSky: Bool) {
         self.correction = correction
         self.base = base
         self.matches = matches

@@ -60,13 +60,13 @@ struct EpochMatching {
         let moved = frame.old.map { motion($0) }
         let placed = moved.indices.filter { moved[$0].x.isFinite && moved[$0].y.isFinite }
         guard
-            let base = PlaneMap(
+            let base = PositionMap(
                 from: placed.map { moved[$0] }, to: placed.map { frame.oldPixels[$0] }, degree: frame.degree)
         else { throw StarField.nothingInCommon }
 
         let trusted = (new: Self.trusted(new), old: Self.trusted(old))
         let places = (new: field.new.map { frame.new[$0] }, old: field.old.map { moved[$0] })
-        var correction: PlaneMap?
+        var correction: PositionMap?
         var radius = Self.firstRadius
         var pairs: [Pair] = []
         var scatter = 0.0
@@ -99,7 +99,7 @@ struct EpochMatching {
 
     /// The pairs in which each source is the nearest to the other.
     private static func pairs(
-        new: [(x: Double, y: Double)], old: [(x: Double, y: Double)], correction: PlaneMap?, radius: Double
+        new: [(x: Double, y: Double)], old: [(x: Double, y: Double)], correction: PositionMap?, radius: Double
     ) -> [Pair] {
         let corrected = new.map { correction?($0) ?? $0 }
         let news = PositionIndex(corrected.map { ($0.x, $0.y) }, cell: radius)
@@ -116,14 +116,14 @@ struct EpochMatching {
     /// The map from new to old that fits most pairs, and their scatter about the map along one axis.
     private static func fit(
         _ pairs: [Pair], new: [(x: Double, y: Double)], old: [(x: Double, y: Double)]
-    ) -> (PlaneMap, Double)? {
+    ) -> (PositionMap, Double)? {
         var kept = pairs
-        var result: (PlaneMap, Double)?
+        var result: (PositionMap, Double)?
         for _ in 0..<4 {
             let (from, to) = (kept.map { new[$0.new] }, kept.map { old[$0.old] })
-            let degree = PlaneMap.degree(measured: kept.count)
-            let fit = degree > 0 ? PlaneMap(from: from, to: to, degree: degree) : nil
-            guard let map = fit ?? PlaneMap(shiftFrom: from, to: to) else { return result }
+            let degree = PositionMap.degree(measured: kept.count)
+            let fit = degree > 0 ? PositionMap(from: from, to: to, degree: degree) : nil
+            guard let map = fit ?? PositionMap(shiftFrom: from, to: to) else { return result }
             let offsets = pairs.map { pair -> (x: Double, y: Double) in
                 let place = map(new[pair.new])
                 return (place.x - old[pair.old].x, place.y - old[pair.old].y)

@@ -4,7 +4,7 @@ import Glibc
 /// celestial coordinates. Every comparison with the same reference has the same ones, regardless of errors in its own
 /// coordinates.
 package struct ReferenceFrame: Hashable, Codable, Sendable {
-    private let sky: PlaneMap?
+    private let sky: PositionMap?
     /// The number of units in a pixel: arcseconds, or 1.
     package let scale: Double
 
@@ -26,7 +26,7 @@ package struct ReferenceFrame: Hashable, Codable, Sendable {
             points.append(star.pixel)
             places.append(place)
         }
-        sky = PlaneMap(from: points, to: places, degree: PlaneMap.degree(exact: points.count))
+        sky = PositionMap(from: points, to: places, degree: PositionMap.degree(exact: points.count))
         guard let sky else {
             scale = 1
             return

@@ -121,7 +121,7 @@ package struct CutoutPainter {
         return values
     }
 
-    private mutating func kernel(_ frame: PairFrame, smoothed: PixelPlane) throws(SkyError) -> MatchingKernel {
+    private mutating func kernel(_ frame: PairFrame, smoothed: PixelArray) throws(SkyError) -> MatchingKernel {
         if let match { return match.kernel }
         let found = try SeeingMatch(
             order, seeing, frame: frame, smoothed: smoothed, noise: NoiseGrid(smoothed, mask: frame.mask).sigma,

@@ -34,7 +34,7 @@ package struct DifferenceFile: Sendable {
     }
 
     /// Adds a part; a part that does not fit the image is left out.
-    package mutating func add(_ planes: DifferencePlanes) {
+    package mutating func add(_ planes: DifferencePixels) {
         let core = planes.core
         guard info.contains(core), planes.isSound(of: core) else { return }
         planes.difference.copy(to: core, of: &difference, width: info.width)

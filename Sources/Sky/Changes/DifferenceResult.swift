@@ -16,7 +16,7 @@ public struct DifferenceResult: Hashable, Codable, Sendable {
     /// The outcomes of injected stars; stars where one of the images has no pixels are left out.
     public var injected: [InjectedChange.Outcome]
     /// The difference itself, if the order asks for it and both images have pixels.
-    public var planes: DifferencePlanes?
+    public var planes: DifferencePixels?
 
     /// Why a difference is not a change.
     public enum Refusal: String, Hashable, Codable, Sendable, CaseIterable {

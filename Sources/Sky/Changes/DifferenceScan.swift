@@ -59,7 +59,7 @@ package struct DifferenceScan {
             result.candidates.append(candidate)
         }
         addSky(to: &result)
-        if order.tellsPixels == true { result.planes = DifferencePlanes(image, core: core) }
+        if order.tellsPixels == true { result.planes = DifferencePixels(image, core: core) }
         guard !order.injected.isEmpty else { return result }
         var trial = InjectedChangeTrial(vetting, order: order, settings: settings, blocked: blocked)
         result.injected = order.injected.compactMap { trial.outcome(of: $0) }

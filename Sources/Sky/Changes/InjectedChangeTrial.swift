@@ -11,7 +11,7 @@ struct InjectedChangeTrial {
     private let settings: DifferenceSettings
     private let blocked: [Bool]
     /// The new image's pixels above its background, including the sharp ones.
-    private let raw: PixelPlane
+    private let raw: PixelArray
     private let rawNoise: Float
     private let light: PointLight
     private let sharp: SharpPixels

@@ -21,7 +21,7 @@ package struct CheckImageFiles: Sendable {
     }
 
     /// Adds a page; a part that does not fit the image is left out.
-    package mutating func add(_ page: PlanesPage) {
+    package mutating func add(_ page: CheckPixelsPage) {
         func fits(_ map: BackgroundMap) -> Bool { map.width == info.width && map.height == info.height }
         background = page.background.flatMap { fits($0) ? $0 : nil } ?? background
         noise = page.noise.flatMap { fits($0) ? $0 : nil } ?? noise

@@ -58,7 +58,7 @@ package struct FileWatch {
         // holds.
         let sampleCounts = use == .others && !wasHere && !isRewritten && now.resembles(content)
         if now.size == content.size, !isSample || sampleCounts {
-            let found = try found(path, now, isSample: isSample, digest)
+            let found = try self.digest(path, now, isSample: isSample, digest)
             if found == content.digest { return note(content, path, now) }
         }
         return wasHere ? .changed : .other
@@ -83,7 +83,7 @@ package struct FileWatch {
         return .right
     }
 
-    private mutating func found(
+    private mutating func digest(
         _ path: String, _ stamp: FileStamp, isSample: Bool, _ digest: () throws(SkyError) -> FileContent?
     ) throws(SkyError) -> [UInt8]? {
         // Samples are read so quickly that they need not be kept.

@@ -138,7 +138,7 @@ package struct ScanPhases: Sendable {
     }
 
     /// What the catalogue lacks without this piece of work.
-    package func loss(_ number: Int) -> String? {
+    package func consequence(ofFailed number: Int) -> String? {
         switch role(number) {
         case .sector(let index):
             let core = sectors[index].core
@@ -473,9 +473,9 @@ package struct ScanPhases: Sendable {
     }
 
     /// The data that check images are made of, if the request asks for check images.
-    package var planes: ScannedPlanes? {
+    package var planes: ScannedCheckPixels? {
         guard request.checkImages != nil else { return nil }
-        return ScannedPlanes(
+        return ScannedCheckPixels(
             parts: results.compactMap(\.planes).sorted { ($0.core.y, $0.core.x) < ($1.core.y, $1.core.x) },
             footprints: Catalogue.footprints(merging: results, joined: joined), background: background, noise: noise)
     }

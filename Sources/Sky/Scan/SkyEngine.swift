@@ -84,7 +84,7 @@ package final class SkyEngine {
                     "\(FITSSniff.quoted(path)): its values are more than 32-bit floats hold, and --detect needs such; divide the "
                         + "image first")
             }
-            info.detection = try found(detection, of: image, layer)
+            info.detection = try findDetection(detection, of: image, layer)
         }
         if memory == nil {
             let held = { [self] (path: String) throws(SkyError) in
@@ -258,7 +258,7 @@ package final class SkyEngine {
         var result = try scan.run()
         result.isDual = reference.detection == nil ? nil : true
         if let parts = configuration.checkParts, parts.hasPlanes {
-            result.planes = try SectorPlanes(
+            result.planes = try SectorCheckPixels(
                 sector.core, of: image, background: background, configuration: configuration, parts: parts)
         }
         result.injected = try image.injected?.stars(in: sector.core, of: image)
@@ -303,7 +303,7 @@ package final class SkyEngine {
 
     /// Finds the detection image of an image and reads its header. It is the one that the user names. In a file with several,
     /// it is the one with the HDU number and plane of the image itself, or else the first.
-    private func found(
+    private func findDetection(
         _ detection: Companions.Image, of image: any PixelSource, _ layer: ImageLayer?
     ) throws(SkyError) -> FoundDetection {
         let place = Place(age: .new, part: .detection)
@@ -321,16 +321,16 @@ package final class SkyEngine {
             guard let other = try? self.image(detection.path, hdu, layer, at: place), other.hasSize(of: image) else {
                 continue
             }
-            return try found(other, layer)
+            return try checkedDetection(other, layer)
         }
         // The error of the last candidate is the one that helps the user.
         let (hdu, layer) = candidates[candidates.count - 1]
         let other = try self.image(detection.path, hdu, layer, at: place)
         try check(other, isAsLargeAs: image)
-        return try found(other, layer)
+        return try checkedDetection(other, layer)
     }
 
-    private func found(_ image: any PixelSource, _ layer: ImageLayer?) throws(SkyError) -> FoundDetection {
+    private func checkedDetection(_ image: any PixelSource, _ layer: ImageLayer?) throws(SkyError) -> FoundDetection {
         guard try (image as? FITSImage)?.neededScale() == nil else {
             throw SkyError(
                 .badInput,

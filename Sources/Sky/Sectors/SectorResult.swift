@@ -20,7 +20,7 @@ public struct SectorResult: Hashable, Codable, Sendable {
     /// The pixels of its sources and of the pieces of fragments; `nil` if the request does not ask for them.
     package var footprints: [Footprint]?
     /// The pixels of the core for check images; `nil` if the request does not ask for them.
-    package var planes: SectorPlanes?
+    package var planes: SectorCheckPixels?
 
     /// What CLEAN needs of the sources.
     public struct Cleaning: Hashable, Codable, Sendable {

@@ -8,17 +8,17 @@ import Base
 package struct DifferenceImage {
     package var frame: PairFrame
     /// The smoothed new image; below, the old one with the same seeing and sensitivity.
-    package private(set) var new: PixelPlane
-    package let old: PixelPlane
+    package private(set) var new: PixelArray
+    package let old: PixelArray
     /// Their difference; below, the light that both have, because only such light can leave a residual.
-    package private(set) var difference: PixelPlane
-    private(set) var common: PixelPlane
+    package private(set) var difference: PixelArray
+    private(set) var common: PixelArray
     /// The noise of the difference; below, that of each of the two.
     package let noise: NoiseGrid
     let newNoise: Float
     let oldNoise: Float
     /// The variance in addition to the noise.
-    let variances: PixelPlane
+    let variances: PixelArray
     /// The image of a point source in the smoothed image; below, in each image as it is.
     let template: PointTemplate
     let newTemplate: PointTemplate

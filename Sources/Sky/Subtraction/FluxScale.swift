@@ -4,7 +4,7 @@ import Glibc
 /// The flux of a source in the new image, in units of its flux in the old one.
 public struct FluxScale: Hashable, Codable, Sendable {
     /// The logarithm of the ratio of fluxes, as a function of the new image's pixels.
-    private let logarithm: PlanePolynomial
+    private let logarithm: BivariatePolynomial
     /// The number of stars with which it was measured.
     public let stars: Int
     /// How far bright stars scatter beyond their errors, as a share of their flux (1 sigma). This limits every comparison.
@@ -52,10 +52,10 @@ public struct FluxScale: Hashable, Codable, Sendable {
         let smooth =
             degree == 0
             ? nil
-            : PlanePolynomial(
+            : BivariatePolynomial(
                 points: stars.map { ($0.x, $0.y) }, values: stars.map(\.logarithm),
                 weights: stars.map { 1 / ($0.error * $0.error + 1e-4) }, degree: degree)
-        let logarithm = smooth ?? PlanePolynomial(constant: middle)
+        let logarithm = smooth ?? BivariatePolynomial(constant: middle)
         self.logarithm = logarithm
         self.stars = stars.count
         // The scatter is that of the brighter half, whose errors matter less.

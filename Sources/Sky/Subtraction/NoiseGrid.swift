@@ -13,7 +13,7 @@ package struct NoiseGrid {
     private static let leastValues = 100
 
     /// - Parameter mask: Pixels with any flag are left out.
-    init(_ plane: PixelPlane, mask: [PixelMask], cell: Int = 128) {
+    init(_ plane: PixelArray, mask: [PixelMask], cell: Int = 128) {
         let columns = max((plane.width - 1) / cell + 1, 1)
         let rows = max((plane.height - 1) / cell + 1, 1)
         var measured = [(middle: Float, sigma: Float)?](repeating: nil, count: columns * rows)
@@ -50,7 +50,7 @@ package struct NoiseGrid {
 
     /// The pixels of a cell that are measured.
     private static func values(
-        of plane: PixelPlane, mask: [PixelMask], columns: Range<Int>, rows: Range<Int>
+        of plane: PixelArray, mask: [PixelMask], columns: Range<Int>, rows: Range<Int>
     ) -> [Float] {
         let most = ((columns.count - 1) / step + 1) * ((rows.count - 1) / step + 1)
         return [Float](unsafeUninitializedCapacity: most) { values, count in

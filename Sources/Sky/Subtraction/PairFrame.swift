@@ -5,8 +5,8 @@ import Base
 package struct PairFrame {
     /// The rectangle in the new image.
     package let rect: PixelRect
-    package var new: PixelPlane
-    package var old: PixelPlane
+    package var new: PixelArray
+    package var old: PixelArray
     /// What is wrong with each pixel in one image or the other.
     var mask: [PixelMask]
     /// The same for each image alone.
@@ -39,8 +39,8 @@ package struct PairFrame {
         let (olds, oldMask, oldSharp) = try old.read(
             oldRect, saturation: order.oldSaturation, seeing: isClean ? order.oldSeeing : nil, gain: order.gain)
         self.rect = rect
-        self.new = PixelPlane(width: rect.width, height: rect.height, values: news)
-        self.old = PixelPlane(width: rect.width, height: rect.height, values: [])
+        self.new = PixelArray(width: rect.width, height: rect.height, values: news)
+        self.old = PixelArray(width: rect.width, height: rect.height, values: [])
         self.sharp = Dictionary(sharp.map { ($0.index, $0.value) }) { one, _ in one }
         (self.oldRect, alignment) = (oldRect, order.alignment)
         if !oldSharp.isEmpty {
@@ -60,7 +60,7 @@ package struct PairFrame {
     }
 
     /// The new image with the original values of its sharp pixels.
-    var rawNew: PixelPlane {
+    var rawNew: PixelArray {
         var raw = new
         for (index, value) in sharp where !mask[index].contains(.missing) { raw.values[index] = value }
         return raw

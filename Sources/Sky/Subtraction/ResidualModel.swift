@@ -30,7 +30,7 @@ struct ResidualModel {
     ///   - reach: The pixels around a source in which residuals are expected.
     ///   - photons: The variance per unit of height, if the gain is known.
     init(
-        difference: PixelPlane, common: PixelPlane, noise: NoiseGrid, mask: [PixelMask], reach: Int, photons: Double?
+        difference: PixelArray, common: PixelArray, noise: NoiseGrid, mask: [PixelMask], reach: Int, photons: Double?
     ) {
         let peaks = Self.peaks(of: common, above: Self.faint * noise.sigma)
         self.peaks = peaks
@@ -65,7 +65,7 @@ struct ResidualModel {
 
     /// The variance per height that explains the residuals of sources of medium brightness.
     private static func photons(
-        _ peaks: [Peak], _ difference: PixelPlane, _ noise: NoiseGrid, _ mask: [PixelMask], sigma: Double,
+        _ peaks: [Peak], _ difference: PixelArray, _ noise: NoiseGrid, _ mask: [PixelMask], sigma: Double,
         share: Double
     ) -> Double {
         let middling = peaks.filter { peak in
@@ -94,9 +94,9 @@ struct ResidualModel {
     }
 
     /// The variances to be added to that of the noise, for every pixel.
-    func variances(common: PixelPlane) -> PixelPlane {
+    func variances(common: PixelArray) -> PixelArray {
         let perHeight = Float(photons)
-        var result = PixelPlane(
+        var result = PixelArray(
             width: common.width, height: common.height, values: common.values.map { perHeight * max($0, 0) })
         let reach = shares.count - 1
         for peak in peaks {
@@ -115,7 +115,7 @@ struct ResidualModel {
         return result
     }
 
-    private static func peaks(of plane: PixelPlane, above floor: Float) -> [Peak] {
+    private static func peaks(of plane: PixelArray, above floor: Float) -> [Peak] {
         var peaks: [Peak] = []
         let (width, height) = (plane.width, plane.height)
         guard width > 2, height > 2, floor > 0 else { return [] }

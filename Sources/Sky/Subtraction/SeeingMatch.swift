@@ -12,7 +12,7 @@ struct SeeingMatch {
     ///   - noise: The noise of the smoothed image, 1 sigma.
     /// - Throws: `SkyError` if an image cannot be read.
     init(
-        _ order: DifferenceOrder, _ seeing: DifferenceImage.Seeing, frame: PairFrame, smoothed: PixelPlane,
+        _ order: DifferenceOrder, _ seeing: DifferenceImage.Seeing, frame: PairFrame, smoothed: PixelArray,
         noise: Float, new: EpochImage, old: EpochImage, lanczos: LanczosFilter
     ) throws(SkyError) {
         let basis = KernelBasis(sigma: seeing.kernelSigma, stars: order.stars.count)

@@ -45,7 +45,7 @@ struct SharpPixels {
         _ values: inout [Float], _ mask: inout [PixelMask], width: Int, noise known: Float? = nil
     ) -> [(index: Int, value: Float)] {
         let height = values.count / width
-        let plane = PixelPlane(width: width, height: height, values: values)
+        let plane = PixelArray(width: width, height: height, values: values)
         let noise = known ?? NoiseGrid(plane, mask: mask).sigma
         guard noise > 0, noise.isFinite else { return [] }
         let error = noise * (1 + 1 / (4 * share * share)).squareRoot()

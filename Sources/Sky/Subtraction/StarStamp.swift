@@ -16,7 +16,7 @@ struct StarStamp {
     private let mask: [PixelMask]
 
     /// Cuts a star out of a frame; `nil` if the star is too near to the frame's edge.
-    init?(of star: ReferenceStar, from frame: PairFrame, smoothed: PixelPlane, radius: Int) {
+    init?(of star: ReferenceStar, from frame: PairFrame, smoothed: PixelArray, radius: Int) {
         let (px, py) = (star.x - Double(frame.rect.x), star.y - Double(frame.rect.y))
         guard abs(px) < 1e9, abs(py) < 1e9 else { return nil }
         let (x, y) = (Int(px.rounded()), Int(py.rounded()))

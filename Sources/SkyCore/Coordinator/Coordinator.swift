@@ -270,7 +270,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
         guard core.jobs[job] != nil else { throw unknown(job) }
-        let failures = try await tellingCallers { () async throws(JournalError) in
+        let failures = try await withRemoteErrors { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
         }
         // The job may have been deleted meanwhile.
@@ -357,11 +357,11 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where the journal cannot be read.
     package distributed func storage() async throws -> JournalUsage {
-        try await tellingCallers { () async throws(JournalError) in try await journal.usage() }
+        try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
     }
 
     /// Turns an error of the journal into a `RemoteError`, so that a caller on another node learns what is wrong.
-    func tellingCallers<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
+    func withRemoteErrors<Value: Sendable>(_ body: () async throws(JournalError) -> Value) async throws -> Value {
         do {
             return try await body()
         } catch {

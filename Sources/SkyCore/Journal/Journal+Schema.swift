@@ -49,7 +49,7 @@ extension Journal {
         migrator.registerMigration("1") { database in
             try database.execute(
                 sql: """
-                    -- closed: whether its last life ended in order.
+                    -- closed: whether its last incarnation ended in order.
                     CREATE TABLE coordinator(
                         id INTEGER NOT NULL, generation INTEGER NOT NULL, closed INTEGER NOT NULL);
                     -- request and report are JSON; times are milliseconds since 1970.
@@ -83,7 +83,7 @@ extension Journal {
         migrator.registerMigration("4") { database in
             try database.execute(
                 sql: """
-                    -- secret: see AttemptReceipts. ran: milliseconds that all lives ran together, as last noted.
+                    -- secret: see AttemptReceipts. ran: milliseconds that all incarnations ran together, as last noted.
                     ALTER TABLE coordinator ADD COLUMN secret BLOB;
                     ALTER TABLE coordinator ADD COLUMN ran INTEGER NOT NULL DEFAULT 0;
                     -- How long the coordinator had run when the job was submitted and when it ended, in milliseconds.

@@ -72,7 +72,7 @@ package final class Journal: Sendable {
             file = path.flatMap(FileInode.init)
             self.ballast = ballast
             self.queue = queue
-            ballast?.take()
+            ballast?.reserve()
             // The limits may be lower than they were at the last opening.
             try queue.write { [self] in try evict(from: $0) }
         } catch let error as JournalError {
@@ -134,7 +134,7 @@ package final class Journal: Sendable {
             appended.room = try await write { [self] in try room($0) }
             appended.room.held += logSize
         }
-        ballast?.take()
+        ballast?.reserve()
         return appended
     }
 

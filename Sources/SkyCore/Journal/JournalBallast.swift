@@ -12,8 +12,8 @@ final class JournalBallast: Sendable {
     /// The size of the ballast in bytes: what a deletion of many results needs, or a part of a small disk.
     static func size(ofDisk size: Int) -> Int { min(8 << 20, size / 16) }
 
-    /// Takes the room if the disk has far more than that. Without the ballast, only a deletion on a full disk may fail.
-    func take() {
+    /// Reserves the room if the disk has far more than that. Without the ballast, only a deletion on a full disk may fail.
+    func reserve() {
         // This is called with every transaction, so it does nothing when the room is already taken.
         guard !isThere.withLockedValue({ $0 }), let disk = DiskSpace(of: path) else { return }
         let size = JournalBallast.size(ofDisk: disk.size)

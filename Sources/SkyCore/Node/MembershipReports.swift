@@ -32,7 +32,7 @@ package struct MembershipReports {
     private var names: [NodeID: String] = [:]
     private var losses: [String: Losses] = [:]
     /// How many losses were counted for the log since `windowStart`.
-    private var lossesTold = 0
+    private var lossesReported = 0
     private var windowStart = Duration.zero
 
     package init() {}
@@ -68,9 +68,9 @@ package struct MembershipReports {
         record.missing += 1
         record.count += 1
         losses[name] = record
-        if now - windowStart >= MembershipReports.window { (lossesTold, windowStart) = (0, now) }
-        lossesTold += 1
-        if record.count > MembershipReports.linesOfOne || lossesTold > MembershipReports.lossLimit { return nil }
+        if now - windowStart >= MembershipReports.window { (lossesReported, windowStart) = (0, now) }
+        lossesReported += 1
+        if record.count > MembershipReports.linesOfOne || lossesReported > MembershipReports.lossLimit { return nil }
         return record.count == MembershipReports.linesOfOne ? .restless(name) : .lost(name)
     }
 

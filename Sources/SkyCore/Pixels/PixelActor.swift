@@ -26,7 +26,7 @@ package distributed actor PixelActor: ClusterActor {
     package distributed func part(_ request: PixelRequest) async -> PixelReply {
         // Requests are checked only here. Behind this check, paths and numbers are as they should be.
         if let objection = request.objection {
-            return .badInput("a request for pixels that cannot be meant: \(objection)")
+            return .badInput("a request for pixels that makes no sense: \(objection)")
         }
         return await give(request)
     }

@@ -17,7 +17,7 @@ package struct JobScheduler {
     let policy: SchedulerPolicy
     let generation: UInt64
     var generator: SplitMix64
-    var jobs: JobTable
+    var jobs: ScheduledJobs
     var roster: Roster
     var timers = TimerQueue()
     var demands = Demands()
@@ -45,7 +45,7 @@ package struct JobScheduler {
         self.generation = generation
         generator = SplitMix64(seed: seed)
         roster = Roster(local: localNode)
-        jobs = JobTable(generation: generation)
+        jobs = ScheduledJobs(generation: generation)
     }
 
     /// Takes note of an event and returns what to do about it, in order.

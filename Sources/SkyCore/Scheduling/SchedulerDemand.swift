@@ -20,7 +20,7 @@ extension JobScheduler {
     /// or halved, when nodes have come or gone, or when slots are due to be given back.
     mutating func updateDemand() {
         let waiting = jobs.waiting + speculationsWanted
-        let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.wantedLimit))
+        let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.demandLimit))
         let isRelease = demands.releaseDue.map { $0 <= now } ?? false
         if isRelease { demands.releaseDue = nil }
         let concernsAll = level != demands.level || roster.version != demands.rosterVersion || isRelease
@@ -33,7 +33,7 @@ extension JobScheduler {
 
     private mutating func demand(on node: NodeID, mayLower: Bool) {
         guard let record = roster[node] else { return }
-        let wanted = wanted(on: record)
+        let wanted = demand(on: record)
         guard wanted != record.wanted else { return }
         if wanted < record.wanted, !mayLower {
             if demands.releaseDue == nil { demands.releaseDue = now + policy.releaseDelay }
@@ -47,13 +47,13 @@ extension JobScheduler {
         outbox.append(.reserve(node, wanted: wanted))
     }
 
-    private func wanted(on record: NodeRecord) -> Int {
+    private func demand(on record: NodeRecord) -> Int {
         let running = record.running.count
         guard demands.level > 0, !record.isDraining else { return running }
         let waiting = jobs.isRestricted ? jobs.waiting(for: record) + speculationsWanted : demands.level
         guard waiting > 0 else { return running }
         let level = roundedUp(min(waiting, demands.level))
-        return max(running, min(policy.wantedLimit, level + (running == 0 ? 0 : roundedUp(running))))
+        return max(running, min(policy.demandLimit, level + (running == 0 ? 0 : roundedUp(running))))
     }
 
     private func roundedUp(_ count: Int) -> Int {

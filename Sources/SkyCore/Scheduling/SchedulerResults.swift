@@ -66,7 +66,7 @@ extension JobScheduler {
         let (job, task) = (attempt.job, attempt.task.index)
         switch verdict {
         case .retryAfterFault(let count):
-            let delay = backoff(afterFaults: count)
+            let delay = backOff(afterFaults: count)
             retrying(attempt, on: node, failure, delay: delay)
             backOff(task, of: job, for: delay)
         case .retryNow:
@@ -181,10 +181,10 @@ extension JobScheduler {
         timers.add(.resume(node), due: until)
     }
 
-    private mutating func backoff(afterFaults count: Int) -> Duration {
+    private mutating func backOff(afterFaults count: Int) -> Duration {
         // Thirty doublings pass any limit.
         let doublings = min(max(0, count - 1), 30)
-        return jittered(min(policy.backoffLimit, policy.backoffBase * (1 << doublings)))
+        return jittered(min(policy.backoffLimit, policy.backOffBase * (1 << doublings)))
     }
 
     private mutating func jittered(_ delay: Duration) -> Duration {

@@ -15,7 +15,7 @@ package protocol JobPlan: Sendable {
     /// The name of a task that people see: "sector 9".
     func label(_ number: Int) -> String?
     /// What the job lacks if the task fails for good.
-    func loss(_ number: Int) -> String?
+    func consequence(ofFailed number: Int) -> String?
     /// Whether a result fits the task.
     func accepts(_ number: Int, _ result: TaskResult) -> Bool
     /// The key of a task's result, if an earlier result may answer in its place.
@@ -44,7 +44,7 @@ extension JobPlan {
 
     package var usesCache: Bool { false }
 
-    package func loss(_ number: Int) -> String? { nil }
+    package func consequence(ofFailed number: Int) -> String? { nil }
 
     package func affinity(_ number: Int) -> Int? { nil }
 

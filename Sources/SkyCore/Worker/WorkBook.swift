@@ -24,7 +24,7 @@ package struct WorkBook {
 
         package var description: String {
             switch self {
-            case .superseded: "a later life of this coordinator has been heard"
+            case .superseded: "a later incarnation of this coordinator has called"
             case .duplicate: "another node speaks for this coordinator; was its journal copied?"
             case .tooMany: "this node knows as many coordinators as it can"
             }

@@ -44,7 +44,7 @@ struct JobArgument: ParsableArguments {
 
     /// As `with`, for work that goes on where the node is lost and comes back.
     func following<Result: Sendable>(
-        patience: Duration = .zero, _ body: (CoordinatorReach, JobListing) async throws -> Result
+        patience: Duration = .zero, _ body: (CoordinatorConnection, JobListing) async throws -> Result
     ) async throws -> Result {
         try await options.following(patience: patience) {
             try await body($0, try JobReference.find(job, in: try await $0.coordinator.list()))
@@ -179,9 +179,9 @@ struct JobsWatchCommand: AsyncParsableCommand {
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
             defer { display.finish() }
             return try await JobWatch(coordinator: coordinator)
-                .attach(job.id, interrupts: nil) { printer.tell($0) }
+                .attach(job.id, interrupts: nil) { printer.print($0) }
         }
-        try JobSummary.tell(report, argument.options.format)
+        try JobSummary.print(report, argument.options.format)
     }
 }
 
@@ -303,7 +303,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
                     throw error
                 }
             }
-            let results = ScanResults(coordinator: coordinator, job: job)
+            let results = ScanFetcher(coordinator: coordinator, job: job)
             let name = request.image.path
             let catalogue = try await results.catalogue(withDigestOf: name)
             let preview = try await results.preview()

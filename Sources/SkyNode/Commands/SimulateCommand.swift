@@ -78,10 +78,10 @@ struct SimulateCommand: AsyncParsableCommand {
                 interrupts.speak(through: display)
                 coordinator.speak(through: display)
                 return try await JobWatch(coordinator: coordinator)
-                    .run(request, interrupts: interrupts) { printer.tell($0) }.report
+                    .run(request, interrupts: interrupts) { printer.print($0) }.report
             }
         }
-        try JobSummary.tell(report, format)
+        try JobSummary.print(report, format)
     }
 
     private func repeated(_ request: Submission, _ rounds: Int) async throws {

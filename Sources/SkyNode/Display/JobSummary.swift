@@ -25,7 +25,7 @@ struct JobSummary {
     /// Prints what a job of plain tasks came to.
     ///
     /// - Throws: `CommandFailure` where it is not all done.
-    static func tell(_ report: JobReport, _ format: OutputFormat) throws {
+    static func print(_ report: JobReport, _ format: OutputFormat) throws {
         if format == .text { for line in lines(report, of: "tasks") { Console.output(line) } }
         let status = status(report)
         if status != .done { throw CommandFailure(status, report.reason.map { PrintableText.of($0) }) }

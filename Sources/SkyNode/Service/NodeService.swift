@@ -30,7 +30,7 @@ struct NodeService: Service {
                     last = .now
                     return true
                 }
-                if isDue { manager?.tell(.status(words), .needs(NodeService.startPatience)) }
+                if isDue { manager?.notify(.status(words), .needs(NodeService.startPatience)) }
             }
         } catch {
             await node.system.shutdown()
@@ -66,7 +66,7 @@ struct NodeService: Service {
             try? await gracefulShutdown()
             group.cancelAll()
         }
-        manager?.tell(.stopping)
+        manager?.notify(.stopping)
         guard !Task.isCancelled else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await drain() }
@@ -85,7 +85,7 @@ struct NodeService: Service {
         let grace = grace()
         await node.drain(atMost: grace) { running in
             guard running > 0 else { return }
-            manager?.tell(.status("stopping: \(running) running, for \(grace) at most"), .needs(grace + .seconds(10)))
+            manager?.notify(.status("stopping: \(running) running, for \(grace) at most"), .needs(grace + .seconds(10)))
             node.system.logger.notice(
                 "stopping; what runs may go on for a while",
                 metadata: ["running": "\(running)", "grace": "\(grace)"])
@@ -97,14 +97,14 @@ struct NodeService: Service {
     private func watch() async {
         guard let manager else { return }
         var last = await node.health()
-        manager.tell(.ready, .status(last.description))
+        manager.notify(.ready, .status(last.description))
         while true {
             let pause = last.isBusy ? NodeService.statusInterval : NodeService.idleStatusInterval
             do { try await Task.sleep(for: min(pause, manager.watchdog.map { $0 / 2 } ?? pause)) } catch { return }
             let health = await node.health()
             guard !Task.isCancelled else { return }
-            if manager.watchdog != nil { manager.tell(.alive) }
-            if health.description != last.description { manager.tell(.status(health.description)) }
+            if manager.watchdog != nil { manager.notify(.alive) }
+            if health.description != last.description { manager.notify(.status(health.description)) }
             last = health
         }
     }

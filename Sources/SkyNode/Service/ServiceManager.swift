@@ -45,7 +45,7 @@ struct ServiceManager: Sendable {
     }
 
     /// Tells the manager; one that does not listen is no reason to stop.
-    func tell(_ words: Word...) {
+    func notify(_ words: Word...) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

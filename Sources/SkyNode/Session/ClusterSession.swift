@@ -9,7 +9,7 @@ enum ClusterSession {
     ///
     /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
     static func with<Result: Sendable>(
-        _ options: ClusterOptions, _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
+        _ options: ClusterOptions, _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
@@ -31,7 +31,7 @@ enum ClusterSession {
     /// - Throws: `CommandFailure` with exit code 3 where there is no node.
     static func client<Result: Sendable>(
         node: String?, network: NetworkOptions, log: LogOptions, patience: Duration = .zero,
-        _ body: (CoordinatorReach) async throws -> Result
+        _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         let logger = log.logger("skynode", default: .warning)
         switch try await connect(node: NodePlace.find(option: node), network, logger) {
@@ -46,15 +46,15 @@ enum ClusterSession {
     }
 
     private static func use<Result: Sendable>(
-        _ client: Client, patience: Duration, _ body: (CoordinatorReach) async throws -> Result
+        _ client: Client, patience: Duration, _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         do {
             let coordinator = try client.coordinator(of: client.node)
-            let redial: CoordinatorReach.Redial = { known in
+            let redial: CoordinatorConnection.Redial = { known in
                 if client.system.isLinked(known.id.node) { return known }
                 return try client.coordinator(of: try await client.system.join(client.address).node)
             }
-            let result = try await body(CoordinatorReach(coordinator, patience: patience, redial: redial))
+            let result = try await body(CoordinatorConnection(coordinator, patience: patience, redial: redial))
             await client.system.shutdown()
             return result
         } catch {
@@ -197,7 +197,7 @@ enum ClusterSession {
 
     private static func withEmbeddedNode<Result: Sendable>(
         _ options: ClusterOptions, _ logger: Logger,
-        _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
+        _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         var cluster = ClusterSettings(name: Defaults.name)
         cluster.version = SkyNetVersion.current
@@ -225,7 +225,7 @@ enum ClusterSession {
                 await node.run()
                 return nil
             }
-            group.addTask { try await body(CoordinatorReach(node.coordinator)) }
+            group.addTask { try await body(CoordinatorConnection(node.coordinator)) }
             do {
                 while let result = try await group.next() {
                     guard let result else { continue }

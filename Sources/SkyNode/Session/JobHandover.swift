@@ -8,15 +8,15 @@ enum JobHandover {
     /// Submits a job, and returns when it is stored.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
-    static func submit(_ submission: Submission, to coordinator: CoordinatorReach) async throws -> JobID {
+    static func submit(_ submission: Submission, to coordinator: CoordinatorConnection) async throws -> JobID {
         let named = named(submission)
-        return try await telling { try await coordinator.call { try await $0.submit(named) } }
+        return try await withCommandFailures { try await coordinator.call { try await $0.submit(named) } }
     }
 
     /// Does the same as `submit`, and also returns what has happened already.
-    static func start(_ submission: Submission, at coordinator: CoordinatorReach) async throws -> StartedJob {
+    static func start(_ submission: Submission, at coordinator: CoordinatorConnection) async throws -> StartedJob {
         let named = named(submission)
-        return try await telling { try await coordinator.call { try await $0.start(named) } }
+        return try await withCommandFailures { try await coordinator.call { try await $0.start(named) } }
     }
 
     /// Gives a submission a token, so that it can safely be submitted twice.
@@ -26,7 +26,7 @@ enum JobHandover {
         return submission
     }
 
-    private static func telling<Result>(_ call: () async throws -> Result) async throws -> Result {
+    private static func withCommandFailures<Result>(_ call: () async throws -> Result) async throws -> Result {
         do {
             return try await call()
         } catch let error as SkyError {

@@ -5,7 +5,7 @@ import Transport
 
 /// Watches one job to its end, and cancels it when the command is interrupted. It carries out the actions of a `WatchedJob`.
 struct JobWatch {
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
 
     /// Submits a job and follows it. `observe` receives all its events, in order.
     ///

@@ -10,7 +10,7 @@ extension NodeOptions {
 
     /// As `with`, for what goes on where the node is lost and comes back.
     func following<Result: Sendable>(
-        patience: Duration = .zero, _ body: (CoordinatorReach) async throws -> Result
+        patience: Duration = .zero, _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try await ClusterSession.client(node: node, network: network, log: log, patience: patience) { reach in
             do {

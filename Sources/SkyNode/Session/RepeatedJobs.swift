@@ -4,7 +4,7 @@ import Transport
 
 /// Runs the same job repeatedly over one connection, to measure how long a small job takes.
 struct RepeatedJobs {
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
 
     /// Follows each job to the end that is published to its submitter, deletes it, and then starts the next one.
     ///

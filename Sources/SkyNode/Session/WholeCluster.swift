@@ -29,7 +29,7 @@ struct WholeCluster {
         _ body: @escaping @Sendable (Coordinator) async throws -> Value
     ) async throws -> [Answer<Value>] {
         try await forEach { report in
-            let other = try await reach(report)
+            let other = try await coordinator(of: report)
             return try await body(other)
         }
     }
@@ -58,12 +58,12 @@ struct WholeCluster {
     }
 
     /// The coordinator of a node. The node is dialled where there is no link to it.
-    private func reach(_ report: NodeReport) async throws -> Coordinator {
+    private func coordinator(of report: NodeReport) async throws -> Coordinator {
         if report.isAnswering { return coordinator }
         let system = coordinator.actorSystem
         let node = report.member.node
         if !system.isLinked(node) {
-            guard let address = report.member.address else { throw Silence(reason: "it has told no address") }
+            guard let address = report.member.address else { throw Silence(reason: "it has published no address") }
             do {
                 let found = try await system.join(address).node
                 guard found == node else { throw Silence(reason: "at \(address) there is another node") }

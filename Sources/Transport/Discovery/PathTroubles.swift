@@ -6,7 +6,7 @@ struct PathTroubles {
 
     private struct Trouble {
         var began: Duration
-        var isTold = false
+        var isReported = false
     }
 
     private var troubles: [BeaconPath: Trouble] = [:]
@@ -16,8 +16,8 @@ struct PathTroubles {
     mutating func failed(_ path: BeaconPath, isAbsent: Bool, now: Duration) -> Bool {
         var trouble = troubles[path] ?? Trouble(began: now)
         let isTentative = isAbsent && !path.address.isIPv4 && now - trouble.began < PathTroubles.patience
-        let isDue = !trouble.isTold && !isTentative
-        if isDue { trouble.isTold = true }
+        let isDue = !trouble.isReported && !isTentative
+        if isDue { trouble.isReported = true }
         troubles[path] = trouble
         return isDue
     }

@@ -32,7 +32,7 @@ package final class Link: Sendable {
         var targets = TargetIndex()
         /// Whether the event loop will look at the outbox without being told again.
         var isAwake = false
-        var life = LinkLife()
+        var lifecycle = LinkLifecycle()
         /// Tasks that have an answer and wait for room.
         var answering: [CheckedContinuation<Void, Never>] = []
     }
@@ -94,7 +94,7 @@ package final class Link: Sendable {
     }
 
     /// Whether the peer announced that it leaves, so that the end of the link is no surprise.
-    var isLeaving: Bool { state.withLockedValue { $0.life.peer == .leaves } }
+    var isLeaving: Bool { state.withLockedValue { $0.lifecycle.peer == .leaves } }
 
     func close() {
         channel.close(promise: nil)
@@ -131,7 +131,7 @@ package final class Link: Sendable {
     /// - Parameter change: makes the change, and tells whether there may be something to write after it.
     private func change(_ change: (inout State) -> Bool) {
         let wakes = state.withLockedValue { state in
-            guard !state.life.hasEnded, change(&state) else { return false }
+            guard !state.lifecycle.hasEnded, change(&state) else { return false }
             note(state)
             guard !state.isAwake else { return false }
             state.isAwake = true
@@ -221,7 +221,7 @@ package final class Link: Sendable {
         _ target: CallTarget
     ) throws -> (admission: CallTable<AnswerContinuation>.Admission, index: UInt32) {
         let (admission, index) = try state.withLockedValue { state in
-            if state.life.isRetired { throw TransportError.notConnected(peer.node) }
+            if state.lifecycle.isRetired { throw TransportError.notConnected(peer.node) }
             let (index, declaration) = state.targets.index(of: target)
             if let declaration { state.outbox.append(declaration) }
             return (state.calls.enter(hasRoom: state.hasRoom), index)
@@ -369,7 +369,7 @@ package final class Link: Sendable {
 
     // MARK: - What the handler reports
 
-    /// The other side takes so many more bytes. The result is `false` where that cannot be meant.
+    /// The other side takes so many more bytes. The result is `false` where that is out of range.
     func granted(_ bytes: UInt32) -> Bool {
         var isSane = true
         change { state in
@@ -379,21 +379,21 @@ package final class Link: Sendable {
         return isSane
     }
 
-    func peerSaidGoodbye() { state.withLockedValue { $0.life.peerLeaves() } }
+    func peerSaidGoodbye() { state.withLockedValue { $0.lifecycle.peerLeaves() } }
 
-    func peerGaveWay() { state.withLockedValue { $0.life.peerGaveWay() } }
+    func peerGaveWay() { state.withLockedValue { $0.lifecycle.peerGaveWay() } }
 
     /// Makes the handler doubt that the peer lives, because another node has appeared where this peer was.
     func doubt() {
         doubted.store(true, ordering: .relaxed)
-        look()
+        wakeLoop()
     }
 
     /// Whether somebody doubts that the peer lives, and the handler has not been told.
     var isInDoubt: Bool { doubted.load(ordering: .relaxed) }
 
-    /// Whether somebody doubts that the peer lives. The handler is told once.
-    func isDoubted() -> Bool { doubted.exchange(false, ordering: .relaxed) }
+    /// Returns whether somebody doubts that the peer lives, and forgets it: the handler learns of a doubt once.
+    func takeDoubt() -> Bool { doubted.exchange(false, ordering: .relaxed) }
 
     /// Notes that an authentic beacon of the peer was heard.
     func confirm(at now: Duration) { confirmedNanoseconds.store(Link.nanoseconds(now), ordering: .relaxed) }
@@ -429,7 +429,7 @@ package final class Link: Sendable {
     /// The connection has ended: nobody waits any longer, and nothing runs for the peer any longer.
     func end() {
         let (calls, unsent, answering) = state.withLockedValue { state in
-            state.life.end()
+            state.lifecycle.end()
             let unsent = state.outbox.unsentCalls
             let answering = state.answering
             state.answering = []
@@ -453,7 +453,7 @@ package final class Link: Sendable {
     func leave(within limit: Duration) {
         inbound.windDown(admitting: false)
         change { state in
-            act(state.life.leave(), &state)
+            send(frameOf: state.lifecycle.leave(), &state)
             return true
         }
         isSettling.store(true, ordering: .sequentiallyConsistent)
@@ -461,7 +461,7 @@ package final class Link: Sendable {
             channel.close(promise: nil)
         }
         channel.closeFuture.whenComplete { _ in latest.cancel() }
-        look()
+        wakeLoop()
     }
 
     /// Gives way to another link to the same peer: makes no calls on this one any more, and says so when the calls under way are
@@ -469,18 +469,18 @@ package final class Link: Sendable {
     func giveWay() {
         inbound.windDown(admitting: true)
         change { state in
-            state.life.giveWay()
+            state.lifecycle.giveWay()
             return true
         }
         isSettling.store(true, ordering: .sequentiallyConsistent)
-        look()
+        wakeLoop()
     }
 
     /// Whether calls are under way, in whichever direction.
     var carriesWork: Bool { inbound.count > 0 || state.withLockedValue { $0.calls.count > 0 } }
 
     /// Makes the event loop see to the link.
-    func look() {
+    func wakeLoop() {
         channel.flush()
     }
 
@@ -489,19 +489,19 @@ package final class Link: Sendable {
     ///
     /// - Returns: the step. A frame to be sent is in the outbox already; the connection is to be closed once all that was written
     ///   has left, which is said once.
-    func settle() -> LinkLife.Action? {
+    func settle() -> LinkLifecycle.Action? {
         guard isSettling.load(ordering: .relaxed) else { return nil }
         // This is read first: a call that has ended has put its answer into the outbox before.
         let served = inbound.count
         return state.withLockedValue { state in
-            let next = state.life.settle(
+            let next = state.lifecycle.settle(
                 made: state.calls.count, served: served, hasUnwritten: !state.outbox.isEmpty)
-            act(next, &state)
+            send(frameOf: next, &state)
             return next
         }
     }
 
-    private func act(_ action: LinkLife.Action?, _ state: inout State) {
+    private func send(frameOf action: LinkLifecycle.Action?, _ state: inout State) {
         if case .send(let kind) = action { state.outbox.append(Frame(kind)) }
     }
 
@@ -516,5 +516,5 @@ extension Link.State {
     fileprivate var hasRoom: Bool { outbox.calls.hasRoom }
 
     /// Whether further answers have to wait for room.
-    fileprivate var isFull: Bool { !life.hasEnded && !outbox.answers.hasRoom }
+    fileprivate var isFull: Bool { !lifecycle.hasEnded && !outbox.answers.hasRoom }
 }

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 
 /// The channel handler of one connection: it runs the handshake, cuts bytes into frames and frames into bytes, and keeps watch over
-/// the peer. It decides nothing itself; `Handshake`, `LinkInflow`, `LinkLife` and `Liveness` do. It lives on its channel's event
+/// the peer. It decides nothing itself; `Handshake`, `LinkInflow`, `LinkLifecycle` and `Liveness` do. It lives on its channel's event
 /// loop.
 final class LinkHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -16,7 +16,7 @@ final class LinkHandler: ChannelDuplexHandler {
     /// The time for one TCP connection to come up on a LAN before the next attempt.
     static let connectLimit = TimeAmount.seconds(3)
 
-    /// How far the connection has come. When there is a link, `LinkLife` says the rest.
+    /// How far the connection has come. When there is a link, `LinkLifecycle` says the rest.
     private enum Stage {
         /// TCP and TLS are being set up.
         case connecting
@@ -171,7 +171,7 @@ final class LinkHandler: ChannelDuplexHandler {
             switch stage {
             case .linked(let link, _):
                 guard let frame = try inflow.nextFrame() else { return }
-                try take(frame, of: link, context)
+                try handle(frame, of: link, context)
             case .connecting, .handshaking:
                 guard let frame = try inflow.nextFrame() else { return }
                 advance(.frame(frame), context)
@@ -197,7 +197,7 @@ final class LinkHandler: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    private func take(_ frame: Frame, of link: Link, _ context: ChannelHandlerContext) throws {
+    private func handle(_ frame: Frame, of link: Link, _ context: ChannelHandlerContext) throws {
         switch frame.kind {
         case .ping:
             let tellsTime = link.version >= 3
@@ -206,14 +206,14 @@ final class LinkHandler: ChannelDuplexHandler {
             if let roundTrip = watch?.takePong(now: environment.now()) {
                 try measure(frame, link, roundTrip: roundTrip)
             }
-        case .call, .reply, .failure: try take(bodyOf: frame, link)
+        case .call, .reply, .failure: try handle(bodyOf: frame, link)
         case .cancel:
             inflow.forget(call: frame.call)
             link.inbound.cancel(frame.call)
         case .declare: try targets.declare(frame.body)
         case .grant:
             guard let bytes = frame.body.getInteger(at: frame.body.readerIndex, as: UInt32.self), link.granted(bytes)
-            else { throw HandshakeFailure.broken("a grant that cannot be meant") }
+            else { throw HandshakeFailure.broken("a grant that is out of range") }
         case .peers: owner.report(.introductions(frame.body), of: link)
         case .goodbye: link.peerSaidGoodbye()
         case .giveWay: link.peerGaveWay()
@@ -240,9 +240,9 @@ final class LinkHandler: ChannelDuplexHandler {
         if let offset { owner.report(.comparedClocks(offset: offset, roundTrip: roundTrip), of: link) }
     }
 
-    private func take(bodyOf frame: Frame, _ link: Link) throws {
+    private func handle(bodyOf frame: Frame, _ link: Link) throws {
         switch try inflow.add(frame) {
-        case .whole(let whole): try take(whole: whole, link)
+        case .whole(let whole): try handle(whole: whole, link)
         case .incomplete: break
         case .tooLong(.call, let call):
             _ = try link.unanswered()
@@ -254,7 +254,7 @@ final class LinkHandler: ChannelDuplexHandler {
         }
     }
 
-    private func take(whole frame: Frame, _ link: Link) throws {
+    private func handle(whole frame: Frame, _ link: Link) throws {
         switch frame.kind {
         case .call: try owner.run(call: frame, of: link, targets)
         case .reply: link.answered(frame.call, .reply(frame.body))
@@ -362,9 +362,9 @@ final class LinkHandler: ChannelDuplexHandler {
         let now = environment.now()
         if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         if watch.liveness.mayWaitLonger {
-            // The end that is asked takes a look only rarely. The work of such a look is done here.
+            // The end that is asked checks only rarely. The work of such a check is done here.
             environment.metrics.queued(bytes: link.queuedBytes)
-            watch.liveness.take(pace(of: link), now: now)
+            watch.liveness.setPace(pace(of: link), now: now)
             arm(watch, context)
         }
         watch.segments.forget()
@@ -374,26 +374,26 @@ final class LinkHandler: ChannelDuplexHandler {
         link.carriesWork ? .working : .idle(stretch: Liveness.stretch(links: owner.linkCount))
     }
 
-    /// Sets the timer of the next look at the peer.
+    /// Sets the timer of the next check of the peer.
     private func arm(_ watch: LinkWatch, _ context: ChannelHandlerContext) {
-        watch.arm(now: environment.now()) { [self] in lookAfterPeer(context) }
+        watch.arm(now: environment.now()) { [self] in checkPeer(context) }
     }
 
-    private func lookAfterPeer(_ context: ChannelHandlerContext) {
+    private func checkPeer(_ context: ChannelHandlerContext) {
         guard case .linked(let link, let watch) = stage else { return }
         environment.metrics.queued(bytes: link.queuedBytes)
         // Calls that were made while the socket took nothing have not been seen here.
         armDeadline(context)
         let now = environment.now()
-        if link.isDoubted() { watch.liveness.doubt(at: now) }
+        if link.takeDoubt() { watch.liveness.doubt(at: now) }
         if let time = link.takeConfirmation() { watch.liveness.confirmed(at: time) }
         if watch.liveness.isSilent(at: now), watch.segments.hasGrown(to: SegmentCount.read(context.channel)) {
             if watch.liveness.heard(at: now) { owner.report(.revived, of: link) }
         }
         let action = watch.liveness.tick(at: now)
-        // The new pace holds for the next look: a pace that has just been stretched or narrowed says nothing about the time before
+        // The new pace holds for the next check: a pace that has just been stretched or narrowed says nothing about the time before
         // it.
-        watch.liveness.take(pace(of: link), now: now)
+        watch.liveness.setPace(pace(of: link), now: now)
         arm(watch, context)
         switch action {
         case .ping, .suspect, .insist:
@@ -433,8 +433,8 @@ final class LinkHandler: ChannelDuplexHandler {
     /// them.
     private func pump(_ context: ChannelHandlerContext) {
         guard case .linked(let link, let watch) = stage, !isPumping else { return }
-        // The next timed look may be some time away.
-        if link.isInDoubt { lookAfterPeer(context) }
+        // The next timed check may be some time away.
+        if link.isInDoubt { checkPeer(context) }
         guard case .linked = stage else { return }
         isPumping = true
         defer { isPumping = false }
@@ -442,7 +442,7 @@ final class LinkHandler: ChannelDuplexHandler {
         var step = link.settle()
         if watch.liveness.isIdle, link.carriesWork {
             // From now on it matters more whether the peer lives.
-            watch.liveness.take(.working, now: environment.now())
+            watch.liveness.setPace(.working, now: environment.now())
             arm(watch, context)
         }
         write(from: link, context)

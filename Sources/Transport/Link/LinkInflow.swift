@@ -27,7 +27,6 @@ struct LinkInflow {
     }
 
     /// The next frame, in its order; `nil` where it is not complete.
-    /// The next frame, in its order; `nil` where it is not complete.
     ///
     /// - Throws: an error where the bytes are not a frame. Then there is no way to find the next one.
     mutating func nextFrame() throws -> Frame? { try decoder.next() }

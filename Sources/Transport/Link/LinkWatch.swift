@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What the handler of a link keeps to watch over the peer: how alive the peer is, when to look next, and the ping that waits for
+/// What the handler of a link keeps to watch over the peer: how alive the peer is, when to check next, and the ping that waits for
 /// its answer. It begins with the link and lives on the link's event loop.
 ///
 /// It is a class, because it is in the handler's stage beside the link and changes with every read.
@@ -9,8 +9,8 @@ final class LinkWatch {
     /// What the kernel has heard of the peer, where the link has not.
     var segments = SegmentCount()
     private let loop: any EventLoop
-    private let timer: LookTimer
-    private let place = LookTimer.Place()
+    private let timer: CheckTimer
+    private let place = CheckTimer.Place()
     private var pingSentAt: Duration?
 
     /// Begins when the link is there and its first ping is about to be sent. The caller is on the loop.
@@ -19,7 +19,7 @@ final class LinkWatch {
     init(on loop: any EventLoop, silenceLimit: Duration, asksFirst: Bool, now: Duration) {
         liveness = Liveness(silenceLimit: silenceLimit, asksFirst: asksFirst, now: now)
         self.loop = loop
-        timer = LookTimer.of(loop)
+        timer = CheckTimer.of(loop)
         pingSentAt = now
     }
 
@@ -36,9 +36,9 @@ final class LinkWatch {
         return pingSentAt.map { now - $0 }
     }
 
-    /// Sets the next look to the time that `liveness` says now, in place of the time that it said before.
-    func arm(now: Duration, _ look: @escaping () -> Void) {
-        timer.set(place, at: loop.now + TimeAmount(liveness.wait(at: now)), look)
+    /// Sets the next check to the time that `liveness` says now, in place of the time that it said before.
+    func arm(now: Duration, _ check: @escaping () -> Void) {
+        timer.set(place, at: loop.now + TimeAmount(liveness.wait(at: now)), check)
     }
 
     func cancel() { timer.cancel(place) }

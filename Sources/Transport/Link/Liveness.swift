@@ -19,12 +19,12 @@ package struct Liveness {
     package static let fullRateLinks = 16
     /// So many links more than that stretch the times of each link by as much again.
     package static let linksPerStretch = 4
-    /// The longest stretch: a silent peer is lost after a minute and one look, however many links there are.
+    /// The longest stretch: a silent peer is lost after a minute and one check, however many links there are.
     package static let longestStretch = 24
 
     /// Whether this end asks as soon as it hears nothing. The other end asks only where it is not asked.
     private let asksFirst: Bool
-    /// The time between two looks at a peer that does not answer, where nothing is stretched.
+    /// The time between two checks of a peer that does not answer, where nothing is stretched.
     private let interval: Duration
     /// The silence after which a peer that has not answered is suspected.
     private let suspectAfter: Duration
@@ -51,14 +51,14 @@ package struct Liveness {
     private var step = Duration.zero
     /// The same as `step`, for a peer that is suspected.
     private var suspectStep = Duration.zero
-    /// The silence after which a look sends a ping.
+    /// The silence after which a check sends a ping.
     private var pingLimit = Duration.zero
     /// The stretched `suspectAfter` and `lostAfter`.
     private var suspectLimit = Duration.zero
     private var lostLimit = Duration.zero
 
     /// - Parameter asksFirst: `true` for the end that dialled.
-    package init(silenceLimit: Duration = .seconds(3), asksFirst: Bool, now: Duration) {
+    package init(silenceLimit: Duration, asksFirst: Bool, now: Duration) {
         self.asksFirst = asksFirst
         interval = silenceLimit / 6
         suspectAfter = silenceLimit * 7 / 12
@@ -83,16 +83,16 @@ package struct Liveness {
 
     /// The time until the next tick.
     ///
-    /// The tick of an end that asks falls on a multiple of `pause`. So a node looks at all of its idle links in one go, instead of
-    /// waking up for each. The other end looks when it should have been asked and was not. While a ping is unanswered, both look
+    /// The tick of an end that asks falls on a multiple of `pause`. So a node checks all of its idle links in one go, instead of
+    /// waking up for each. The other end checks when it should have been asked and was not. While a ping is unanswered, both check
     /// more often.
     package mutating func wait(at now: Duration) -> Duration {
         waitsForAnswer = askedAt != nil || now - lastHeard >= pingLimit
-        due = max(now + .milliseconds(1), nextLook(at: now))
+        due = max(now + .milliseconds(1), nextCheck(at: now))
         return due - now
     }
 
-    private func nextLook(at now: Duration) -> Duration {
+    private func nextCheck(at now: Duration) -> Duration {
         if !waitsForAnswer, !asksFirst { return lastHeard + pingLimit }
         guard suspected else {
             let distance = waitsForAnswer ? step : pause
@@ -102,7 +102,7 @@ package struct Liveness {
     }
 
     /// Whether to wait anew now that something has been heard. That may be the answer to a ping. It may also be the question of the
-    /// other end: an end that is asked often enough never wakes up for a look.
+    /// other end: an end that is asked often enough never wakes up for a check.
     package var mayWaitLonger: Bool { asksFirst ? waitsForAnswer : lastHeard + pingLimit - due >= step }
 
     /// When the link is given up if nothing more is heard.
@@ -111,7 +111,7 @@ package struct Liveness {
         return min(lastConfirmed + lostLimit, lastHeard + lostLimit * Liveness.confirmedFactor)
     }
 
-    /// Whether nothing has been heard since about the last look.
+    /// Whether nothing has been heard since about the last check.
     package func isSilent(at now: Duration) -> Bool { now - lastHeard >= pause / 2 }
 
     /// How often a link is looked at.
@@ -130,10 +130,10 @@ package struct Liveness {
         min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
-    /// Takes other times from now on. Silence that was in order stays in order: where the peer has less time than before, it gets
+    /// Sets the times that hold from now on. Silence that was in order stays in order: where the peer has less time than before, it gets
     /// that time in full, counted from a ping that is due at once, or from the ping that it has not answered. A peer in doubt keeps
     /// the usual times.
-    package mutating func take(_ new: Pace, now: Duration) {
+    package mutating func setPace(_ new: Pace, now: Duration) {
         let pace = isDoubted ? .working : new
         guard pace != self.pace else { return }
         let limit = lostLimit
@@ -161,12 +161,12 @@ package struct Liveness {
     /// Notes a reason to think that the peer is gone, as when another node has appeared at its address. The peer has a third of the
     /// usual limit to show that it is there.
     package mutating func doubt(at now: Duration) {
-        take(.working, now: now)
+        setPace(.working, now: now)
         isDoubted = true
         lastHeard = min(lastHeard, now + lostAfter / 3 - lostAfter)
     }
 
-    /// How often a suspected peer is asked in the time of one look at another, where nothing is stretched. A network that loses a
+    /// How often a suspected peer is asked in the time of one check of another, where nothing is stretched. A network that loses a
     /// fifth of all packets loses a third of all questions or their answers, and a silent link ends soon.
     static let questionsPerStep = 4
 

@@ -25,7 +25,7 @@ extension ClusterSystem: DiscoveryOwner {
 
     /// Notes that a beacon said that a node leaves. Where there is a link, the link says it too, and later than its last answer.
     private func heardGoodbye(of node: NodeID) {
-        let dialer = state.withLockedValue { $0.links.current[node] == nil ? $0.dialer : nil }
-        dialer?.left(node)
+        let dialler = state.withLockedValue { $0.links.current[node] == nil ? $0.dialler : nil }
+        dialler?.left(node)
     }
 }

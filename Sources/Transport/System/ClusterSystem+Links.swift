@@ -59,8 +59,8 @@ extension ClusterSystem: LinkOwner {
     func admit(_ link: Link, on channel: any Channel) -> Refusal? {
         let peer = link.peer
         if let refusal = objection(toUserOf: link) { return refusal }
-        // The dialer is asked first, because it has a lock of its own.
-        let found = found(link, state.withLockedValue { $0.dialer })
+        // The dialler is asked first, because it has a lock of its own.
+        let found = found(link, state.withLockedValue { $0.dialler })
         // The membership changes under the same lock as the links. Otherwise the end of an old link and the start of a new one
         // could be published in the wrong order.
         let (refusal, replaced): (Refusal?, Link?) = state.withLockedValue { state in
@@ -123,8 +123,8 @@ extension ClusterSystem: LinkOwner {
         }
         noteLinks()
         guard wasCurrent, peer.role == .node else { return }
-        let dialer = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialer }
-        dialer?.lost(peer.node, saidGoodbye: link.isLeaving)
+        let dialler = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialler }
+        dialler?.lost(peer.node, saidGoodbye: link.isLeaving)
     }
 
     private func suspect(_ link: Link) {
@@ -208,7 +208,7 @@ extension ClusterSystem: LinkOwner {
     /// Tells a newcomer which nodes this node knows, so that one reachable seed is enough: it then dials the others.
     private func introduce(_ newcomer: Link) {
         let introductions = Introduction.choose(
-            members, heard: state.withLockedValue { $0.dialer }?.heard ?? [], for: newcomer.peer.node)
+            members, heard: state.withLockedValue { $0.dialler }?.heard ?? [], for: newcomer.peer.node)
         if !introductions.isEmpty, let body = try? WireCoder.encode(introductions) {
             newcomer.send(Frame(.peers, body: body))
         }

@@ -41,7 +41,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var links = PeerLinks<Link>()
         var server: (any Channel)?
         var discovery: Discovery?
-        var dialer: Dialer?
+        var dialler: Dialler?
         var tls: TLSContexts?
         var renewal: RepeatedTask?
         var listening: NodeAddress?
@@ -116,14 +116,14 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
                 $0.listening = bound
             }
         }
-        let dialer = Dialer(system: self)
+        let dialler = Dialler(system: self)
         try state.withLockedValue { state in
             // A shutdown that came meanwhile may not have seen everything. Another shutdown follows this error and closes the rest.
             if state.stage == .stopping { throw TransportError.notRunning }
-            state.dialer = dialer
+            state.dialler = dialler
             state.stage = .running
         }
-        for seed in settings.join { dialer.seed(seed) }
+        for seed in settings.join { dialler.seed(seed) }
         if let multicast = settings.multicast, settings.role == .node {
             let discovery = Discovery(
                 settings: multicast, owner: self,
@@ -149,12 +149,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// - Parameter limit: time for those calls, `ClusterSettings.closingLimit` by default. Calls that are not done by then fail
     ///   with `connectionLost`.
     public func shutdown(within limit: Duration? = nil) async {
-        let (server, discovery, dialer, links) = state.withLockedValue { state in
+        let (server, discovery, dialler, links) = state.withLockedValue { state in
             state.stage = .stopping
-            return (state.server, state.discovery, state.dialer, state.links.all)
+            return (state.server, state.discovery, state.dialler, state.links.all)
         }
         state.withLockedValue { $0.renewal }?.cancel()
-        dialer?.stop()
+        dialler?.stop()
         await discovery?.stop()
         try? await server?.close().get()
         let pending = state.withLockedValue { $0.pending.removeAll() }
@@ -165,7 +165,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         state.withLockedValue {
             $0.server = nil
             $0.discovery = nil
-            $0.dialer = nil
+            $0.dialler = nil
         }
     }
 
@@ -285,7 +285,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
 
     /// Dials an address again and again from now on, like those of `ClusterSettings.join`.
     package func seed(_ address: NodeAddress) {
-        state.withLockedValue { $0.dialer }?.seed(address)
+        state.withLockedValue { $0.dialler }?.seed(address)
     }
 
     /// Returns when every event loop has found time for it.
@@ -317,13 +317,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     /// How a member was found, as far as it is known by now: a member that dialled may have been heard since.
     package func found(_ member: Member) -> Member.Found {
         guard member.found == .incoming else { return member.found }
-        return state.withLockedValue { $0.dialer }?.found(member.node) ?? .incoming
+        return state.withLockedValue { $0.dialler }?.found(member.node) ?? .incoming
     }
 
     /// How the peer of a link was found.
-    func found(_ link: Link, _ dialer: Dialer?) -> Member.Found {
+    func found(_ link: Link, _ dialler: Dialler?) -> Member.Found {
         // An address that was dialled without knowing which node is there is one that the operator gave.
-        dialer?.found(link.peer.node) ?? (link.candidate.dialledHere ? .join : .incoming)
+        dialler?.found(link.peer.node) ?? (link.candidate.dialledHere ? .join : .incoming)
     }
 
     /// Round trip of the last ping to a node; `nil` before the first.
@@ -352,8 +352,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func suggest(_ addresses: [NodeAddress], node: NodeID, by found: Member.Found) {
         let dialable = settings.isLoopbackOnly ? addresses.filter(\.isLoopback) : addresses
         guard !dialable.isEmpty else { return }
-        let dialer = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialer }
-        dialer?.suggest(dialable, node: node, by: found)
+        let dialler = state.withLockedValue { $0.stage == .stopping ? nil : $0.dialler }
+        dialler?.suggest(dialable, node: node, by: found)
     }
 }
 

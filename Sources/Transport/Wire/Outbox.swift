@@ -118,7 +118,7 @@ package struct Outbox: Sendable {
         grant = UInt32(clamping: UInt64(grant) + UInt64(bytes))
     }
 
-    /// Notes that the other side lets this one send so many more bytes. The result is `false` where that cannot be meant.
+    /// Notes that the other side lets this one send so many more bytes. The result is `false` where that is out of range.
     package mutating func granted(_ bytes: UInt32) -> Bool {
         credit += Int(bytes)
         return credit <= 1 << 31

@@ -67,7 +67,7 @@ import Transport
         let job = try submit(CoordinatorStory.simulation(3), as: 1, to: &jobs)
         let (run, cached) = (attempt(job, 0), attempt(job, 1, number: 0))
         for attempt in [run, cached] {
-            guard case .kept = jobs.take(ByteBuffer(), of: attempt, took: .seconds(2), isComparable: true) else {
+            guard case .kept = jobs.keep(ByteBuffer(), of: attempt, took: .seconds(2), isComparable: true) else {
                 Issue.record("any result is good enough for a simulation")
                 continue
             }
@@ -77,7 +77,7 @@ import Transport
         #expect(first.stored.node == "one" && first.stored.duration == .seconds(2))
         #expect(jobs.commit(run, by: "one") == nil, "it has been committed")
         #expect(jobs.commit(cached, by: "one")?.stored.node == "")
-        _ = jobs.take(ByteBuffer(), of: attempt(job, 2), took: .zero, isComparable: true)
+        _ = jobs.keep(ByteBuffer(), of: attempt(job, 2), took: .zero, isComparable: true)
         jobs.drop(attempt(job, 2))
         #expect(jobs.commit(attempt(job, 2), by: "one") == nil, "it was dropped")
         #expect(jobs.counts.completed == 1 && jobs.counts.cached == 1)
@@ -88,7 +88,7 @@ import Transport
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let job = try submit(CoordinatorStory.simulation(2), as: 1, to: &jobs)
         for (task, size) in [(0, 64), (1, 65)] {
-            _ = jobs.take(
+            _ = jobs.keep(
                 ByteBuffer(repeating: 0, count: size), of: attempt(job, task), took: .zero, isComparable: true)
         }
         #expect(jobs.commit(attempt(job, 0), by: "one")?.stored.payload.readableBytes == 64)
@@ -103,7 +103,7 @@ import Transport
         let payload = try WireCoder.encode(TaskResult.sky(.inspected(info)))
         let other = try WireCoder.encode(TaskResult.sky(.extracted(SectorResult(sector: 0))))
         func take(_ payload: ByteBuffer, isComparable: Bool = true) -> CoordinatedJobs.Verdict {
-            jobs.take(payload, of: attempt(job, 0), took: .zero, isComparable: isComparable)
+            jobs.keep(payload, of: attempt(job, 0), took: .zero, isComparable: isComparable)
         }
         #expect(take(payload, isComparable: false) == .unusable)
         #expect(take(ByteBuffer(bytes: [1, 2, 3])) == .unusable)

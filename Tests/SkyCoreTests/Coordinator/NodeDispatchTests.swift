@@ -103,7 +103,7 @@ import Transport
         _ = join(other, &dispatch)
         let isNew = [1, 1, 2, 1].map { dispatch.receive(result($0), from: other) }
         #expect(isNew == [true, false, true, false])
-        dispatch.restResults(of: other, on: 10, stored: 4)
+        dispatch.markResults(of: other, dependingOn: 10, stored: 4)
         func acknowledged() -> UInt64? {
             _ = dispatch.stop(attempt(), on: other)
             return dispatch.nextAssignment(for: other)?.acknowledged
@@ -121,7 +121,7 @@ import Transport
         var large = result(1)
         large.outcome = .done(ByteBuffer(repeating: 0, count: 9 << 20))
         _ = dispatch.receive(large, from: other)
-        dispatch.restResults(of: other, on: 1, stored: 0)
+        dispatch.markResults(of: other, dependingOn: 1, stored: 0)
         #expect(dispatch.store(upTo: 1) == [NodeCalls.Call(.assign, other)])
         #expect(dispatch.nextAssignment(for: other)?.acknowledged == 1)
         #expect(dispatch.store(upTo: 2).isEmpty, "it knows")

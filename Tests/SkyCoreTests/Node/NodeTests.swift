@@ -48,12 +48,12 @@ import Transport
             #expect(small.batch.status.scheduled == 1, "it is told of before it has ended")
             try await remote.cancel(small.job)
             #expect(try await remote.preview(job) == nil)
-            #expect(try await remote.why(job).reasons.first?.hasSuffix("it has ended: done") == true)
+            #expect(try await remote.why(job).reasons == ["finished: done"])
             await #expect(throws: RemoteError.self) {
                 _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))
             }
             await #expect(throws: RemoteError.self) {
-                _ = try await remote.planes(PlanesRequest(job: job, page: 0))
+                _ = try await remote.planes(CheckPixelsRequest(job: job, page: 0))
             }
             await #expect(throws: RemoteError.self) {
                 _ = try await remote.events(EventsRequest(job: JobID(rawValue: 1), from: 0))

@@ -91,11 +91,11 @@ struct ScanDetailTests {
             .failed(task: "sector 1", reason: "lost"),
         ]
         let events = kinds.enumerated().map { JobEvent(number: $0, time: .zero, kind: $1) }
-        for tellsFailuresOnly in [true, false] {
+        for printsFailuresOnly in [true, false] {
             EventPrinter(
                 format: .text, isVerbose: false, display: display, subject: "a.fits",
-                tellsFailuresOnly: tellsFailuresOnly
-            ).tell(EventBatch(events: events, next: 2, status: status))
+                printsFailuresOnly: printsFailuresOnly
+            ).print(EventBatch(events: events, next: 2, status: status))
         }
         #expect(
             published.withLockedValue { $0 } == [

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct EmbeddedNodeTests {
     /// Runs `body` with the coordinator of such a node.
     private func with<Result: Sendable>(
-        _ body: @escaping @Sendable (CoordinatorReach) async throws -> Result
+        _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try await ClusterSession.with(try ClusterOptions.parse(["--alone"]), body)
     }

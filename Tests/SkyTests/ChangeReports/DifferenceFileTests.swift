@@ -13,7 +13,7 @@ import Testing
 
     /// Another night with a new star, and the comparison's parts with a side of their own.
     private func parts(side: Int, tellsPixels: Bool = true) throws -> (
-        planes: [DifferencePlanes], results: [(order: DifferenceOrder, result: DifferenceResult)], new: PaintedEpoch,
+        planes: [DifferencePixels], results: [(order: DifferenceOrder, result: DifferenceResult)], new: PaintedEpoch,
         catalogue: Catalogue
     ) {
         let old = PaintedEpoch()

@@ -91,14 +91,14 @@ import Testing
         footprint.runs = (0..<291).flatMap { _ in [0, 0, 330] as [Int32] }
         #expect(!footprint.isSound(in: info), "more pixels than there are")
         let core = PixelRect(x: 0, y: 0, width: 4, height: 4)
-        var planes = SectorPlanes(core: core)
+        var planes = SectorCheckPixels(core: core)
         #expect(planes.isSound(of: core, []) && !planes.isSound(of: core, .filtered))
         planes.filtered = PackedFloats([1, 2])
         #expect(!planes.isSound(of: core, .filtered) && !planes.isSound(of: core, []))
 
         var files = CheckImageFiles([.segmentation, .subtracted], of: info)
-        var page = PlanesPage(total: 1)
-        page.part = SectorPlanes(core: PixelRect(x: 300, y: 0, width: 64, height: 64))
+        var page = CheckPixelsPage(total: 1)
+        page.part = SectorCheckPixels(core: PixelRect(x: 300, y: 0, width: 64, height: 64))
         page.part?.subtracted = PackedFloats([1])
         page.footprints = [LabelledFootprint(number: .max, footprint: footprint)]
         files.add(page)

@@ -24,10 +24,10 @@ import Testing
             (10 + 1.01 * x - 0.2 * y + 1e-5 * x * y + 1e-9 * x * x * x, -4 + 0.2 * x + y - 2e-9 * y * y * x)
         }
         let points = (0..<20).map { _ in (x: random.uniform(0, 4000), y: random.uniform(0, 4000)) }
-        let map = try #require(PlaneMap(from: points, to: points.map { image($0.x, $0.y) }, degree: 3))
+        let map = try #require(PositionMap(from: points, to: points.map { image($0.x, $0.y) }, degree: 3))
         let (place, truth) = (map((1234, 3210)), image(1234, 3210))
         #expect(abs(place.x - truth.x) < 1e-6 && abs(place.y - truth.y) < 1e-6)
-        #expect(PlaneMap(from: [(x: 1, y: 1)], to: [(x: 1, y: 1)], degree: 1) == nil)
+        #expect(PositionMap(from: [(x: 1, y: 1)], to: [(x: 1, y: 1)], degree: 1) == nil)
     }
 
     @Test func `the projection of the sky is right at the poles and across zero hours`() throws {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `smoothing keeps the light, and a kernel is the sum that it says`() {
-        var plane = PixelPlane(width: 41, height: 37)
+        var plane = PixelArray(width: 41, height: 37)
         plane.values[18 * 41 + 20] = 100
         let smooth = plane.smoothed(sigma: 1.7)
         #expect(abs(smooth.values.reduce(0, +) - 100) < 0.01)
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `the noise of a plane does not see its sources`() {
         var random = RandomStream(seed: 2, purpose: 2)
-        var plane = PixelPlane(width: 256, height: 256)
+        var plane = PixelArray(width: 256, height: 256)
         for index in plane.values.indices { plane.values[index] = Float(5 + 2 * random.normal()) }
         for place in 0..<300 { plane.values[place * 211] += 5000 }
         let mask = [PixelMask](repeating: [], count: plane.values.count)

@@ -111,7 +111,7 @@ import Transport
     @Test func `a polynomial without a value is not decoded`() {
         let text = #"{"degree":3,"x0":0,"y0":0,"scale":1,"coefficients":[1,2]}"#
         #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode(PlanePolynomial.self, from: Data(text.utf8))
+            try JSONDecoder().decode(BivariatePolynomial.self, from: Data(text.utf8))
         }
     }
 }

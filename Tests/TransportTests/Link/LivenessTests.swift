@@ -10,36 +10,36 @@ import Testing
     }
 
     /// Ticks whenever it is time until `end` or the loss, and tells what came of it.
-    private func looks(
+    private func checks(
         _ liveness: inout Liveness, from start: Duration = .zero, to end: Duration = .seconds(100),
         before: (inout Liveness, Duration) -> Void = { _, _ in }
     ) -> [(at: Duration, action: Liveness.Action?)] {
-        var looks: [(at: Duration, action: Liveness.Action?)] = []
+        var checks: [(at: Duration, action: Liveness.Action?)] = []
         var now = start
-        while looks.last?.action != .lost {
+        while checks.last?.action != .lost {
             now += liveness.wait(at: now)
             guard now <= end else { break }
             before(&liveness, now)
-            looks.append((now, liveness.tick(at: now)))
+            checks.append((now, liveness.tick(at: now)))
         }
-        return looks
+        return checks
     }
 
     @Test(arguments: [true, false]) func `a talking peer is never pinged`(asksFirst: Bool) {
         var liveness = make(asksFirst: asksFirst)
-        let seen = looks(&liveness, to: .seconds(20)) { _ = $0.heard(at: $1 - .milliseconds(10)) }
+        let seen = checks(&liveness, to: .seconds(20)) { _ = $0.heard(at: $1 - .milliseconds(10)) }
         #expect(seen.count >= 11 && seen.allSatisfy { $0.action == nil })
     }
 
     @Test func `a silent peer is pinged, suspected and given up`() {
         var first = make()
-        let seen = looks(&first)
+        let seen = checks(&first)
         #expect(seen.map(\.action) == [.ping, .suspect] + Array(repeating: .insist, count: 7) + [.lost])
         #expect(
             seen.map(\.at) == [1500, 2000, 2125, 2250, 2375, 2500, 2625, 2750, 2875, 3000].map { .milliseconds($0) })
 
         var second = make(asksFirst: false)
-        let later = looks(&second)
+        let later = checks(&second)
         #expect(later.map(\.action) == [.ping, .ping, .suspect, .insist, .insist, .insist, .lost])
         #expect(
             later.map(\.at) == [1687.5, 2000, 2500, 2625, 2750, 2875, 3000].map { .milliseconds($0) },
@@ -48,8 +48,8 @@ import Testing
 
     @Test func `while calls are under way a peer has longer to answer`() {
         var liveness = make()
-        liveness.take(.working, now: .zero)
-        let seen = looks(&liveness)
+        liveness.setPace(.working, now: .zero)
+        let seen = checks(&liveness)
         #expect(seen.first?.at == .seconds(1) && seen.first?.action == .ping && seen.last?.at == .seconds(3))
         #expect(seen.count { $0.action == .suspect } == 1 && seen.count { $0.action == .ping } == 2)
         #expect(seen.count { $0.action == .insist } == 7)
@@ -57,10 +57,10 @@ import Testing
 
     @Test func `one that was asked a moment ago is not suspected yet`() {
         var liveness = make(asksFirst: false)
-        // The ping falls just before the end of the time, and a look just after it.
+        // The ping falls just before the end of the time, and a check just after it.
         let start = Duration.milliseconds(30)
         _ = liveness.heard(at: start)
-        let seen = looks(&liveness, from: start)
+        let seen = checks(&liveness, from: start)
         let ping = seen.first { $0.action == .ping }
         let suspect = seen.first { $0.action == .suspect }
         #expect(ping.flatMap { ping in suspect.map { $0.at - ping.at >= .milliseconds(375) } } == true)
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `one that is asked takes another pace while it is`() {
         var liveness = make(asksFirst: false)
-        liveness.take(.idle(stretch: 7), now: .zero)
+        liveness.setPace(.idle(stretch: 7), now: .zero)
         _ = liveness.wait(at: .zero)
         var now = Duration.zero
         var changed: Duration?
@@ -77,26 +77,26 @@ import Testing
             now += .milliseconds(1350)
             _ = liveness.heard(at: now)
             if liveness.mayWaitLonger {
-                liveness.take(.idle(stretch: 1), now: now)
+                liveness.setPace(.idle(stretch: 1), now: now)
                 _ = liveness.wait(at: now)
                 changed = now
             }
         }
         #expect(changed.map { $0 <= .seconds(6) } == true)
-        #expect(looks(&liveness, from: now).last?.at == now + .seconds(3))
+        #expect(checks(&liveness, from: now).last?.at == now + .seconds(3))
     }
 
-    /// Two ends that look at different times: `offset` of a pause lies between their looks, `trip` is the way of a frame.
+    /// Two ends that check at different times: `offset` of a pause lies between their checks, `trip` is the way of a frame.
     ///
     /// - Returns: how many pings each has sent, and how often they have looked.
-    private func pings(offset: Double, trip: Duration) -> (sent: [Int], looks: Int) {
+    private func pings(offset: Double, trip: Duration) -> (sent: [Int], checks: Int) {
         let shift = LivenessTests.limit / 2 * offset
         var ends = [make(asksFirst: true), make(asksFirst: false, from: shift)]
         // What is under way: when it arrives, at which end, and whether it wants an answer.
         var frames: [(at: Duration, end: Int, isPing: Bool)] = []
         var due = [ends[0].wait(at: .zero), ends[1].wait(at: shift)]
         var sent = [0, 0]
-        var looks = 0
+        var checks = 0
         while let now = (due + frames.map(\.at)).min(), now < .seconds(300) {
             for frame in frames where frame.at == now {
                 let clock = now + (frame.end == 1 ? shift : .zero)
@@ -109,7 +109,7 @@ import Testing
                 let clock = now + (end == 1 ? shift : .zero)
                 let action = ends[end].tick(at: clock)
                 #expect(action == nil || action == .ping)
-                looks += 1
+                checks += 1
                 if action == .ping {
                     sent[end] += 1
                     frames.append((now + trip, 1 - end, true))
@@ -117,14 +117,15 @@ import Testing
                 due[end] = now + ends[end].wait(at: clock)
             }
         }
-        return (sent, looks)
+        return (sent, checks)
     }
 
     @Test(arguments: [0, 0.02, 0.3, 0.5, 0.7, 0.98])
     func `of two ends that have nothing to say one asks and the other sleeps`(offset: Double) {
         for trip in [Duration.microseconds(50), .milliseconds(3), .milliseconds(80)] {
-            let (sent, looks) = pings(offset: offset, trip: trip)
-            #expect((199...200).contains(sent[0]) && sent[1] == 0 && looks == sent[0], "\(sent), \(looks) with \(trip)")
+            let (sent, checks) = pings(offset: offset, trip: trip)
+            #expect(
+                (199...200).contains(sent[0]) && sent[1] == 0 && checks == sent[0], "\(sent), \(checks) with \(trip)")
         }
     }
 
@@ -148,7 +149,7 @@ import Testing
 
     @Test func `a suspected peer that speaks is back`() {
         var liveness = make()
-        _ = looks(&liveness, to: .seconds(2))
+        _ = checks(&liveness, to: .seconds(2))
         let first = liveness.heard(at: .seconds(2.1))
         let second = liveness.heard(at: .seconds(2.2))
         #expect(first && !second)
@@ -158,7 +159,7 @@ import Testing
     @Test func `a node that was itself asleep blames nobody`() {
         var liveness = make()
         _ = liveness.heard(at: .seconds(1))
-        _ = looks(&liveness, to: .seconds(1.5))
+        _ = checks(&liveness, to: .seconds(1.5))
         // Suspended for an hour.
         #expect(liveness.tick(at: .seconds(3601)) != .lost)
         #expect(liveness.tick(at: .seconds(3601.5)) != .lost)
@@ -167,22 +168,22 @@ import Testing
     @Test func `a silent link of a peer that is heard elsewhere is kept for a while`() {
         var liveness = make()
         liveness.confirmed(at: .zero)
-        #expect(looks(&liveness).last?.at == .seconds(3), "a word from before the silence says nothing")
+        #expect(checks(&liveness).last?.at == .seconds(3), "a word from before the silence says nothing")
 
         liveness = make()
-        let seen = looks(&liveness) { if $1 > .seconds(2) { $0.confirmed(at: $1 - .milliseconds(100)) } }
+        let seen = checks(&liveness) { if $1 > .seconds(2) { $0.confirmed(at: $1 - .milliseconds(100)) } }
         #expect(seen.last?.at == .seconds(12), "at the latest")
         #expect(seen.count { $0.action == .suspect } == 1)
 
         liveness = make()
-        _ = looks(&liveness, to: .seconds(1))
+        _ = checks(&liveness, to: .seconds(1))
         liveness.doubt(at: .seconds(1))
         liveness.confirmed(at: .seconds(1.2))
-        #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2), "not where the link itself is in doubt")
+        #expect(checks(&liveness, from: .seconds(1)).last?.at == .seconds(2), "not where the link itself is in doubt")
 
         liveness = make()
         liveness.confirmed(at: .seconds(2))
-        #expect(looks(&liveness).last?.at == .seconds(5), "one word is worth one limit")
+        #expect(checks(&liveness).last?.at == .seconds(5), "one word is worth one limit")
     }
 
     @Test func `a suspected peer that is there is heard of although a third of all questions or answers get lost`() {
@@ -211,7 +212,7 @@ import Testing
     ) {
         for (pause, phase) in [2, 5, 30].flatMap({ pause in (0..<10).map { (pause, $0) } }) {
             var liveness = make(asksFirst: asksFirst)
-            liveness.take(.idle(stretch: stretch), now: .zero)
+            liveness.setPace(.idle(stretch: stretch), now: .zero)
             var now = Duration.zero
             var due = liveness.wait(at: now)
             // Each gives up after a second.
@@ -222,11 +223,11 @@ import Testing
                     now = call
                     (call, callEnd) = (now + .seconds(pause), now + .seconds(1))
                     guard liveness.isIdle else { continue }
-                    liveness.take(.working, now: now)
+                    liveness.setPace(.working, now: now)
                 } else {
                     now = due
                     if liveness.tick(at: now) == .lost { break }
-                    liveness.take(now < callEnd ? .working : .idle(stretch: stretch), now: now)
+                    liveness.setPace(now < callEnd ? .working : .idle(stretch: stretch), now: now)
                 }
                 due = now + liveness.wait(at: now)
             }
@@ -238,24 +239,24 @@ import Testing
 
     @Test func `a call after a long suspension does not lose a peer that was asked before it`() {
         var liveness = make()
-        liveness.take(.idle(stretch: 7), now: .zero)
-        _ = looks(&liveness, to: .seconds(12))
+        liveness.setPace(.idle(stretch: 7), now: .zero)
+        _ = checks(&liveness, to: .seconds(12))
         #expect(liveness.tick(at: .seconds(3600)) != .lost)
-        liveness.take(.working, now: .seconds(3600))
+        liveness.setPace(.working, now: .seconds(3600))
         #expect(liveness.tick(at: .seconds(3600.5)) != .lost)
     }
 
     @Test func `idle links of a node with many are looked at less often`() {
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
         var liveness = make()
-        liveness.take(.idle(stretch: 4), now: .zero)
+        liveness.setPace(.idle(stretch: 4), now: .zero)
         #expect(liveness.pause == .seconds(6) && liveness.isIdle)
-        let seen = looks(&liveness)
+        let seen = checks(&liveness)
         #expect(seen.map(\.action) == [.ping, .suspect, .insist, .lost], "seldom asked for")
         #expect(seen.map(\.at) == [6, 8, 10, 12].map { .seconds($0) })
     }
 
-    @Test func `looks fall on multiples of their distance, so that one serves all links`() {
+    @Test func `checks fall on multiples of their distance, so that one serves all links`() {
         var liveness = make()
         func wait(at milliseconds: Int) -> Duration {
             _ = liveness.heard(at: .milliseconds(milliseconds))
@@ -263,7 +264,7 @@ import Testing
         }
         #expect(wait(at: 0) == .milliseconds(1500))
         #expect(wait(at: 1100) == .milliseconds(400))
-        liveness.take(.idle(stretch: 4), now: .milliseconds(1100))
+        liveness.setPace(.idle(stretch: 4), now: .milliseconds(1100))
         #expect(wait(at: 1100) == .milliseconds(4900))
         #expect(wait(at: 6000) == .seconds(6))
         #expect(wait(at: 100_001_000) == .seconds(1))
@@ -273,7 +274,7 @@ import Testing
         func silent(confirmed: Int? = nil) -> Duration? {
             var liveness = make(from: .milliseconds(300))
             if let confirmed { liveness.confirmed(at: .milliseconds(confirmed)) }
-            return looks(&liveness, from: .milliseconds(300)).last?.at
+            return checks(&liveness, from: .milliseconds(300)).last?.at
         }
         #expect(silent() == .milliseconds(3300))
         #expect(silent(confirmed: 2200) == .milliseconds(5200))
@@ -283,12 +284,12 @@ import Testing
 
     @Test func `a doubt is not stretched away`() {
         var liveness = make()
-        liveness.take(.idle(stretch: 7), now: .zero)
+        liveness.setPace(.idle(stretch: 7), now: .zero)
         liveness.doubt(at: .seconds(1))
-        liveness.take(.idle(stretch: 7), now: .seconds(1))
-        #expect(looks(&liveness, from: .seconds(1)).last?.at == .seconds(2))
+        liveness.setPace(.idle(stretch: 7), now: .seconds(1))
+        #expect(checks(&liveness, from: .seconds(1)).last?.at == .seconds(2))
         _ = liveness.heard(at: .seconds(2))
-        liveness.take(.idle(stretch: 7), now: .seconds(2))
+        liveness.setPace(.idle(stretch: 7), now: .seconds(2))
         #expect(liveness.isIdle, "the doubt is over")
     }
 
@@ -304,19 +305,19 @@ import Testing
 
     @Test(arguments: [true, false]) func `an idle peer has its full time when work begins`(asksFirst: Bool) {
         var liveness = make(asksFirst: asksFirst)
-        liveness.take(.idle(stretch: 6), now: .zero)
+        liveness.setPace(.idle(stretch: 6), now: .zero)
         // Silent for 2.9 s, which was in order.
-        liveness.take(.idle(stretch: 1), now: .milliseconds(2900))
+        liveness.setPace(.idle(stretch: 1), now: .milliseconds(2900))
         #expect(liveness.pause == .milliseconds(1500))
-        let seen = looks(&liveness, from: .milliseconds(2900))
+        let seen = checks(&liveness, from: .milliseconds(2900))
         #expect(
             seen.first?.action == .ping && seen.last?.at == .milliseconds(4400), "as with one pause of silence before")
 
         liveness = make(asksFirst: asksFirst)
-        liveness.take(.idle(stretch: 6), now: .zero)
+        liveness.setPace(.idle(stretch: 6), now: .zero)
         _ = liveness.heard(at: .seconds(2.88))
-        liveness.take(.idle(stretch: 1), now: .seconds(2.9))
-        let first = looks(&liveness, from: .seconds(2.9)).first { $0.action != nil }
+        liveness.setPace(.idle(stretch: 1), now: .seconds(2.9))
+        let first = checks(&liveness, from: .seconds(2.9)).first { $0.action != nil }
         #expect(first.map { $0.at > .seconds(3.1) } == true)
     }
 
@@ -331,7 +332,7 @@ import Testing
                 #expect(action != .lost && action != .suspect, "at \(now)")
                 if action == .ping { _ = liveness.heard(at: now + .milliseconds(1)) }
                 if Bool.random(using: &generator) {
-                    liveness.take(.idle(stretch: .random(in: 1...7, using: &generator)), now: now)
+                    liveness.setPace(.idle(stretch: .random(in: 1...7, using: &generator)), now: now)
                 }
             }
         }

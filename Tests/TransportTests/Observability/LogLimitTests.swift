@@ -26,7 +26,7 @@ import Testing
     }
 }
 
-@Suite struct DailyNewsTests {
+@Suite struct DailyReportsTests {
     @Test func `the same is said of a neighbour once a day`() {
         var reports = DailyReports()
         #expect(reports.isDue("no key", of: "10.0.0.1", now: .zero) == true)

@@ -360,7 +360,7 @@ struct SimulatedNetwork {
 
     private mutating func armLook(_ host: Int) {
         var liveness = Liveness(silenceLimit: .seconds(2.7), asksFirst: true, now: now)
-        liveness.take(.idle(stretch: Liveness.stretch(links: hosts[host].linkCount)), now: now)
+        liveness.setPace(.idle(stretch: Liveness.stretch(links: hosts[host].linkCount)), now: now)
         let pause = liveness.wait(at: now)
         hosts[host].lookDue = now + pause
         schedule(.look(host, hosts[host].node), after: pause)
@@ -369,7 +369,7 @@ struct SimulatedNetwork {
     private mutating func look(_ link: Int, _ side: Int) {
         let (host, peer) = (links[link][side].host, links[link][1 - side].host)
         let action = links[link][side].liveness.tick(at: now)
-        links[link][side].liveness.take(.idle(stretch: Liveness.stretch(links: hosts[host].linkCount)), now: now)
+        links[link][side].liveness.setPace(.idle(stretch: Liveness.stretch(links: hosts[host].linkCount)), now: now)
         switch action {
         case .ping, .insist: ping(link, side)
         case .suspect:

@@ -234,10 +234,10 @@ struct CoordinatedJobs {
         case wrong
     }
 
-    /// Takes the result of an attempt.
+    /// Keeps the result of an attempt until it is committed.
     ///
     /// - Parameter isComparable: whether the node's results are comparable with those of this node.
-    mutating func take(
+    mutating func keep(
         _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, isComparable: Bool
     ) -> Verdict {
         var result = CoordinatedJob.Uncommitted(
@@ -289,7 +289,7 @@ struct CoordinatedJobs {
         _ job: JobID, _ task: TaskID, _ reason: String
     ) -> (stored: StoredFailure, step: PlanStep)? {
         let isBadInput = records[job]?.badInput.contains(task.index) ?? false
-        let reason = (records[job]?.plan.loss(task.index).map { "\(reason); \($0)" } ?? reason)
+        let reason = (records[job]?.plan.consequence(ofFailed: task.index).map { "\(reason); \($0)" } ?? reason)
         guard let step = records[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return nil }
         records[job]?.decided.failed += 1
         counts.failed += 1

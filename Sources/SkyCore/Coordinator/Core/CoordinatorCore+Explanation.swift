@@ -12,12 +12,12 @@ extension CoordinatorCore {
         if let report = record.published.report {
             let reason = report.reason.map { ": \($0)" } ?? ""
             return JobExplanation(
-                reasons: ["it waits for nothing, it has ended: \(report.state.rawValue)\(reason)"], requirements: [],
+                reasons: ["finished: \(report.state.rawValue)\(reason)"], requirements: [],
                 tasks: [])
         }
         let limit = CoordinatorCore.tasksExplained
         guard let waiting = dispatch.scheduler.waiting(of: job, now: now, limit: limit, drained: drained) else {
-            return JobExplanation(reasons: ["it has ended, which is not stored yet"], requirements: [], tasks: [])
+            return JobExplanation(reasons: ["finished, which is not stored yet"], requirements: [], tasks: [])
         }
         return JobExplanation(
             reasons: reasons(waiting), requirements: waiting.requirements.map { .init(name: $0.name, nodes: $0.met) },
@@ -63,12 +63,12 @@ extension CoordinatorCore {
         case .alike: "a node whose results may stand beside this one's: all it may use are of other versions"
         case .notDraining: "a node that takes new work: all it may use are drained"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
-        case .notPaused: "a node to recover: all have refused tasks or died a moment ago"
+        case .notPaused: "a node to recover: all are in back-off after a failure"
         case nil: "another node: it failed on those with a free slot, or its input cannot be reached there"
         case .hasRoom:
             waiting.takenByOthers > 0
-                ? "a slot: \(waiting.slots) are lent to this node, \(waiting.takenByOthers) tasks of other jobs use them"
-                : "a slot: all \(waiting.slots) that are lent to this node are in use"
+                ? "a slot: all \(waiting.slots) slots are busy, with \(waiting.takenByOthers) tasks of other jobs"
+                : "a slot: all \(waiting.slots) slots are busy"
         }
     }
 
@@ -102,7 +102,7 @@ extension JobWaiting.Requirement {
         case .alike: "measure as this version does"
         case .notDraining: "take new work"
         case .lendsSlots: "lend slots to this coordinator"
-        case .notPaused: "have not failed a moment ago"
+        case .notPaused: "are not in back-off after a failure"
         case .hasRoom: "have a free slot"
         }
     }

@@ -28,7 +28,7 @@ extension CoordinatorCore {
     mutating func collected(_ reply: CollectReply, _ request: CollectRequest, from node: NodeID) {
         let isLeaseLost = dispatch.collect(reply, request, from: node)
         for result in reply.results where dispatch.receive(result, from: node) { complete(result, on: node) }
-        dispatch.restResults(of: node, on: writeAhead.lastEntry, stored: writeAhead.lastStored)
+        dispatch.markResults(of: node, dependingOn: writeAhead.lastEntry, stored: writeAhead.lastStored)
         if let attempts = reply.attempts { adopt(attempts, reply.receipts, on: node) }
         if isLeaseLost { schedule(.leaseLost(node)) }
         _ = dispatch.refuse(node, nil)

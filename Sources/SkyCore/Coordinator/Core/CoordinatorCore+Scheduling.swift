@@ -67,7 +67,7 @@ extension CoordinatorCore {
         switch result.outcome.end {
         case .success(let payload):
             let isComparable = dispatch.scheduler.measuresAlike(node)
-            switch jobs.take(payload, of: attempt, took: result.duration, isComparable: isComparable) {
+            switch jobs.keep(payload, of: attempt, took: result.duration, isComparable: isComparable) {
             case .kept:
                 schedule(.succeeded(attempt, on: node, took: result.duration))
                 // Not committed now means never.

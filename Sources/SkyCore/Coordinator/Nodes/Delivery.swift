@@ -5,17 +5,17 @@ struct Delivery {
     /// The sequence number up to which the results, and what followed from them, are stored.
     private(set) var acknowledged: UInt64 = 0
     /// The sequence number up to which the node knows that they are stored.
-    private(set) var said: UInt64 = 0
+    private(set) var confirmed: UInt64 = 0
     /// Results that have arrived and are not stored: the entry of the journal that has to be stored, and the sequence number.
     private var pending: [(entry: UInt64, sequence: UInt64)] = []
     /// Bytes that have arrived since the node was last sent an acknowledgement.
-    var unsaid = 0
+    var unconfirmedBytes = 0
 
     /// Whether the node keeps none of the results that have arrived.
-    var isSettled: Bool { received == said }
+    var isSettled: Bool { received == confirmed }
 
     /// The node has heard an acknowledgement.
-    mutating func heard(_ sequence: UInt64) { said = max(said, min(sequence, acknowledged)) }
+    mutating func heard(_ sequence: UInt64) { confirmed = max(confirmed, min(sequence, acknowledged)) }
 
     /// Takes note of a result. Returns whether it is new here.
     mutating func receive(_ sequence: UInt64) -> Bool {

@@ -7,33 +7,34 @@ import Transport
 /// demand, so that an older one never arrives last.
 struct DemandBook {
     private struct Demand {
-        var wanted: Int
+        var requested: Int
         /// The demand that was last sent to the node; `nil` where it has to be sent, or sent again.
         var published: Int?
     }
 
     private var demands: [NodeID: Demand] = [:]
-    private var telling: Set<NodeID> = []
+    private var sending: Set<NodeID> = []
 
     /// Sets the demand for a node. Returns `true` where the owner has to start sending it.
     ///
     /// From the moment when it demands less, the coordinator counts on fewer slots. If the demand rises again before the lower one
     /// was sent, the demand is sent all the same, although the node may know it already. The node's answer says how many slots the
     /// coordinator can count on.
-    mutating func demand(_ wanted: Int, on node: NodeID) -> Bool {
+    mutating func demand(_ requested: Int, on node: NodeID) -> Bool {
         let before = demands[node]
-        demands[node] = Demand(wanted: wanted, published: wanted < (before?.wanted ?? 0) ? nil : before?.published)
-        return telling.insert(node).inserted
+        demands[node] = Demand(
+            requested: requested, published: requested < (before?.requested ?? 0) ? nil : before?.published)
+        return sending.insert(node).inserted
     }
 
     /// The demand to send to the node now. `nil` means that the node knows it already, which ends the sending.
     mutating func next(for node: NodeID) -> Int? {
-        guard let demand = demands[node], demand.wanted != demand.published else {
-            telling.remove(node)
+        guard let demand = demands[node], demand.requested != demand.published else {
+            sending.remove(node)
             return nil
         }
-        demands[node]?.published = demand.wanted
-        return demand.wanted
+        demands[node]?.published = demand.requested
+        return demand.requested
     }
 
     /// The call with the demand may not have arrived.
@@ -44,7 +45,7 @@ struct DemandBook {
     /// The node has forgotten the lease. The scheduler will set the demand again. Until then it is zero, also for a call that is
     /// under way and still brings a lease.
     mutating func leaseLost(on node: NodeID) {
-        demands[node] = Demand(wanted: 0, published: nil)
+        demands[node] = Demand(requested: 0, published: nil)
     }
 
     mutating func nodeLost(_ node: NodeID) {
@@ -52,8 +53,8 @@ struct DemandBook {
     }
 
     /// Whether the demand that was last sent to the node is the present one.
-    func isTold(_ node: NodeID) -> Bool { demands[node].map { $0.wanted == $0.published } ?? false }
+    func isPublished(_ node: NodeID) -> Bool { demands[node].map { $0.requested == $0.published } ?? false }
 
     /// How many slots are demanded.
-    func wanted(on node: NodeID) -> Int { demands[node]?.wanted ?? 0 }
+    func requested(on node: NodeID) -> Int { demands[node]?.requested ?? 0 }
 }

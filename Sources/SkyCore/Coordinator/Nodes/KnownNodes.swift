@@ -72,14 +72,16 @@ struct KnownNodes {
     mutating func stored(_ entry: UInt64, _ body: (NodeID) -> Void) {
         for node in Array(deliveries.keys) {
             deliveries[node]?.stored(entry)
-            guard let unsaid = deliveries[node]?.unsaid, unsaid > KnownNodes.unsaidLimit else { continue }
-            deliveries[node]?.unsaid = 0
+            guard let unconfirmedBytes = deliveries[node]?.unconfirmedBytes,
+                unconfirmedBytes > KnownNodes.unconfirmedLimit
+            else { continue }
+            deliveries[node]?.unconfirmedBytes = 0
             body(node)
         }
     }
 
     /// Bytes of results after which a node is sent an acknowledgement although there is nothing else to send to it.
-    private static let unsaidLimit = 8 << 20
+    private static let unconfirmedLimit = 8 << 20
 
     private mutating func forget(now: Duration) {
         while let first = gone.first, gone.count > KnownNodes.goneLimit || first.at + KnownNodes.memory <= now {

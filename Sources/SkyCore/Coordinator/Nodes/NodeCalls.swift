@@ -132,7 +132,7 @@ struct NodeCalls {
         from node: NodeID, isPresent: Bool, running: Int, _ delivery: Delivery
     ) -> CollectRequest? {
         let isFirst = unasked.contains(node)
-        guard isPresent, isFirst || demands.wanted(on: node) > 0 || running > 0 || !delivery.isSettled
+        guard isPresent, isFirst || demands.requested(on: node) > 0 || running > 0 || !delivery.isSettled
         else {
             collecting.remove(node)
             return nil
@@ -157,7 +157,7 @@ struct NodeCalls {
     /// it demanded less.
     mutating func reserved(_ lease: Lease, on node: NodeID) -> Bool {
         let isNew = leased(lease, on: node)
-        return isNew || demands.isTold(node)
+        return isNew || demands.isPublished(node)
     }
 
     /// Whether a lease is new information.

@@ -160,13 +160,13 @@ struct NodeDispatch {
     mutating func receive(_ result: AttemptResult, from node: NodeID) -> Bool {
         nodes.deliver(node) { delivery in
             guard delivery.receive(result.sequence) else { return false }
-            delivery.unsaid += result.byteCount
+            delivery.unconfirmedBytes += result.byteCount
             return true
         }
     }
 
     /// All that followed from the node's results so far depends on this entry.
-    mutating func restResults(of node: NodeID, on entry: UInt64, stored: UInt64) {
+    mutating func markResults(of node: NodeID, dependingOn entry: UInt64, stored: UInt64) {
         nodes.deliver(node) { delivery in
             delivery.depends(on: entry)
             delivery.stored(stored)

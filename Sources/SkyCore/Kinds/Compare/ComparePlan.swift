@@ -27,7 +27,7 @@ struct ComparePlan: JobPlan {
         }
     }
 
-    func loss(_ number: Int) -> String? {
+    func consequence(ofFailed number: Int) -> String? {
         guard request.work.indices.contains(number), case .difference(let order) = request.work[number] else {
             return nil
         }

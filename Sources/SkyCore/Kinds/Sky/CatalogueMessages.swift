@@ -28,7 +28,7 @@ package struct CataloguePage: Codable, Sendable {
 }
 
 /// Asks for a part of what the sectors reported for check images.
-package struct PlanesRequest: Codable, Sendable {
+package struct CheckPixelsRequest: Codable, Sendable {
     package var job: JobID
     /// The number of the page, from 0.
     package var page: Int

@@ -52,7 +52,7 @@ extension Coordinator {
     /// A part of what the check images of a sky job that has ended are made of.
     ///
     /// - Throws: `RemoteError` if the job is not known here, still goes on, or was not asked for check images.
-    package distributed func planes(_ request: PlanesRequest) async throws -> PlanesPage {
+    package distributed func planes(_ request: CheckPixelsRequest) async throws -> CheckPixelsPage {
         guard let planes = try await scanned(request.job)?.planes else {
             throw RemoteError(.failed, "job \(request.job) has no check images")
         }

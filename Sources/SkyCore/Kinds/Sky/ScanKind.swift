@@ -31,8 +31,8 @@ enum ScanKind: JobKind {
         ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
         },
-        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A010PlanesPageVAA0E7RequestVYaKFTE") {
-            (coordinator: isolated Coordinator, argument: PlanesRequest) in try await coordinator.planes(argument)
+        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A015CheckPixelsPageVAA0eF7RequestVYaKFTE") {
+            (coordinator: isolated Coordinator, argument: CheckPixelsRequest) in try await coordinator.planes(argument)
         },
     ]
 }

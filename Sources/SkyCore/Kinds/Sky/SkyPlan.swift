@@ -91,7 +91,7 @@ struct SkyPlan: JobPlan {
 
     func label(_ number: Int) -> String? { phases.label(number) }
 
-    func loss(_ number: Int) -> String? { phases.loss(number) }
+    func consequence(ofFailed number: Int) -> String? { phases.consequence(ofFailed: number) }
 
     func affinity(_ number: Int) -> Int? { phases.affinity(number) }
 
@@ -155,7 +155,7 @@ struct ScanResults: JobResults {
     /// The background of the image, below its sources.
     var background: BackgroundMap?
     /// What check images are made of.
-    var planes: ScannedPlanes?
+    var planes: ScannedCheckPixels?
 
     var byteCount: Int {
         1024 + (catalogue?.sources.count ?? 0) * 400 + (preview?.pixels.count ?? 0) + (background?.byteCount ?? 0)

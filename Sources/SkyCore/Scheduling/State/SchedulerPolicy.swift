@@ -18,7 +18,7 @@ package struct SchedulerPolicy: Hashable, Sendable {
     /// something is broken, and a job must end rather than circle for ever.
     package var maximumRefusals = 100
     /// First delay after a fault. It is long enough for a passing cause to pass, and short beside any real task.
-    package var backoffBase: Duration = .milliseconds(100)
+    package var backOffBase: Duration = .milliseconds(100)
     /// Largest delay. Three retries do not reach it, only larger budgets do, and then a person is waiting.
     package var backoffLimit: Duration = .seconds(5)
     /// Delays vary by this fraction up and down, so that tasks that failed together do not return together.
@@ -33,7 +33,7 @@ package struct SchedulerPolicy: Hashable, Sendable {
     /// deadlock.
     package var relaxAfter: Duration = .seconds(2)
     /// Most slots demanded of one node. It is more than any machine has, and small enough to add up safely.
-    package var wantedLimit = 4096
+    package var demandLimit = 4096
     /// How long idle slots are kept. Jobs in phases and streams of small jobs would otherwise give slots back and fetch
     /// them again, on every node, for each task; another coordinator hardly notices the wait.
     package var releaseDelay: Duration = .milliseconds(50)

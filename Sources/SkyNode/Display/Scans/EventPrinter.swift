@@ -12,22 +12,22 @@ struct EventPrinter: Sendable {
     /// What the job is about, where there are several: the image's path.
     var subject: String?
     /// Whether people are told only of failures.
-    var tellsFailuresOnly = false
+    var printsFailuresOnly = false
     /// The pause that was last reported to programs. All copies share it.
     private let pause = NIOLockedValueBox<String?>(nil)
 
     init(
         format: OutputFormat, isVerbose: Bool, display: ProgressDisplay, subject: String? = nil,
-        tellsFailuresOnly: Bool = false
+        printsFailuresOnly: Bool = false
     ) {
-        self.tellsFailuresOnly = tellsFailuresOnly
+        self.printsFailuresOnly = printsFailuresOnly
         self.format = format
         self.isVerbose = isVerbose
         self.display = display
         self.subject = subject
     }
 
-    func tell(_ batch: EventBatch) {
+    func print(_ batch: EventBatch) {
         for event in batch.events {
             if format == .json {
                 if let line = try? JSONLine.encode(EventLine(event, subject: subject)) { Console.output(line) }
@@ -35,12 +35,12 @@ struct EventPrinter: Sendable {
                 display.say(line)
             }
         }
-        tellPause(batch.status)
+        printPause(batch.status)
         display.show(batch.status, of: subject)
     }
 
     /// Reports a pause to programs. It is not an event of the job: it is not stored, and nobody who follows later hears of it.
-    private func tellPause(_ status: JobStatus) {
+    private func printPause(_ status: JobStatus) {
         guard format == .json else { return }
         let isChange = pause.withLockedValue { pause in
             defer { pause = status.paused }
@@ -56,7 +56,7 @@ struct EventPrinter: Sendable {
     private func line(_ kind: JobEvent.Kind) -> String? {
         switch kind {
         case .special, .completed, .retrying:
-            return tellsFailuresOnly ? nil : unfailed(kind)
+            return printsFailuresOnly ? nil : unfailed(kind)
         case .failed(let task, let reason):
             return "Failed: \(PrintableText.of(task))\(ofSubject): \(PrintableText.of(reason))"
         case .ended:

@@ -33,7 +33,7 @@ struct EpochComparer: Sendable {
     }
 
     let plan: ScanPlan
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -48,7 +48,7 @@ struct EpochComparer: Sendable {
             if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
             return nil
         }
-        let catalogue = try await ScanResults(coordinator: coordinator, job: job).catalogue()
+        let catalogue = try await ScanFetcher(coordinator: coordinator, job: job).catalogue()
         return try await scanned(item, job, catalogue)
     }
 
@@ -195,9 +195,9 @@ struct EpochComparer: Sendable {
     private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport) {
         let printer = EventPrinter(
             format: format, isVerbose: false, display: display, subject: subject,
-            tellsFailuresOnly: detail < .summary)
+            printsFailuresOnly: detail < .summary)
         return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
-            printer.tell($0)
+            printer.print($0)
         }
     }
 }

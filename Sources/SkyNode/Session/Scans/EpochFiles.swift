@@ -34,12 +34,12 @@ struct EpochFiles: Sendable {
                 status = .usage
                 continue
             }
-            try tell(one, table, tracks.count)
+            try print(one, table, tracks.count)
         }
         return status
     }
 
-    private func tell(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) throws {
+    private func print(_ compared: EpochComparer.Compared, _ table: ChangeTable, _ tracks: Int) throws {
         let counts = EpochChange.Kind.allCases.map { (kind: $0, count: table.count($0)) }
         if comparer.format == .json {
             comparer.display.output([try JSONLine.encode(Line(compared, table, tracks))])

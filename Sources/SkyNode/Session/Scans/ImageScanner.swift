@@ -14,7 +14,7 @@ struct ImageScanner: Sendable {
     }
 
     let rules: ImageProgress.Rules
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
     /// Whether pictures are requested.
@@ -70,12 +70,12 @@ struct ImageScanner: Sendable {
     ) async throws -> (job: JobID, report: JobReport, shares: [(node: String, sectors: Int)]) {
         let printer = EventPrinter(
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
-            subject: progress.subject, tellsFailuresOnly: progress.detail < .summary)
+            subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
         let shares = SectorShares()
         let (job, report) = try await JobWatch(coordinator: coordinator)
             .run(Submission(progress.item.request), interrupts: interrupts) { batch in
                 shares.count(batch)
-                printer.tell(batch)
+                printer.print(batch)
             }
         return (job, report, shares.list)
     }
@@ -84,7 +84,7 @@ struct ImageScanner: Sendable {
     private func carryOut(
         _ action: ImageProgress.Action, _ item: ScanItem, _ findings: inout Findings
     ) async throws -> ImageProgress.Event? {
-        let results = ScanResults(coordinator: coordinator, job: findings.job)
+        let results = ScanFetcher(coordinator: coordinator, job: findings.job)
         switch action {
         case .say(let line): display.say(line)
         case .fail(let message): display.fail(message)
@@ -159,7 +159,7 @@ struct ImageScanner: Sendable {
 
     /// - Throws: `SkyError` naming the file that cannot be written and the reason.
     private func write(
-        _ item: ScanItem, _ further: [(name: String, ending: String)], _ results: ScanResults,
+        _ item: ScanItem, _ further: [(name: String, ending: String)], _ results: ScanFetcher,
         _ findings: inout Findings
     ) async throws {
         guard let catalogue = findings.catalogue else { return }
@@ -187,8 +187,8 @@ struct ImageScanner: Sendable {
                 files: findings.files)
             switch detail {
             case .errors: break
-            case .line: display.tell([summary.line], plan.output)
-            case .summary, .everything: display.tell(summary.lines, plan.output)
+            case .line: display.output([summary.line], plan.output)
+            case .summary, .everything: display.output(summary.lines, plan.output)
             }
         } else if let line = try? JSONLine.encode(
             CatalogueLine(
@@ -201,7 +201,7 @@ struct ImageScanner: Sendable {
 
 extension ProgressDisplay {
     /// Prints the lines of a summary. They do not go to standard output where the catalogue goes there.
-    func tell(_ lines: [String], _ place: OutputPlace) {
+    func output(_ lines: [String], _ place: OutputPlace) {
         if place.isStandardOutput { lines.forEach(say) } else { output(lines) }
     }
 }

@@ -5,7 +5,7 @@ import Transport
 
 /// Scans an image once more with artificial stars in it, and writes how many of them were found and how well.
 struct InjectionTest: Sendable {
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -52,16 +52,16 @@ struct InjectionTest: Sendable {
     ) async throws -> (catalogue: Catalogue?, status: ExitStatus) {
         let printer = EventPrinter(
             format: format, isVerbose: detail == .everything, display: display, subject: "\(item.name) with \(name)",
-            tellsFailuresOnly: detail < .summary)
+            printsFailuresOnly: detail < .summary)
         let (job, outcome) = try await JobWatch(coordinator: coordinator)
-            .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.tell($0) }
+            .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.print($0) }
         let status = JobSummary.status(outcome)
         guard outcome.state == .done else {
             let reason = outcome.reason.map { PrintableText.of($0) } ?? "cancelled"
             display.fail("\(PrintableText.of(item.name)): nothing is known of the injected stars: \(reason)")
             return (nil, status)
         }
-        return (try await ScanResults(coordinator: coordinator, job: job).catalogue(), status)
+        return (try await ScanFetcher(coordinator: coordinator, job: job).catalogue(), status)
     }
 
     /// The same scan with stars. The filter is the one that was used without them, not one fitted to them.

@@ -9,7 +9,7 @@ import Transport
 struct ScanBatch: Sendable {
     let plan: ScanPlan
     let output: PreparedOutput
-    let coordinator: CoordinatorReach
+    let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -102,7 +102,7 @@ struct ScanBatch: Sendable {
             return .changesWritten(try await EpochFiles(comparer: comparer, compared: compared).write())
         case .close(let totals, let duration, let merged):
             let style = plan.output.isStandardOutput ? Console.errorStyle : Console.outputStyle
-            tell([totals.line(duration, plan.output, merged: merged, style: style)])
+            print([totals.line(duration, plan.output, merged: merged, style: style)])
         case .scan, .finish, .abandon: break
         }
         return nil
@@ -124,7 +124,7 @@ struct ScanBatch: Sendable {
             for (path, format) in plan.output.merged(besides: plan.stems, isPartial: isPartial) {
                 try interrupts.whileWriting { () throws(SkyError) in try table.write(format, to: path) }
                 files.append(path)
-                if detail > .line { tell(["wrote \(PrintableText.of(path))"]) }
+                if detail > .line { print(["wrote \(PrintableText.of(path))"]) }
             }
             return (.done, files)
         } catch {
@@ -133,7 +133,7 @@ struct ScanBatch: Sendable {
         }
     }
 
-    private func tell(_ lines: [String]) {
-        if format == .text { display.tell(lines, plan.output) }
+    private func print(_ lines: [String]) {
+        if format == .text { display.output(lines, plan.output) }
     }
 }

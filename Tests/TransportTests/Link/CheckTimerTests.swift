@@ -4,14 +4,14 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct LookTimerTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckTimerTests {
     /// What a test does on the loop: it has the timer, and what to do when all is seen.
     private func onLoop<Value: Sendable>(
-        isKernels: Bool, _ body: @escaping @Sendable (LookTimer, EventLoopPromise<Value>) -> Void
+        isKernels: Bool, _ body: @escaping @Sendable (CheckTimer, EventLoopPromise<Value>) -> Void
     ) async throws -> Value {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         return try await loop.flatSubmit {
-            let timer = LookTimer(loop, isKernels: isKernels)
+            let timer = CheckTimer(loop, isKernels: isKernels)
             #expect((timer.descriptor != nil) == isKernels)
             let promise = loop.makePromise(of: Value.self)
             body(timer, promise)
@@ -19,11 +19,11 @@ import Testing
         }.get()
     }
 
-    @Test(arguments: [true, false]) func `looks come when they are due, each once`(isKernels: Bool) async throws {
+    @Test(arguments: [true, false]) func `checks come when they are due, each once`(isKernels: Bool) async throws {
         let seen = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<[String]>) in
             var seen: [String] = []
             let begin = NIODeadline.now()
-            let places = (0..<4).map { _ in LookTimer.Place() }
+            let places = (0..<4).map { _ in CheckTimer.Place() }
             timer.set(places[0], at: begin + .milliseconds(30)) { seen.append("third") }
             timer.set(places[1], at: begin + .milliseconds(10)) {
                 seen.append("first")
@@ -50,7 +50,7 @@ import Testing
     {
         let count = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<Int>) in
             var count = 0
-            let places = [LookTimer.Place(), LookTimer.Place()]
+            let places = [CheckTimer.Place(), CheckTimer.Place()]
             let due = NIODeadline.now() + .milliseconds(5)
             for (one, other) in [(0, 1), (1, 0)] {
                 timer.set(places[one], at: due) {
@@ -58,7 +58,7 @@ import Testing
                     timer.cancel(places[other])
                 }
             }
-            let last = LookTimer.Place()
+            let last = CheckTimer.Place()
             timer.set(last, at: due + .milliseconds(10)) { promise.succeed(count) }
         }
         #expect(count == 1)
@@ -67,11 +67,11 @@ import Testing
     /// The selector tells of both at once, and NIO asserts that there is something to be read of each.
     @Test func `a timer that has ended may be put off by what ends with it`() async throws {
         let isSeen = try await onLoop(isKernels: true) { (first, promise: EventLoopPromise<Bool>) in
-            let second = LookTimer(promise.futureResult.eventLoop)
-            let (place, begin) = (LookTimer.Place(), NIODeadline.now())
+            let second = CheckTimer(promise.futureResult.eventLoop)
+            let (place, begin) = (CheckTimer.Place(), NIODeadline.now())
             var isEarly = false
             second.set(place, at: begin + .milliseconds(2)) { isEarly = true }
-            first.set(LookTimer.Place(), at: begin + .milliseconds(1)) {
+            first.set(CheckTimer.Place(), at: begin + .milliseconds(1)) {
                 second.set(place, at: begin + .milliseconds(50)) { promise.succeed(!isEarly) }
             }
             while NIODeadline.now() < begin + .milliseconds(10) {}
@@ -81,14 +81,14 @@ import Testing
 
     @Test func `what is past is due at once`() async throws {
         let isSeen = try await onLoop(isKernels: true) { (timer, promise: EventLoopPromise<Bool>) in
-            timer.set(LookTimer.Place(), at: .uptimeNanoseconds(0)) { promise.succeed(true) }
+            timer.set(CheckTimer.Place(), at: .uptimeNanoseconds(0)) { promise.succeed(true) }
         }
         #expect(isSeen)
     }
 
     @Test func `all links of a loop have one`() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let isOne = try await loop.submit { LookTimer.of(loop) === LookTimer.of(loop) }.get()
+        let isOne = try await loop.submit { CheckTimer.of(loop) === CheckTimer.of(loop) }.get()
         #expect(isOne)
     }
 }

@@ -1,7 +1,7 @@
 import Transport
 
 /// All jobs of one coordinator, and the rotation in which they get slots.
-struct JobTable {
+struct ScheduledJobs {
     /// Tasks of all jobs that could run now.
     private(set) var ready = 0
     /// Tasks of all jobs that will run.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Values of a rectangle of pixels, row by row.
-package struct PixelPlane {
+package struct PixelArray {
     package let width: Int
     package let height: Int
     package var values: [Float]
@@ -15,13 +15,13 @@ package struct PixelPlane {
     }
 
     /// The values of a rectangle inside.
-    package func part(_ rect: PixelRect) -> PixelPlane {
-        PixelPlane(width: rect.width, height: rect.height, values: values.part(rect, width: width))
+    package func part(_ rect: PixelRect) -> PixelArray {
+        PixelArray(width: rect.width, height: rect.height, values: values.part(rect, width: width))
     }
 
     /// Combines each pixel with the pixel of another plane of the same size at its place.
     @inline(__always)
-    func combined(with other: PixelPlane, _ value: (Float, Float) -> Float) -> PixelPlane {
+    func combined(with other: PixelArray, _ value: (Float, Float) -> Float) -> PixelArray {
         let count = min(values.count, other.values.count)
         let combined = [Float](unsafeUninitializedCapacity: count) { result, initialized in
             values.withUnsafeBufferPointer { first in
@@ -31,12 +31,12 @@ package struct PixelPlane {
             }
             initialized = count
         }
-        return PixelPlane(width: width, height: height, values: combined)
+        return PixelArray(width: width, height: height, values: combined)
     }
 
     /// The plane smoothed with a kernel of `2 * radius + 1` columns and rows, zero beyond its edges: the sum over the kernel's
     /// places (i, j) of `kernel[j][i]` times the value at (x - i, y - j).
-    func convolved(with kernel: [Float], radius: Int) -> PixelPlane {
+    func convolved(with kernel: [Float], radius: Int) -> PixelArray {
         let side = 2 * radius + 1
         guard kernel.count == side * side, radius >= 0, width > 0, height > 0 else { return self }
         // The kernel is reversed, so that both run forwards, and filled up to blocks of four weights.
@@ -50,7 +50,7 @@ package struct PixelPlane {
         for y in 0..<height {
             for x in 0..<width { padded[(y + radius) * stride + x + radius] = values[y * width + x] }
         }
-        var result = PixelPlane(width: width, height: height)
+        var result = PixelArray(width: width, height: height)
         let width = width
         let height = height
         result.values.withUnsafeMutableBufferPointer { output in
@@ -81,15 +81,15 @@ package struct PixelPlane {
     /// The pixels smoothed with a normed Gaussian, with zeros beyond the edges.
     ///
     /// - Parameter sigma: The sigma of the Gaussian in pixels.
-    func smoothed(sigma: Double) -> PixelPlane {
+    func smoothed(sigma: Double) -> PixelArray {
         let weights = Gaussian.weights(sigma: sigma)
         return lines(weights, step: 1, along: width, across: height, jump: width)
             .lines(weights, step: width, along: height, across: width, jump: 1)
     }
 
     /// Filters along one direction of a separable filter.
-    private func lines(_ weights: [Float], step: Int, along: Int, across: Int, jump: Int) -> PixelPlane {
-        var result = PixelPlane(width: width, height: height)
+    private func lines(_ weights: [Float], step: Int, along: Int, across: Int, jump: Int) -> PixelArray {
+        var result = PixelArray(width: width, height: height)
         let radius = weights.count / 2
         result.values.withUnsafeMutableBufferPointer { output in
             values.withUnsafeBufferPointer { input in

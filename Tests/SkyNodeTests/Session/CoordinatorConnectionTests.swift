@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// The connection from a command to its coordinator, when it is lost and when it comes back.
-struct CoordinatorReachTests {
+struct CoordinatorConnectionTests {
     private func node(_ name: String) throws -> Node {
         Node(
             NodeSettings(cluster: ClusterSettings(name: name), slots: 1, executable: "/nonexistent/skynode"),
@@ -16,9 +16,9 @@ struct CoordinatorReachTests {
     /// A connection whose words are kept.
     private func reach(
         _ coordinator: Coordinator, patience: Duration, _ log: NIOLockedValueBox<[String]>,
-        redial: CoordinatorReach.Redial?
-    ) -> CoordinatorReach {
-        let reach = CoordinatorReach(coordinator, patience: patience, redial: redial)
+        redial: CoordinatorConnection.Redial?
+    ) -> CoordinatorConnection {
+        let reach = CoordinatorConnection(coordinator, patience: patience, redial: redial)
         var terminal = ProgressDisplay.Terminal(isLive: false)
         terminal.say = { line in log.withLockedValue { $0.append(line) } }
         reach.speak(through: ProgressDisplay(.problems, terminal: terminal))
@@ -78,7 +78,7 @@ struct CoordinatorReachTests {
     @Test func `without patience, or in this process, what is lost stays lost`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
-        let embedded = CoordinatorReach(node.coordinator, patience: .seconds(60))
+        let embedded = CoordinatorConnection(node.coordinator, patience: .seconds(60))
         let impatient = reach(node.coordinator, patience: .zero, log) { $0 }
         #expect(!embedded.isElsewhere && impatient.isElsewhere)
         for reach in [embedded, impatient] {

@@ -1,5 +1,5 @@
 /// A smooth function of the position: a polynomial in x and y of a total degree of at most three.
-struct PlanePolynomial: Hashable, Codable, Sendable {
+struct BivariatePolynomial: Hashable, Codable, Sendable {
     /// Total degree, 0 to 3.
     private(set) var degree: Int
     /// The place where both variables are 0; below, their scale, because powers of numbers around one keep their digits.
@@ -68,7 +68,7 @@ struct PlanePolynomial: Hashable, Codable, Sendable {
     }
 }
 
-extension PlanePolynomial {
+extension BivariatePolynomial {
     /// Decodes a polynomial and refuses one that has no value.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,6 +1,6 @@
 /// The data that the sectors of an image returned for check images.
-package struct ScannedPlanes: Sendable {
-    package var parts: [SectorPlanes] = []
+package struct ScannedCheckPixels: Sendable {
+    package var parts: [SectorCheckPixels] = []
     /// The footprints, each with the number of its source in the catalogue, from 1.
     package var footprints: [LabelledFootprint] = []
     package var background: BackgroundMap?

@@ -5,8 +5,8 @@ import SkyCore
 import Transport
 
 /// Fetches the results of a finished job, page by page.
-struct ScanResults {
-    let coordinator: CoordinatorReach
+struct ScanFetcher {
+    let coordinator: CoordinatorConnection
     let job: JobID
 
     /// Longest time for one page. A page has a few megabytes.
@@ -54,7 +54,7 @@ struct ScanResults {
         var files = CheckImageFiles(images, of: catalogue.info)
         var (number, total) = (0, 1)
         while number < total {
-            let request = PlanesRequest(job: job, page: number)
+            let request = CheckPixelsRequest(job: job, page: number)
             let page = try await coordinator.fetch { try await $0.planes(request) }
             files.add(page)
             (number, total) = (number + 1, page.total)
@@ -72,13 +72,13 @@ struct ScanResults {
     }
 }
 
-extension CoordinatorReach {
+extension CoordinatorConnection {
     /// Fetches one page, or an answer that is no larger.
     nonisolated func fetch<Result: Sendable>(
         _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
         try await call { coordinator in
-            try await withDeadline(ScanResults.patience) { try await body(coordinator) }
+            try await withDeadline(ScanFetcher.patience) { try await body(coordinator) }
         }
     }
 }

@@ -1,4 +1,4 @@
-extension ScannedPlanes {
+extension ScannedCheckPixels {
     /// The number of runs on a page of footprints, which takes some megabytes. A page has at least one footprint.
     private static let runsOfPage = 1 << 18
 
@@ -17,9 +17,9 @@ extension ScannedPlanes {
     }
 
     /// One page of the data: the maps first, then one sector on each page, then footprints.
-    package func page(_ number: Int) -> PlanesPage {
+    package func page(_ number: Int) -> CheckPixelsPage {
         let pages = pages
-        var page = PlanesPage(total: 1 + parts.count + pages.count)
+        var page = CheckPixelsPage(total: 1 + parts.count + pages.count)
         if number == 0 {
             (page.background, page.noise) = (background, noise)
         } else if parts.indices.contains(number - 1) {
@@ -32,13 +32,13 @@ extension ScannedPlanes {
 }
 
 /// One page of the data that sectors returned for check images.
-package struct PlanesPage: Codable, Sendable {
+package struct CheckPixelsPage: Codable, Sendable {
     /// The number of pages.
     package var total: Int
     package var background: BackgroundMap?
     /// The map of the noise, in the form of a map of levels.
     package var noise: BackgroundMap?
-    package var part: SectorPlanes?
+    package var part: SectorCheckPixels?
     package var footprints: [LabelledFootprint]?
 
     init(total: Int) { self.total = total }

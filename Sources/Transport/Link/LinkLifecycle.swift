@@ -6,7 +6,7 @@
 ///
 /// `leave` is also possible while a link gives way, and `end` at any time. What the peer has said about itself is kept beside the
 /// state.
-struct LinkLife: Hashable, Sendable {
+struct LinkLifecycle: Hashable, Sendable {
     enum State: Hashable, Sendable {
         /// Calls are made in both directions.
         case open

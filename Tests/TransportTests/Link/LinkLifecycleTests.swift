@@ -3,20 +3,20 @@ import Testing
 
 @testable import Transport
 
-@Suite struct LinkLifeTests {
-    private func settled(_ life: inout LinkLife) -> LinkLife.Action? {
+@Suite struct LinkLifecycleTests {
+    private func settled(_ life: inout LinkLifecycle) -> LinkLifecycle.Action? {
         life.settle(made: 0, served: 0, hasUnwritten: false)
     }
 
     @Test func `a link that stays open is never settled`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.peerGaveWay()
         #expect(settled(&life) == nil)
         #expect(!life.isRetired)
     }
 
     @Test func `a node that leaves says so once, and closes when all calls are done and written`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         #expect(life.leave() == .send(.goodbye))
         #expect(life.leave() == nil)
         #expect(life.isRetired)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `a link that gives way says so when its own calls are done, and serves those of the peer`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.giveWay()
         #expect(life.settle(made: 1, served: 0, hasUnwritten: false) == nil)
         #expect(life.settle(made: 0, served: 3, hasUnwritten: true) == .send(.giveWay))
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a peer that gave way first is remembered`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.peerGaveWay()
         life.giveWay()
         #expect(settled(&life) == .send(.giveWay))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a peer that leaves is made no calls, and closes the connection itself`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.peerLeaves()
         #expect(life.isRetired)
         #expect(settled(&life) == nil)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `a node that is shut down leaves a link that gives way`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.giveWay()
         #expect(life.leave() == .send(.goodbye))
         #expect(settled(&life) == .close)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a node that is shut down leaves a link that gave way, too`() {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         life.giveWay()
         #expect(settled(&life) == .send(.giveWay))
         #expect(life.leave() == .send(.goodbye))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func `an end remembers whether another link was to be taken before`(gaveWay: Bool) {
-        var life = LinkLife()
+        var life = LinkLifecycle()
         if gaveWay { life.giveWay() }
         life.end()
         #expect(life.hasEnded)
@@ -92,11 +92,11 @@ import Testing
 
     /// Anything in any order: what must never happen does not, and all of it happens somewhere.
     @Test func `no order of events closes a link with something under way, or says a thing twice`() {
-        var seen: Set<LinkLife.Action> = []
+        var seen: Set<LinkLifecycle.Action> = []
         for seed in 0..<2000 {
             var random = SplitMix64(seed: UInt64(seed))
-            var life = LinkLife()
-            var said: [LinkLife.Action] = []
+            var life = LinkLifecycle()
+            var said: [LinkLifecycle.Action] = []
             var wasRetired = false
             var made = 1
             for _ in 0..<12 {
@@ -104,7 +104,7 @@ import Testing
                 made = min(Int(random.next() % 2), wasRetired ? made : 1)
                 let served = Int(random.next() % 2)
                 let hasUnwritten = random.next() % 2 == 0
-                let action: LinkLife.Action?
+                let action: LinkLifecycle.Action?
                 switch random.next() % 8 {
                 case 0: action = life.leave()
                 case 1:

@@ -1,7 +1,7 @@
 import Base
 
 /// The pixels of a sector's core as a scan saw them.
-package struct SectorPlanes: Hashable, Codable, Sendable {
+package struct SectorCheckPixels: Hashable, Codable, Sendable {
     package var core: PixelRect
     /// The pixels without the sky, NaN where there is no data; `nil` if the request does not ask for them.
     package var subtracted: PackedFloats?
@@ -19,7 +19,7 @@ package struct SectorPlanes: Hashable, Codable, Sendable {
     }
 }
 
-extension SectorPlanes {
+extension SectorCheckPixels {
     /// Reads and filters the pixels of `core`, with the rim around it that the filter needs.
     init(
         _ core: PixelRect, of image: ScanImage, background: BackgroundMap, configuration: ScanConfiguration,

@@ -5,13 +5,13 @@ import Transport
 
 /// The connection from a command to its coordinator. It is renewed where it is lost, because a node that is started again, as in an
 /// upgrade, still has the jobs.
-actor CoordinatorReach {
+actor CoordinatorConnection {
     private(set) var coordinator: Coordinator
     /// How many times the renewed connection led to another node. That is a node that was started again, and its jobs have a new
     /// history.
     private(set) var restarts = 0
     /// Whether the user has been told that the connection is lost.
-    private var isTold = false
+    private var isReported = false
     /// The task that tries to renew the connection, for all calls that wait for it. It ends by itself and belongs to this actor.
     private var renewal: Task<Void, any Error>?
     private let redial: Redial?
@@ -61,7 +61,7 @@ actor CoordinatorReach {
                 if limit != start { await recovered() }
                 return result
             } catch {
-                guard CoordinatorReach.isLoss(error), !Task.isCancelled else { throw error }
+                guard CoordinatorConnection.isLostConnection(error), !Task.isCancelled else { throw error }
                 if limit == start { limit = .now + patience }
                 try await renew(coordinator, by: limit, error)
             }
@@ -69,11 +69,11 @@ actor CoordinatorReach {
     }
 
     private func recovered() {
-        if isTold { speak("skynode: the node is back") }
-        isTold = false
+        if isReported { speak("skynode: the node is back") }
+        isReported = false
     }
 
-    private static func isLoss(_ error: any Error) -> Bool {
+    private static func isLostConnection(_ error: any Error) -> Bool {
         switch error {
         case TransportError.notConnected, TransportError.connectionLost: true
         // The node is stopping, or has not completely started.
@@ -86,8 +86,8 @@ actor CoordinatorReach {
         guard lost.id == coordinator.id else { return }
         guard let redial, ContinuousClock.now < limit else { throw error }
         if renewal == nil {
-            if !isTold {
-                isTold = true
+            if !isReported {
+                isReported = true
                 speak(
                     "skynode: the link to the node was lost (\(PrintableText.of("\(error)"))); trying again for "
                         + "\(patience.components.seconds) s. Ctrl-C ends this, not the job")
@@ -95,7 +95,7 @@ actor CoordinatorReach {
             renewal = Task {
                 defer { renewal = nil }
                 repeat {
-                    try await Task.sleep(for: CoordinatorReach.pause)
+                    try await Task.sleep(for: CoordinatorConnection.pause)
                     guard let found = try? await redial(coordinator) else { continue }
                     guard found.id != coordinator.id else { return }
                     coordinator = found

@@ -5,13 +5,13 @@ import NIOPosix
 import Synchronization
 
 /// Does what `DialPlan` says: opens connections, and waits between attempts.
-final class Dialer: Sendable {
+final class Dialler: Sendable {
     private let plan: NIOLockedValueBox<DialPlan>
     private let names = NIOLockedValueBox(SeedNames())
     /// Seeds whose failure to answer was logged.
     private let unreachable = NIOLockedValueBox<Set<NodeAddress>>([])
     private let isStopped = Atomic<Bool>(false)
-    /// The system. This reference ends at the shutdown, when the system lets go of the dialer. A weak reference would slow down
+    /// The system. This reference ends at the shutdown, when the system lets go of the dialler. A weak reference would slow down
     /// every call, because the system's own references would then be counted in a separate place.
     private let system: ClusterSystem
 
@@ -43,7 +43,7 @@ final class Dialer: Sendable {
                 for address in new { seed(address) }
                 pause = SeedNames.pause
             case .failure(let error):
-                tell(name, String(describing: error), isSeed: true)
+                logFailure(name, String(describing: error), isSeed: true)
                 var generator = SystemRandomNumberGenerator()
                 pause = names.withLockedValue { $0.failed(name, using: &generator) }
             }
@@ -106,7 +106,7 @@ final class Dialer: Sendable {
                 let failure = error as? HandshakeFailure ?? .broken(String(describing: error))
                 // A name may stand for all nodes, and so for this one too: a node that dials itself in this way is not at fault.
                 if !failure.isOfItself {
-                    tell(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
+                    logFailure(address, "\(failure)", isSeed: plan.withLockedValue { $0.isSeed(address) })
                 }
                 carryOut(plan.withLockedValue { $0.failed(address, failure, now: system.now) })
             }
@@ -114,7 +114,7 @@ final class Dialer: Sendable {
     }
 
     /// Logs a failed attempt. The operator named a seed, so its first failure is worth a line; the rest is the usual waiting.
-    private func tell(_ address: NodeAddress, _ error: String, isSeed: Bool) {
+    private func logFailure(_ address: NodeAddress, _ error: String, isSeed: Bool) {
         let isFirst = isSeed && unreachable.withLockedValue { $0.insert(address).inserted }
         system.logger.log(
             level: isFirst ? .notice : .debug, "cannot reach a node; trying on",

@@ -2,16 +2,16 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// When the links of one event loop are to be looked at. One timer of the kernel's (timerfd_create(2)) serves all of them, and it
+/// When the links of one event loop are to be checked. One timer of the kernel's (timerfd_create(2)) serves all of them, and it
 /// can be put off.
 ///
-/// NIO's own timer cannot be put off: where an answer has made a look needless, the loop wakes up for it all the same. On an idle
+/// NIO's own timer cannot be put off: where an answer has made a check needless, the loop wakes up for it all the same. On an idle
 /// node that was one wake-up in four. Everything here happens on the loop.
-final class LookTimer {
+final class CheckTimer {
     /// A link's place in the timer.
     final class Place {}
 
-    private struct Look {
+    private struct Check {
         /// The place is kept, so that no other object gets its identity.
         let place: Place
         var due: NIODeadline
@@ -22,7 +22,7 @@ final class LookTimer {
     /// `nil` where NIO's timer is used instead, because there are no descriptors left or the loop is a test's.
     private(set) var descriptor: CInt?
     private var task: Scheduled<Void>?
-    private var looks: [ObjectIdentifier: Look] = [:]
+    private var checks: [ObjectIdentifier: Check] = [:]
     /// When the timer ends.
     private var end = NIODeadline.distantFuture
     private var isRunning = false
@@ -30,13 +30,13 @@ final class LookTimer {
     private var isTaken = false
 
     /// Each thread has its own timer, so that nothing is shared.
-    nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<LookTimer>()
+    nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<CheckTimer>()
 
     /// The timer of a loop, for a caller on that loop.
-    static func of(_ loop: any EventLoop) -> LookTimer {
+    static func of(_ loop: any EventLoop) -> CheckTimer {
         loop.preconditionInEventLoop()
         if let timer = ofThread.currentValue, timer.loop === loop { return timer }
-        let timer = LookTimer(loop)
+        let timer = CheckTimer(loop)
         // A loop of a test may share its thread with others.
         if timer.descriptor != nil { ofThread.currentValue = timer }
         return timer
@@ -74,22 +74,22 @@ final class LookTimer {
         arm()
     }
 
-    /// Runs `look` at a time, and no longer at the time that was set before.
-    func set(_ place: Place, at due: NIODeadline, _ look: @escaping () -> Void) {
-        looks[ObjectIdentifier(place)] = Look(place: place, due: due, run: look)
+    /// Runs `check` at a time, and no longer at the time that was set before.
+    func set(_ place: Place, at due: NIODeadline, _ check: @escaping () -> Void) {
+        checks[ObjectIdentifier(place)] = Check(place: place, due: due, run: check)
         arm()
     }
 
     func cancel(_ place: Place) {
-        guard looks.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
+        guard checks.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
         arm()
     }
 
     private func arm() {
-        // The selector may already know that a timer has ended. If there is nothing to be read then, NIO asserts. All looks are
+        // The selector may already know that a timer has ended. If there is nothing to be read then, NIO asserts. All checks are
         // armed anew when the timer has been read.
         guard !isRunning, end > loop.now else { return }
-        let earliest = looks.values.lazy.map(\.due).min() ?? .distantFuture
+        let earliest = checks.values.lazy.map(\.due).min() ?? .distantFuture
         guard earliest != end else { return }
         end = earliest
         if let descriptor {
@@ -102,16 +102,16 @@ final class LookTimer {
         }
     }
 
-    /// Runs all looks that are due.
+    /// Runs all checks that are due.
     fileprivate func run() {
         end = .distantFuture
         isRunning = true
         let now = loop.now
-        // The looks run in the order in which they were due: a loop that is late has several at once.
-        for (place, _) in looks.filter({ $0.value.due <= now }).sorted(by: { $0.value.due < $1.value.due }) {
-            // One look may end another link.
-            guard let look = looks.removeValue(forKey: place) else { continue }
-            look.run()
+        // The checks run in the order in which they were due: a loop that is late has several at once.
+        for (place, _) in checks.filter({ $0.value.due <= now }).sorted(by: { $0.value.due < $1.value.due }) {
+            // One check may end another link.
+            guard let check = checks.removeValue(forKey: place) else { continue }
+            check.run()
         }
         isRunning = false
         arm()
@@ -121,9 +121,9 @@ final class LookTimer {
     private final class Bell: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
-        private let timer: LookTimer
+        private let timer: CheckTimer
 
-        init(_ timer: LookTimer) { self.timer = timer }
+        init(_ timer: CheckTimer) { self.timer = timer }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { timer.run() }
 

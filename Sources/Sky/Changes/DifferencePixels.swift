@@ -1,5 +1,5 @@
 /// The difference of two images in a sector's core, in the form in which changes are searched.
-public struct DifferencePlanes: Hashable, Codable, Sendable {
+public struct DifferencePixels: Hashable, Codable, Sendable {
     package let core: PixelRect
     /// New less old, in units of the new image; NaN where one of the two has no pixels.
     package let difference: PackedFloats

@@ -1,13 +1,13 @@
 /// A map from one pair of coordinates to another, both given as polynomials.
-package struct PlaneMap: Hashable, Codable, Sendable {
-    var x: PlanePolynomial
-    var y: PlanePolynomial
+package struct PositionMap: Hashable, Codable, Sendable {
+    var x: BivariatePolynomial
+    var y: BivariatePolynomial
 
     /// The map that takes `points` to `images` as closely as possible; `nil` if these do not determine one.
     package init?(from points: [(x: Double, y: Double)], to images: [(x: Double, y: Double)], degree: Int) {
         guard points.count == images.count,
-            let x = PlanePolynomial(points: points, values: images.map(\.x), degree: degree),
-            let y = PlanePolynomial(points: points, values: images.map(\.y), degree: degree)
+            let x = BivariatePolynomial(points: points, values: images.map(\.x), degree: degree),
+            let y = BivariatePolynomial(points: points, values: images.map(\.y), degree: degree)
         else { return nil }
         (self.x, self.y) = (x, y)
     }
@@ -17,8 +17,8 @@ package struct PlaneMap: Hashable, Codable, Sendable {
         guard let dx = RobustStatistics.median(zip(points, images).map { $1.x - $0.x }),
             let dy = RobustStatistics.median(zip(points, images).map { $1.y - $0.y }), dx.isFinite, dy.isFinite
         else { return nil }
-        x = PlanePolynomial(constant: dx, x: 1, y: 0)
-        y = PlanePolynomial(constant: dy, x: 0, y: 1)
+        x = BivariatePolynomial(constant: dx, x: 1, y: 0)
+        y = BivariatePolynomial(constant: dy, x: 0, y: 1)
     }
 
     /// The place that `point` is taken to.
