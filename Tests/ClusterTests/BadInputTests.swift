@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Every one of these ends with exit code 2 and one line, and leaves nothing behind.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct BadInputTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct BadInputTests {
     private func expectRefusal(_ arguments: [String], saying words: String) async throws {
         let ended = try await Skynode.run(arguments)
         #expect(ended.status == 2, "\(arguments)")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Many images at once: what is left of a batch that is stopped, and files that nobody can be told of.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct BatchTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct BatchTests {
     private func images(_ count: Int, size: Int, in folder: ScratchFolder) async throws -> [String] {
         let first = folder.file("sky0.fits")
         let made = try await Skynode.run("synthesize", first, "--width", "\(size)", "--height", "\(size)")

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// Anybody on the network may send to the group.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct BeaconFloodTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct BeaconFloodTests {
     @Test func `a flood of datagrams costs neither memory nor the running job`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let seed = ProcessInfo.processInfo.environment["FLOOD_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// An image that somebody writes over while it is scanned: the catalogue is of one image, or there is none.
-@Suite(.timeLimit(.minutes(4))) struct ChangedFileTests {
+@Suite(.timeLimit(.minutes(Skynode.minutes(4)))) struct ChangedFileTests {
     @Test(arguments: [[], ["--no-cache"]], [false, true])
     func `a scan of an image that is rewritten in place ends with its name, never with a mixture`(
         options: [String], restoresTime: Bool

@@ -4,7 +4,7 @@ import Testing
 @testable import SkyNode
 
 /// `skynode doctor` on loopback; on hosts of their own in `LabTests`.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct DoctorTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct DoctorTests {
     /// A socket on a port that the system chooses.
     private func bound(_ kind: __socket_type, to host: String) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `--detect` as somebody at a terminal meets it.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct DualImageTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct DualImageTests {
     private func made(
         _ name: String, _ width: Int, height: Int = 160, stars: Int = 40, in folder: ScratchFolder
     ) async throws -> String {

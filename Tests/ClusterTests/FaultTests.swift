@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// What goes wrong with tasks, workers, nodes and disks, in processes of its own.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FaultTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct FaultTests {
     private func simulate(_ node: String, _ options: String...) async throws -> (status: Int32, lines: [JobLines]) {
         let ended = try await Skynode.run(["simulate", "--node", node, "--format", "json"] + options)
         return (ended.status, ended.output.compactMap { JobLines($0) })

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// A node's HTTP door, from outside.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct HTTPServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct HTTPServiceTests {
     private struct Answer {
         var status: Int
         var text: String

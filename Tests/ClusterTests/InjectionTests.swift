@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Artificial stars in a real scan.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct InjectionTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct InjectionTests {
     private struct Line: Decodable {
         var event: String
         var brightest: Double?

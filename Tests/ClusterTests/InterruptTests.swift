@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Commands that are to stop while their node does not answer, or cannot store anything.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct InterruptTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct InterruptTests {
     /// Ends a command by Ctrl-C; prints how long that took, since no time of a busy machine is sure.
     private func interrupt(_ process: RunningProcess, _ what: String) async -> Ended {
         let start = ContinuousClock.now

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Jobs that are handed over and looked after later, and coordinators that are killed under them.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3))))
 struct JobsTests {
     /// The jobs that a node lists, by id.
     private func jobs(_ node: String) async throws -> [String: [String: Any]] {

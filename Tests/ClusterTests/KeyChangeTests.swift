@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// A cluster whose key is changed while it works.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct KeyChangeTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct KeyChangeTests {
     @Test func `no task is lost when the key of a working cluster is changed`() async throws {
         let folder = try ScratchFolder()
         let (old, new) = (folder.file("old.key"), folder.file("new.key"))

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// `skynode key`, and the options that take a key.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct KeyTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct KeyTests {
     private func shell(_ line: String) async throws -> Ended { try await Skynode.shell(line) }
 
     private func mode(_ path: String) throws -> mode_t {

@@ -4,7 +4,7 @@ import Testing
 /// What happens to a cluster when machines and networks fail, on hosts in network namespaces. One lab after the other:
 /// times matter.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)),
+    .serialized, .timeLimit(.minutes(Skynode.minutes(5))),
     .enabled(if: Lab.obstacle == nil, "no network namespaces can be made here: \(Lab.obstacle ?? "")"))
 struct LabTests {
     private func names(_ count: Int) -> Set<String> { Set((1...count).map { "h\($0)" }) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Planes, colours, masks and damaged files as somebody at a terminal meets them.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LayerTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct LayerTests {
     /// Pixels of an image that `skynode synthesize` made, 32-bit floats as FITS has them.
     private func pixels(_ seed: Int, in folder: ScratchFolder) async throws -> Data {
         let name = "made\(seed).fits"

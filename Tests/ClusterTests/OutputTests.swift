@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Where the output of a command cannot go.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct OutputTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct OutputTests {
     private static let words = "skynode: cannot write to standard output: No space left on device"
 
     /// That a command says in one line that its output is lost.

@@ -3,7 +3,7 @@ import Testing
 
 /// Files that one machine has and the others do not: their pixels cross the wire.
 @Suite(
-    .timeLimit(.minutes(4)),
+    .timeLimit(.minutes(Skynode.minutes(4))),
     .enabled(if: HiddenFolder.obstacle == nil, "no folder can be hidden: \(HiddenFolder.obstacle ?? "")"))
 struct PixelTests {
     private func scan(_ cluster: RunningCluster, _ images: [String], _ options: [String]) async throws -> [EventLine] {

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Real images, real daemons, real worker processes.
-@Suite(.serialized, .timeLimit(.minutes(Skynode.isSanitized ? 20 : 5))) struct ScanTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(5)))) struct ScanTests {
     private static let jamesWebb = Skynode.sharedFrame("jw01324001001-01324-o001_t001_f200w.fits.gz")
 
     /// A synthetic sky of the test's own.

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// A node as systemd sees it: notified, configured, reloaded, stopped.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct ServiceTests {
     private func serve(_ variables: [String], _ options: [String]) throws -> RunningProcess {
         try RunningProcess("/usr/bin/env", variables + [Skynode.path, "serve", "--no-multicast"] + options)
     }

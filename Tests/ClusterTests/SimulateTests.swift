@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The rehearsal, in processes of its own.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SimulateTests {
+@Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct SimulateTests {
     @Test func `a command works alone where no node runs`() async throws {
         let ended = try await Skynode.run(
             "simulate", "--tasks", "8", "--duration", "200ms", "--slots", "4", "--no-multicast", "--format", "json")

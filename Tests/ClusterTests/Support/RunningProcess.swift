@@ -127,7 +127,7 @@ final class RunningProcess: Sendable {
     private var isEnded: Bool { collected.withLockedValue { $0.isEnded } }
 
     /// Longest time a process under test may take to end once it is waited for.
-    static let patience = Duration.seconds(60)
+    static let patience = Duration.seconds(Skynode.isSanitized ? 600 : 60)
 
     /// Waits for the end. A process that hangs is killed, and is a failure of the test.
     func end() async -> Ended {

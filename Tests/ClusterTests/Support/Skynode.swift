@@ -21,6 +21,9 @@ enum Skynode {
     /// Whether everything runs under a sanitizer, some ten times as slow and without bounds of memory (`make tsan`).
     static let isSanitized = ProcessInfo.processInfo.environment["SKYNET_SANITIZED"] != nil
 
+    /// A time limit that only finds what hangs: longer where everything is slow.
+    static func minutes(_ usual: Int) -> Int { isSanitized ? 5 * usual : usual }
+
     /// Frames that may lie beside the package; tests that need them say when they skip.
     static let sharedSky: String = {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
