@@ -88,8 +88,8 @@ enum AnswerTarget: FuzzTarget {
     private static func jobs(_ input: inout FuzzInput) {
         guard let jobs = answer([listing, listing], &input) else { return }
         let named = jobs.map { (node: String?.some("anna"), job: $0) }
-        isShown(ScheduledJobs(named, namesNodes: input.bool()).lines)
-        isShown(ScheduledJobs.pauses(named))
+        isShown(JobTable(named, namesNodes: input.bool()).lines)
+        isShown(JobTable.pauses(named))
         let request = HonestRequests.job(&input)
         let sample = JobDetails(
             request: request, failures: [.init(task: "sector 1", reason: "died")], hiddenFailures: 2)
