@@ -314,7 +314,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
                 configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,
                 detection: request.image.detection)
             let runs = preview == nil ? [] : try await results.runs()
-            var files = try output.write(
+            var files = try await output.write(
                 preview: place.isFile ? nil : preview, runs: runs, facts: [])
             let table = CatalogueTable([output.section], configuration: request.configuration)
             if case .standardOutput(let format) = place { return Console.output(bytes: try table.bytes(format)) }

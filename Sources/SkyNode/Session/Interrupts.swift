@@ -127,6 +127,13 @@ final class Interrupts: Sendable {
         return try body()
     }
 
+    /// Does the same for files that are written by other threads.
+    func whileWriting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        state.withLockedValue { $0.writes += 1 }
+        defer { state.withLockedValue { $0.writes -= 1 } }
+        return try await body()
+    }
+
     /// What would be left behind now, in one line for each.
     var remains: [String] { state.withLockedValue { $0.unanswered.lines } }
 

@@ -16,20 +16,36 @@ struct ScanFilesTests {
             name: "a.fits", stem: stem, formats: formats, configuration: ScanConfiguration(), catalogue: catalogue())
     }
 
-    @Test func `without a picture there are the catalogues, in the order of their formats`() throws {
+    @Test func `without a picture there are the catalogues, in the order of their formats`() async throws {
         let folder = ScratchFolder()
-        let written = try files(folder.file("a"), [.regions, .csv, .fits]).write(preview: nil, runs: [], facts: [])
+        let written = try await files(folder.file("a"), [.regions, .csv, .fits]).write(preview: nil, runs: [], facts: [])
         #expect(written == ["a.reg", "a.csv", "a.cat.fits"].map { folder.file($0) })
         #expect(folder.names == ["a.cat.fits", "a.csv", "a.reg"], "and no temporary")
         #expect(folder.text("a.csv").split(separator: "\n").count { !$0.hasPrefix("#") } == 3, "a heading and two rows")
         #expect(CatalogueSniff.isCatalogue(folder.file("a.cat.fits")))
     }
 
-    @Test func `a file that cannot be written is named`() throws {
-        let error = #expect(throws: SkyError.self) {
-            try files("/nonexistent/a", [.csv]).write(preview: nil, runs: [], facts: [])
+    private func preview() throws -> ImagePreview {
+        let info = ScanFixture.info()
+        return try ImagePreview(width: info.width, height: info.height, maximumSide: 64) { rect throws(SkyError) in
+            [Float](repeating: 1, count: rect.width * rect.height)
         }
-        #expect(error?.message.contains("/nonexistent/a.csv") == true)
+    }
+
+    @Test func `the pictures and the report follow the catalogues`() async throws {
+        let folder = ScratchFolder()
+        let written = try await files(folder.file("a"), [.csv]).write(preview: preview(), runs: [], facts: [])
+        #expect(written == ["a.csv", "a.png", "a.sectors.png", "a.html"].map { folder.file($0) })
+        #expect(folder.names == ["a.csv", "a.html", "a.png", "a.sectors.png"], "and no temporary")
+    }
+
+    @Test func `a file that cannot be written is named, a catalogue before a picture`() async throws {
+        for (formats, name) in [([CatalogueFormat.csv], "/nonexistent/a.csv"), ([], "/nonexistent/a.png")] {
+            let error = await #expect(throws: SkyError.self) {
+                try await files("/nonexistent/a", formats).write(preview: preview(), runs: [], facts: [])
+            }
+            #expect(error?.message.contains(name) == true)
+        }
     }
 
     @Test func `what is scanned of a file is told with its sources`() {

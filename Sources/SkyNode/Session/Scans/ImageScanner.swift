@@ -169,8 +169,8 @@ struct ImageScanner: Sendable {
             detection: item.detection)
         findings.section = output.section
         let (preview, runs, facts) = (findings.preview, findings.runs, JobSummary.facts(findings.report))
-        findings.files = try interrupts.whileWriting { () throws(SkyError) in
-            try output.write(preview: preview, runs: runs, facts: facts, others: further)
+        findings.files = try await interrupts.whileWriting {
+            try await output.write(preview: preview, runs: runs, facts: facts, others: further)
         }
         if let request = item.request.kind.scan, let images = request.checkImages {
             findings.files += try await results.writeCheckImages(

@@ -1,10 +1,11 @@
 import Base
+import NIOPosix
 import Sky
 import SkyCore
 
 /// Writes the results of one image. Each file is first written beside its place and then renamed, so that none is ever
 /// half-written.
-struct ScanFiles {
+struct ScanFiles: Sendable {
     /// Folder and name of the files that are written, without an ending.
     let stem: String
     let formats: [CatalogueFormat]
@@ -31,6 +32,8 @@ struct ScanFiles {
         self.section = section
     }
 
+    /// Writes all files. The catalogues and the pictures are made at the same time, on threads that may block.
+    ///
     /// - Parameters:
     ///   - preview: a small picture of the image; `nil` where no pictures and no report are written.
     ///   - runs: which node scanned which sector.
@@ -41,14 +44,26 @@ struct ScanFiles {
     func write(
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
         others: [(name: String, ending: String)] = []
+    ) async throws -> [String] {
+        async let tables = NIOThreadPool.singleton.runIfActive { try writeTables() }
+        async let pictures = NIOThreadPool.singleton.runIfActive {
+            try preview.map { try writePictures($0, runs, facts, others) } ?? []
+        }
+        return try await tables + pictures
+    }
+
+    private func writeTables() throws(SkyError) -> [String] {
+        let table = CatalogueTable([section], configuration: configuration)
+        for format in formats { try table.write(format, to: stem + format.ending) }
+        return formats.map { stem + $0.ending }
+    }
+
+    /// Writes the image with the sources, the map of its sectors, and the report, which has both in it.
+    private func writePictures(
+        _ preview: ImagePreview, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
+        _ others: [(name: String, ending: String)]
     ) throws(SkyError) -> [String] {
         let table = CatalogueTable([section], configuration: configuration)
-        var files: [String] = []
-        for format in formats {
-            try table.write(format, to: stem + format.ending)
-            files.append(stem + format.ending)
-        }
-        guard let preview else { return files }
         let grid = try SectorGrid(info: catalogue.info, configuration: configuration)
         let sectors = grid.sectors
         let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
@@ -57,10 +72,8 @@ struct ScanFiles {
         let report = ScanReport(
             catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) }
         ).html(picture: picture, map: map)
-        for (ending, bytes) in [(".png", picture), (".sectors.png", map), (".html", report)] {
-            try AtomicFile.write(bytes, to: stem + ending)
-            files.append(stem + ending)
-        }
-        return files
+        let files = [(".png", picture), (".sectors.png", map), (".html", report)]
+        for (ending, bytes) in files { try AtomicFile.write(bytes, to: stem + ending) }
+        return files.map { stem + $0.0 }
     }
 }
