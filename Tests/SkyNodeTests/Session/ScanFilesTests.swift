@@ -16,9 +16,10 @@ struct ScanFilesTests {
             name: "a.fits", stem: stem, formats: formats, configuration: ScanConfiguration(), catalogue: catalogue())
     }
 
-    @Test func `without a picture there are the catalogues, in the order of their formats`() async throws {
+    @Test func `without a picture there are the catalogues, in their order`() async throws {
         let folder = ScratchFolder()
-        let written = try await files(folder.file("a"), [.regions, .csv, .fits]).write(preview: nil, runs: [], facts: [])
+        let written = try await files(folder.file("a"), [.regions, .csv, .fits]).write(
+            preview: nil, runs: [], facts: [])
         #expect(written == ["a.reg", "a.csv", "a.cat.fits"].map { folder.file($0) })
         #expect(folder.names == ["a.cat.fits", "a.csv", "a.reg"], "and no temporary")
         #expect(folder.text("a.csv").split(separator: "\n").count { !$0.hasPrefix("#") } == 3, "a heading and two rows")
