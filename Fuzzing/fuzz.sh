@@ -17,7 +17,10 @@ export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=1:detect_leaks=0
 for target in "$@"; do
     kind=$(kind_of "$target")
     variable=program_$kind
-    [ -n "${!variable:-}" ] || export "$variable=$(Fuzzing/build.sh "$kind")"
+    [ -z "${!variable:-}" ] || continue
+    # A line of its own: `export` would hide that the build has failed.
+    program=$(Fuzzing/build.sh "$kind")
+    export "$variable=$program"
 done
 
 run() {

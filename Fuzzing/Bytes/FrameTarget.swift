@@ -3,7 +3,7 @@ import NIOCore
 @testable import Transport
 
 /// A stream of bytes cut into frames. The frames and the failure are the same however the bytes come in, and together the frames
-/// are exactly the bytes that were taken. Long frames come out in pieces, which are put together here before they are compared.
+/// are exactly the bytes that were taken, but for those of kinds that a reader skips. Long frames come out in pieces, which are put together here before they are compared.
 enum FrameTarget: FuzzTarget {
     static let name = "frames"
 
@@ -76,6 +76,7 @@ enum FrameTarget: FuzzTarget {
     private static func check(_ outcome: Outcome, _ stream: [UInt8], limit: Int, raised: Int, wholeLimit: Int) {
         var rest = stream[...]
         for (index, frame) in outcome.frames.enumerated() {
+            skipOptional(&rest, limit: index == 0 ? limit : raised)
             let isLast = index == outcome.frames.count - 1
             let kindLimit = frame.kind.isControl ? FrameLimits.control : FrameLimits.data
             require(frame.length <= min(kindLimit, index == 0 ? limit : raised), "a frame within its limit")
@@ -92,13 +93,24 @@ enum FrameTarget: FuzzTarget {
             require(taken == bytes, "the frames are the bytes that were taken")
             rest = rest.dropFirst(bytes.count)
         }
-        guard outcome.failure == nil, rest.count >= 4 else { return }
+        guard outcome.failure == nil else { return }
+        skipOptional(&rest, limit: outcome.frames.isEmpty ? limit : raised)
+        guard rest.count >= 4 else { return }
         let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         require(rest.count < 4 + length, "no whole frame is held back")
         guard rest.count >= 18, length > wholeLimit, let kind = Frame.Kind(rawValue: rest[rest.startIndex + 4]) else {
             return
         }
         require(kind.isControl, "a long frame is not held back")
+    }
+
+    /// Steps over whole frames of kinds that a reader skips once the handshake is done.
+    private static func skipOptional(_ rest: inout ArraySlice<UInt8>, limit: Int) {
+        while limit > FrameLimits.handshake, rest.count >= 5, rest[rest.startIndex + 4] >= Frame.Kind.firstOptional {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard (Frame.headerSize...FrameLimits.control).contains(length), rest.count >= 4 + length else { return }
+            rest = rest.dropFirst(4 + length)
+        }
     }
 
     static func seeds() throws -> [[UInt8]] {
@@ -110,7 +122,12 @@ enum FrameTarget: FuzzTarget {
         Frame(.reply, flags: .more, call: 3, body: ByteBuffer(repeating: 1, count: 20)).write(into: &pieces)
         Frame(.ping).write(into: &pieces)
         Frame(.reply, call: 3, body: ByteBuffer(repeating: 2, count: 30)).write(into: &pieces)
-        return [hello, stream, pieces].flatMap { bytes in
+        // A frame of a kind that only a later version knows.
+        var later = hello
+        later.writeMultipleIntegers(UInt32(Frame.headerSize + 3), UInt8(200), UInt8(0), UInt64(0))
+        later.writeBytes([1, 2, 3])
+        Frame(.ping).write(into: &later)
+        return [hello, stream, pieces, later].flatMap { bytes in
             [[0, 1, 0, 0], [3, 0, 1, 7], [2, 1, 2, 255]].map { $0 + bytes.array }
         }
     }
