@@ -110,7 +110,9 @@ package struct FrameDecoder {
         let start = buffer.readerIndex
         guard limit > FrameLimits.handshake,
             let (length, kind) = buffer.getMultipleIntegers(at: start, as: (UInt32, UInt8).self),
-            kind >= Frame.Kind.firstOptional
+            kind >= Frame.Kind.firstOptional,
+            // What is too long for any frame fails in the same words whether or not its kind has come.
+            length <= limit
         else { return false }
         if length > FrameLimits.control { throw .tooLong(length: Int(length), limit: FrameLimits.control) }
         if length < Frame.headerSize { throw .tooShort(length: Int(length)) }

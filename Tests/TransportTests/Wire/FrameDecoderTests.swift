@@ -79,6 +79,18 @@ import Testing
         #expect(throws: FrameDecoder.Failure.self) { try decoder.next() }
     }
 
+    @Test(arguments: [4, 5, 14])
+    func `a length beyond every limit fails in the same words, however much has come`(count: Int) {
+        let length = UInt32(FrameLimits.data) + 1
+        var all = ByteBuffer(integer: length)
+        all.writeBytes([128] + [UInt8](repeating: 0, count: 9))
+        var decoder = FrameDecoder(limit: FrameLimits.data)
+        decoder.append(all.getSlice(at: 0, length: count) ?? all)
+        #expect(throws: FrameDecoder.Failure.tooLong(length: Int(length), limit: FrameLimits.data)) {
+            try decoder.next()
+        }
+    }
+
     @Test func `a control frame has a limit of its own`() {
         var decoder = FrameDecoder(limit: FrameLimits.data)
         decoder.append(bytes(Frame(.peers, body: ByteBuffer(repeating: 0, count: FrameLimits.control))))
