@@ -71,7 +71,9 @@ package struct FrameDecoder {
     ///   find the next frame.
     package mutating func next() throws(Failure) -> Frame? {
         if open != nil { return nextPiece() }
-        while try skipOptional() {}
+        while let isWhole = try skipOptional() {
+            if !isWhole { return nil }
+        }
         let start = buffer.readerIndex
         guard let length = buffer.getInteger(at: start, as: UInt32.self).map(Int.init) else { return nil }
         if length > limit { throw .tooLong(length: length, limit: limit) }
@@ -103,17 +105,17 @@ package struct FrameDecoder {
         return nextPiece()
     }
 
-    /// Takes out the next frame if it is whole and may be skipped. Before the handshake is done, no frame may be skipped.
+    /// Takes out the next frame if it may be skipped and is whole. Before the handshake is done, no frame may be skipped.
     ///
-    /// - Returns: whether there was one.
-    private mutating func skipOptional() throws(Failure) -> Bool {
+    /// - Returns: whether it was whole; `nil` where the next frame may not be skipped, or where its kind has not come.
+    private mutating func skipOptional() throws(Failure) -> Bool? {
         let start = buffer.readerIndex
         guard limit > FrameLimits.handshake,
             let (length, kind) = buffer.getMultipleIntegers(at: start, as: (UInt32, UInt8).self),
             kind >= Frame.Kind.firstOptional,
             // What is too long for any frame fails in the same words whether or not its kind has come.
             length <= limit
-        else { return false }
+        else { return nil }
         if length > FrameLimits.control { throw .tooLong(length: Int(length), limit: FrameLimits.control) }
         if length < Frame.headerSize { throw .tooShort(length: Int(length)) }
         guard buffer.readableBytes >= 4 + Int(length) else { return false }

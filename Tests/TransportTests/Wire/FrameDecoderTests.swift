@@ -71,6 +71,20 @@ import Testing
         }
     }
 
+    @Test func `a long frame that may be skipped is awaited, and is no long data frame`() throws {
+        let length = FrameLimits.control
+        #expect(length > FrameDecoder.wholeLimit)
+        var decoder = FrameDecoder(limit: FrameLimits.data)
+        var start = ByteBuffer(integer: UInt32(length))
+        start.writeBytes([200] + [UInt8](repeating: 0, count: 100))
+        decoder.append(start)
+        #expect(try decoder.next() == nil)
+        decoder.append(ByteBuffer(repeating: 0, count: length + 4 - start.readableBytes))
+        #expect(try decoder.next() == nil)
+        decoder.append(bytes(Frame(.ping)))
+        #expect(try decoder.next()?.kind == .ping)
+    }
+
     @Test(arguments: [UInt32(9), UInt32(FrameLimits.control) + 1])
     func `one that may be skipped has the limits of a control frame`(length: UInt32) {
         var decoder = FrameDecoder(limit: FrameLimits.data)
