@@ -30,6 +30,7 @@ package struct TaskRunner: Sendable {
     func lookAhead(_ request: RunRequest) {
         let work = request.task.work.value
         guard let pixels, case .worker = work.place else { return }
+        // Nobody waits for this task. It ends with its requests, which the pixel store owns and each of which has a time limit.
         Task { await work.lookAhead(pixels) }
     }
 
