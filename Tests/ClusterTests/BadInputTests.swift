@@ -17,7 +17,7 @@ import Testing
         ("missing.fits", "no such file"), ("folder.fits", "a folder without FITS images"), ("empty.fits", "empty"),
         ("text.fits", "not a FITS file"), ("cut.fits", "truncated"), ("noimage.fits", "no image"),
     ])
-    func `a file that cannot be scanned is named, with what is wrong`(name: String, words: String) async throws {
+    func `a file that cannot be scanned is named with the reason`(name: String, words: String) async throws {
         let folder = try ScratchFolder()
         mkdir(folder.file("folder.fits"), 0o755)
         try Data().write(to: URL(fileURLWithPath: folder.file("empty.fits")))
@@ -53,7 +53,7 @@ import Testing
         try await expectRefusal(
             ["scan", folder.file("sky.fits"), "-o", folder.file("other.fits")], saying: "is a file")
         #expect(try folder.contents("sky.fits") == before && folder.contents("other.fits") == before)
-        // One that has the name of another's catalogue.
+        // One image has the name of another one's catalogue.
         try FileManager.default.copyItem(atPath: folder.file("sky.fits"), toPath: folder.file("sky.cat.fits"))
         try await expectRefusal(
             ["scan", folder.file("sky.fits"), folder.file("sky.cat.fits"), "-o", folder.path], saying: "overwritten")
@@ -63,7 +63,7 @@ import Testing
             ["scan", folder.file("sky.fits"), "-o", folder.file("sky_truth.csv/x")], saying: "file")
     }
 
-    @Test func `of several images the good ones are scanned and the others named`() async throws {
+    @Test func `the readable images of several are scanned, and the others are named`() async throws {
         let folder = try ScratchFolder()
         let made = try await Skynode.run("synthesize", folder.file("sky.fits"), "--width", "64", "--height", "64")
         #expect(made.status == 0)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `a cluster that is not there is exit code 3`() async throws {
+    @Test func `a cluster that cannot be reached is exit code 3`() async throws {
         let ended = try await Skynode.run("nodes", "--node", "127.0.0.1:1")
         #expect(ended.status == 3)
         #expect(ended.errors.count == 1)

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Many images at once: what is left of a batch that is stopped, and files that nobody can be told of.
+/// Many images at once: what remains of a stopped batch, and files whose names cannot be printed.
 @Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3)))) struct BatchTests {
     private func images(_ count: Int, size: Int, in folder: ScratchFolder) async throws -> [String] {
         let first = folder.file("sky0.fits")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a file whose name is no text is named, and the others are scanned`() async throws {
+    @Test func `a file whose name is not valid text is named, and the others are scanned`() async throws {
         let folder = try ScratchFolder()
         let files = try await images(2, size: 64, in: folder)
         let copied = try await Skynode.shell("cp '\(files[0])' \"$(printf '\(folder.path)/caf\\351.fits')\"")
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `of several images each has a line, and the last line says what they came to`() async throws {
+    @Test func `each of several images has a line, and the last line sums them up`() async throws {
         let folder = try ScratchFolder()
         let files = try await images(2, size: 128, in: folder)
         func scan(_ options: String...) async throws -> Ended {
@@ -92,7 +92,7 @@ import Testing
         #expect(try await scan("-q", "-v").errors == ["skynode: --quiet and --verbose contradict each other"])
     }
 
-    @Test func `of many files it is said that they are looked at`() async throws {
+    @Test func `a command with many files says that it is looking at them`() async throws {
         let folder = try ScratchFolder()
         let file = try await images(1, size: 64, in: folder)[0]
         for number in 1..<1000 { link(file, folder.file("copy\(number).fits")) }
@@ -106,7 +106,7 @@ import Testing
         #expect(ended.errors.first == "skynode: looking at 1000 files")
     }
 
-    @Test func `a catalogue goes to standard output where that is wanted, and nothing else does`() async throws {
+    @Test func `a catalogue goes to standard output on request, and nothing else goes there`() async throws {
         let folder = try ScratchFolder()
         let file = try await images(1, size: 128, in: folder)[0]
         func scan(_ output: String, _ options: String...) async throws -> Ended {

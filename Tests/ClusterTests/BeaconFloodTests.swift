@@ -10,7 +10,7 @@ import Testing
             let seed = ProcessInfo.processInfo.environment["FLOOD_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
             print("flood: FLOOD_SEED=\(seed)")
             let flood = try Flood(cluster.multicast, seed: seed)
-            // Whatever is set up for the first of each kind is no growth.
+            // The first datagram of each kind allocates memory that does not count as growth.
             flood.send(1000)
             let before = try cluster.nodes.map { try memory(of: $0.pid) }
             let job = try RunningProcess(
@@ -31,7 +31,7 @@ import Testing
             for node in cluster.nodes {
                 node.send(SIGTERM)
                 let log = await node.end().errors
-                // Eight kinds of trouble are told, and at the start what there is no key for.
+                // Eight kinds of trouble are reported, and at the start one line about the missing key.
                 #expect((1...10).contains(log.count), "\(log)")
                 #expect(!log.contains { $0.contains("flood") }, "a forged text was logged")
             }
@@ -72,7 +72,7 @@ private final class Flood: Sendable {
         func beacon(version: UInt8, cluster: UInt64) -> [UInt8] {
             let head: [UInt8] = [0x53, 0x4B, 0x59, 0x42, version, 1]
             let mark = (0..<8).reversed().map { UInt8(truncatingIfNeeded: cluster >> (8 * UInt64($0))) }
-            // Key 0, then whatever.
+            // Key 0, then random bytes.
             return head + mark + [UInt8](repeating: 0, count: 8) + name + noise(120)
         }
         // FNV-1a of "skynet", so that it looks like one of ours up to the tag.

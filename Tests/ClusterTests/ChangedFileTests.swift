@@ -25,7 +25,7 @@ import Testing
             var completed = 0
             for await line in process.lines where EventLine(line)?.event == "completed" {
                 completed += 1
-                // Behind the backgrounds, when sectors are under way.
+                // After the backgrounds, while sectors are under way.
                 if completed == 280 {
                     try overwrite(image, with: folder.file("other.fits"), restoringTime: restoresTime)
                 }
@@ -40,7 +40,7 @@ import Testing
                     "\(end.errors)")
                 #expect(new == nil, "there is no catalogue of an image that is not there any more")
             }
-            // It is done within a second otherwise, and the change came in the middle.
+            // Without the change the scan takes less than a second, so the change came in the middle.
             #expect(end.status == 2, "the change was noticed")
         }
     }

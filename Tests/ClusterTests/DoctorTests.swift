@@ -21,7 +21,7 @@ import Testing
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    @Test func `a healthy pair of nodes gets a clean bill`() async throws {
+    @Test func `a healthy pair of nodes has no problems`() async throws {
         try await RunningCluster.with(2, slots: 1) { cluster in
             let ended = try await Skynode.run(
                 "doctor", "--node", cluster.addresses[0], "--multicast", cluster.multicast, "--seconds", "5")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a program that has the port is named`() async throws {
+    @Test func `the program that holds the port is named`() async throws {
         let (descriptor, port) = try bound(SOCK_DGRAM, to: "0.0.0.0")
         defer { close(descriptor) }
         let ended = try await Skynode.run(
@@ -44,7 +44,7 @@ import Testing
         #expect(ended.output.contains { $0.contains("no node runs at 127.0.0.1:1") })
     }
 
-    @Test func `what is no node at the node's address is told`() async throws {
+    @Test func `another program at the node's address is reported`() async throws {
         let (descriptor, port) = try bound(SOCK_STREAM, to: "127.0.0.1")
         defer { close(descriptor) }
         try #require(listen(descriptor, 8) == 0)
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [
         ["--seconds", "2"], ["--node", "10.0.0.1:7420"], ["--interface", "nonesuch"], ["--format", "xml"],
     ])
-    func `wrong usage is told in a line`(options: [String]) async throws {
+    func `wrong usage is an error`(options: [String]) async throws {
         let ended = try await Skynode.run(["doctor"] + options)
         #expect(ended.status == 2)
         #expect(!ended.errors.isEmpty)

@@ -26,13 +26,13 @@ import Testing
             [one, other, "--detect", one, "-o", folder.file("out") + "/", "--format-catalogue", "csv,ecsv"], in: folder)
         #expect(ended.status == 0, "\(ended.errors)")
         let rows = ["one", "other"].map { try? folder.contents("out/\($0).csv") }
-        // The two frames are of one seed.
+        // The two frames have the same seed.
         #expect(rows[0] != nil && rows[0] == rows[1])
         let table = String(decoding: try folder.contents("out/other.ecsv"), as: UTF8.self)
         #expect(table.contains("DETECT") && table.contains("one.fits"), "\(table.prefix(900))")
     }
 
-    @Test func `a line for programs has the width of the stars and what was used beside the image`() async throws {
+    @Test func `a JSON line has the width of the stars and the other files that were used`() async throws {
         let folder = try ScratchFolder()
         let one = try await made("one.fits", 800, height: 800, stars: 300, in: folder)
         let ended = try await scan(
@@ -47,7 +47,7 @@ import Testing
         #expect((object["files"] as? [String])?.isEmpty == false && (object["sources"] as? Int ?? 0) > 10)
     }
 
-    @Test func `what cannot be had is said in a line, and nothing is written`() async throws {
+    @Test func `impossible options are refused in one line, and nothing is written`() async throws {
         let folder = try ScratchFolder()
         let (one, wide) = (try await made("one.fits", 200, in: folder), try await made("wide.fits", 240, in: folder))
         for (arguments, words) in [

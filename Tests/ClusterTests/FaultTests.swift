@@ -18,7 +18,7 @@ import Testing
             #expect(status == 1)
             let end = try #require(lines.last)
             #expect(end.completed == 39 && end.failed == 1)
-            // Four tries in all, as the reason says. A crash that takes long, as on a busy machine, has a second attempt
+            // Four attempts in all, as the reason says. A crash that takes long, as on a busy machine, has a second attempt
             // beside it by then, and of two that fail together one is tried again.
             #expect(end.retried.map { (1...3).contains($0) } == true, "\(end.retried ?? -1)")
             #expect(Set(lines.filter { $0.event == "retrying" }.map(\.task)) == ["task 7"])
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `tasks that hang or take all memory cost their own time, and fail alone`() async throws {
+    @Test func `tasks that hang or use all memory fail alone, and cost only their own time`() async throws {
         try await RunningCluster.with(2, slots: 2, options: { _ in ["--worker-memory", "512M"] }) { cluster in
             let (status, lines) = try await simulate(
                 cluster.addresses[0], "--tasks", "20", "--duration", "20ms", "--poison", "3:hang", "--poison",
@@ -41,7 +41,7 @@ import Testing
             }
             let found = Dictionary(reasons) { first, _ in first }
             #expect(found["task 3"]??.contains("time limit") == true, "\(found)")
-            // Without a bound it takes all there is, and runs into its time limit.
+            // Without a limit it takes all memory, and runs into its time limit.
             let fate = Skynode.isSanitized ? "time limit" : "failed to allocate"
             #expect(found["task 5"]??.contains(fate) == true, "\(found)")
         }
@@ -116,7 +116,7 @@ import Testing
             guard !isOver else { return }
             isOver = event == "ended"
             if event == "completed" { counts[job] += 1 }
-            // Whoever was first had all slots until then.
+            // The first job had all slots until then.
             guard !hasBegun, counts[0] > 0, counts[1] > 0 else { return }
             (counts, hasBegun) = ([0, 0], true)
         }
@@ -162,7 +162,7 @@ import Testing
                 workers = cluster.workers(of: 0)
             }
             let worker = workers[0]
-            // It must have come as far as to say what it wishes to end with, which it does before it connects.
+            // By now it must have set the signal that it gets when its parent ends, which it does before it connects.
             while !hasSocket(worker) {
                 try Task.checkCancellation()
                 await Task.yield()
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(.disabled(if: Skynode.isSanitized, "a sanitizer takes addresses of its own"))
-    func `a worker that has scanned takes far less than the least that one may be given`() async throws {
+    func `a worker uses far less than the smallest memory limit it may be given`() async throws {
         let folder = try ScratchFolder()
         let image = folder.file("sky.fits")
         #expect(try await Skynode.run("synthesize", image, "--width", "512", "--height", "512").status == 0)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    /// One that has ended and that nobody has asked after is not.
+    /// A process that has ended and that nobody has waited for does not count.
     private func isAlive(_ process: pid_t) -> Bool {
         let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         return status.map { !$0.contains(") Z ") } ?? false
@@ -276,7 +276,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
-    func `a disk that was nearly full and has room again is noticed though nothing is stored`() async throws {
+    func `new room on a nearly full disk is noticed although nothing is stored`() async throws {
         let disk = try SmallDisk(megabytes: 200)
         try await RunningCluster.with(1, slots: 2, options: { _ in ["--data", disk.path + "/data"] }) { cluster in
             let node = cluster.addresses[0]

@@ -62,7 +62,7 @@ import Testing
         return (file, text)
     }
 
-    @Test func `a node that stops answers as long as its tasks go on, and is not ready`() async throws {
+    @Test func `a stopping node answers while its tasks run, and is not ready`() async throws {
         let folder = try ScratchFolder()
         let node = try RunningProcess(
             Skynode.path,
@@ -91,7 +91,7 @@ import Testing
         _ = await job.end()
     }
 
-    @Test func `without a token it tells, and changes nothing`() async throws {
+    @Test func `without a token HTTP answers questions, and changes nothing`() async throws {
         try await serving { http, _ in
             #expect(try await ask("GET", http + "/healthz").text == "ok\n")
             let metrics = try await ask("GET", http + "/metrics")
@@ -119,13 +119,13 @@ import Testing
                 "POST", http + "/v1/jobs", #"{"kind":"simulate","tasks":5,"seconds":0.05}"#, token: token)
             #expect(made.status == 201)
             let place = try #require(made.headers["Location"] as? String)
-            // Ends with the job.
+            // The request ends with the job.
             let events = try await ask("GET", http + place + "/events", token: token)
             #expect(events.text.components(separatedBy: #""event":"completed""#).count == 6)
             #expect(events.text.contains(#""event":"ended""#))
             let job = try await ask("GET", http + place, token: token)
             #expect(job.text.contains(#""state":"done""#) && job.text.contains(#""completed":5"#))
-            // The command knows it too.
+            // The command knows the job too.
             let list = try await Skynode.run("jobs", "list", "--node", address, "--format", "json")
             #expect(list.output.count == 1)
             #expect(try await ask("DELETE", http + place, token: token).status == 204)
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET /healthz HTTP/1.1\r\nHost: lo"])
-    func `three hundred connections that say nothing or half a word shut nobody out`(start: String) async throws {
+    func `three hundred silent or half-finished connections shut nobody out`(start: String) async throws {
         let folder = try ScratchFolder()
         let (file, token) = try token(folder)
         try await serving(["--http-token", file]) { http, _ in
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a job does not tell what a file holds that is no image`() async throws {
+    @Test func `a job does not reveal the content of a file that is not an image`() async throws {
         let folder = try ScratchFolder()
         let (file, token) = try token(folder)
         let secret = folder.file("shadow")
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `a name that is not the node's is refused, until it is told so`() async throws {
+    @Test func `a host name that is not the node's is refused unless it is configured`() async throws {
         for (options, status) in [([String](), 421), (["--http-host", "*.example.org"], 200)] {
             try await serving(options) { http, _ in
                 for path in ["/healthz", "/v1/jobs"] {
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `who asks too often is told to wait`() async throws {
+    @Test func `a client that asks too often is asked to wait`() async throws {
         try await serving { http, _ in
             let answers = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<400 { group.addTask { try await ask("GET", http + "/v1/jobs").status } }
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `beyond this machine a token is needed, and what is no address is told`() async throws {
+    @Test func `HTTP beyond this machine needs a token, and a bad address is an error`() async throws {
         let folder = try ScratchFolder()
         let trials: [([String], String)] = [
             (["--http", "0.0.0.0:7422"], "skynode: --http 0.0.0.0:7422: beyond this machine, HTTP needs --http-token"),

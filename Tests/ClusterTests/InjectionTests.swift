@@ -26,7 +26,7 @@ import Testing
         return file
     }
 
-    @Test func `injected stars tell how faint a scan sees, and its catalogue has none of them`() async throws {
+    @Test func `injected stars show how faint a scan sees, and the catalogue contains none of them`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder)
         try await RunningCluster.with(2, slots: 2) { cluster in
@@ -49,7 +49,7 @@ import Testing
             let (half, most) = (try #require(whole.magnitude50), try #require(whole.magnitude90))
             #expect(whole.stars == 400 && most < half && half - most < 1)
 
-            // The same stars again, from earlier results, and for people.
+            // The same stars again, from earlier results, in the text format.
             let again = try await Skynode.run(scan + inject + ["-o", folder.file("again")])
             #expect(again.status == 0)
             #expect(again.output.contains { $0.contains("400 stars injected, gaussian of 3.") })
@@ -68,7 +68,7 @@ import Testing
         #expect(rows.count == 401 && rows.first?.hasPrefix("ROUND,NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000") == true)
     }
 
-    @Test func `a scan is compared with a reference and tested with stars at once, and its page leads to both`()
+    @Test func `one scan can be compared and tested with stars, and its page links to both`()
         async throws
     {
         let folder = try ScratchFolder()
@@ -97,7 +97,7 @@ import Testing
         #expect(without.contains(".changes.html\"") && !without.contains(".injection"))
     }
 
-    @Test func `every image is tested by itself, and what cannot be is refused in one line`() async throws {
+    @Test func `every image is tested by itself, and impossible options are refused in one line`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 256)
         try FileManager.default.copyItem(atPath: image, toPath: folder.file("other.fits"))

@@ -22,7 +22,7 @@ import Testing
         try await RunningCluster.with(1, slots: 1) { cluster in
             var arguments = command.split(separator: " ").map(String.init)
             if command == "scan" {
-                // Not done before the node is frozen, however busy the machine is.
+                // The job is too long to be done before the node is frozen, however busy the machine is.
                 arguments += [image, "-o", folder.file("out"), "--sector", "64", "--no-picture", "--no-cache"]
             }
             let process = try RunningProcess(
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    // Each on a disk of its own: the end of an earlier job gives room back.
+    // Each case has its own disk, because the end of an earlier job frees room.
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"), arguments: ["text", "json"])
     func `a command whose node has a full disk says that it is paused, and Ctrl-C ends it`(format: String) async throws
     {
@@ -52,7 +52,7 @@ import Testing
                     format, "--verbose",
                 ])
             try await process.untilErrors { _ in
-                // Submitted, and at work.
+                // The job has been submitted, and its tasks run.
                 format == "json" || process.errorsSoFar.contains { $0.hasPrefix("Completed: ") }
             }
             if format == "json" {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `commands that only ask end at once`() async throws {
+    @Test func `commands that only ask a node end at once`() async throws {
         try await RunningCluster.with(1, slots: 1) { cluster in
             let job = try await Skynode.run(
                 "simulate", "--tasks", "100", "--duration", "60s", "--node", cluster.addresses[0], "--detach")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Jobs that are handed over and looked after later, and coordinators that are killed under them.
+/// Jobs that are detached and followed later, and coordinators that are killed meanwhile.
 @Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3))))
 struct JobsTests {
     /// The jobs that a node lists, by id.
@@ -16,7 +16,7 @@ struct JobsTests {
         return jobs
     }
 
-    @Test func `a job that was handed over goes on, is listed, followed, cancelled and forgotten`() async throws {
+    @Test func `a detached job goes on, and is listed, followed, cancelled and deleted`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let node = cluster.addresses[0]
             func submit(_ options: String...) async throws -> String {
@@ -63,7 +63,7 @@ struct JobsTests {
         }
     }
 
-    @Test func `why a job is not done is explained`() async throws {
+    @Test func `the program explains why a job is not done`() async throws {
         try await RunningCluster.with(2, slots: 1) { cluster in
             let node = cluster.addresses[0]
             func why(_ options: String...) async throws -> [String] {
@@ -110,11 +110,11 @@ struct JobsTests {
                 #expect(nodes.output.count { $0.contains("\"state\":\"\(state)\"") } == 3, "\(nodes.output)")
             }
 
-            // One that does not answer is named, and holds nobody up for long.
+            // A node that does not answer is named, and does not delay the command for long.
             cluster.nodes[1].send(SIGSTOP)
             let partial = try await Skynode.run("jobs", "--all", "--node", asked, "--format", "json")
             cluster.nodes[1].send(SIGCONT)
-            // Where it has been found lost meanwhile, it is none of the cluster.
+            // If it has been found lost meanwhile, it is no longer in the cluster.
             if partial.status != 0 {
                 #expect(
                     partial.status == 1 && partial.errors.last?.contains("not listed: node2 (") == true,
@@ -124,7 +124,7 @@ struct JobsTests {
         }
     }
 
-    @Test func `a node that is drained gets nothing new until it is resumed`() async throws {
+    @Test func `a drained node gets no new work until it is resumed`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let node = cluster.addresses[0]
             let drained = try await Skynode.run("nodes", "drain", "node2", "--node", node)
@@ -174,7 +174,7 @@ struct JobsTests {
         for _ in 1...3 {
             let watch = try RunningProcess(
                 Skynode.path, ["jobs", "watch", job, "--node", node.address, "--format", "json"])
-            // A history begins with the node's life: these are completed since.
+            // The events begin with the node's start: these tasks have been completed since then.
             var since = 0
             for await line in watch.lines where EventLine(line)?.event == "completed" {
                 since += 1
@@ -188,7 +188,7 @@ struct JobsTests {
             _ = await watch.end()
             node = try await start(1, "--join", other.address)
             let resumed = try await jobs(node.address)[job]?["completed"] as? Int ?? 0
-            #expect(resumed >= completed, "what was told is stored")
+            #expect(resumed >= completed, "everything that was published is stored")
         }
         let end = try await Skynode.run("jobs", "watch", job, "--node", node.address, "--format", "json")
         #expect(end.status == 0 && end.output.last?.contains("\"completed\":100") == true, "\(end.output.last ?? "")")
@@ -197,10 +197,10 @@ struct JobsTests {
         _ = await node.process.end()
         node = try await start(1, "--join", other.address)
         let shares = try await jobs(node.address)[job]?["nodes"] as? [String: Int] ?? [:]
-        #expect(shares.values.reduce(0, +) == 100, "who did what is still known: \(shares)")
+        #expect(shares.values.reduce(0, +) == 100, "the shares of the nodes are still known: \(shares)")
     }
 
-    @Test func `a command goes on where its node was killed and is started again, and tells where it is not`()
+    @Test func `a command goes on when its killed node restarts, and says so when it does not`()
         async throws
     {
         let folder = try ScratchFolder()
@@ -238,7 +238,7 @@ struct JobsTests {
         #expect(
             ended.errors.count { $0.contains("trying again") } == 2
                 && ended.errors.count { $0.contains("is back") } == 2)
-        #expect(ended.output.count { $0.contains("\"event\":\"completed\"") } <= 60, "nothing is told twice")
+        #expect(ended.output.count { $0.contains("\"event\":\"completed\"") } <= 60, "nothing is reported twice")
 
         let impatient = try follow("--reconnect-for", "1s")
         lines = impatient.lines.makeAsyncIterator()
@@ -249,8 +249,7 @@ struct JobsTests {
         #expect(gone.status == 3 && gone.errors.last?.contains("skynode jobs watch") == true, "\(gone.errors)")
     }
 
-    @Test func `a folder that another node uses, and one that holds no journal, are refused in one line`() async throws
-    {
+    @Test func `a folder in use by another node, or without a journal, is refused in one line`() async throws {
         let folder = try ScratchFolder()
         try Data("not a database, and quite long enough to look like a file".utf8)
             .write(to: URL(fileURLWithPath: folder.file("journal.sqlite")))

@@ -48,7 +48,7 @@ import Testing
                 ["jobs", "watch", job, "--node", addresses[0], "--format", "json"] + keys)
             let end = try #require(ended.output.last.flatMap(EventLine.init))
             #expect(end.event == "ended" && end.completed == 200 && end.failed == 0)
-            // The old one is of no use any more.
+            // The old key is no longer accepted.
             let refused = try await Skynode.run("nodes", "--node", addresses[0], "--cluster-key", old)
             #expect(refused.status == 3)
         } catch {
@@ -58,7 +58,7 @@ import Testing
         await RunningCluster.stop(nodes)
     }
 
-    @Test func `an accepted key goes with one's own`() async throws {
+    @Test func `--accept-key needs --cluster-key`() async throws {
         let folder = try ScratchFolder()
         let key = folder.file("a.key")
         #expect(try await Skynode.run("key", "new", "--output", key).status == 0)

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["022", "000", "077", "277"])
-    func `a key written through the shell is closed to others, whatever the umask`(umask: String) async throws {
+    func `a key written through the shell is closed to other users, whatever the umask`(umask: String) async throws {
         let folder = try ScratchFolder()
         let made = try await shell("umask \(umask); \"$0\" key new > '\(folder.file("cluster.key"))'")
         #expect(made.status == 0)
@@ -32,7 +32,7 @@ import Testing
         #expect(shown.output.last?.hasPrefix("valid until  ") == true)
     }
 
-    @Test func `a file that was open to others before is closed`() async throws {
+    @Test func `a file that other users could read is closed`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("cluster.key")
         try Data("old".utf8).write(to: URL(fileURLWithPath: file))
@@ -48,7 +48,7 @@ import Testing
         #expect(try await Skynode.run("key", "show", folder.file("cluster.key")).status == 0)
     }
 
-    @Test func `on a terminal the key is shown with a hint at how to keep it`() async throws {
+    @Test func `on a terminal the key is shown with a hint how to keep it`() async throws {
         guard access("/usr/bin/script", X_OK) == 0 else { return }
         let ended = try await shell("script -qec \"'$0' key new\" /dev/null")
         let all = (ended.output + ended.errors).joined(separator: "\n")
@@ -57,7 +57,7 @@ import Testing
         #expect(all.contains("chmod 600"))
     }
 
-    @Test func `with --output the file is made closed, and none is overwritten`() async throws {
+    @Test func `--output creates a closed file, and never overwrites one`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("cluster.key")
         let made = try await shell("umask 000; \"$0\" key new --output '\(file)'")
@@ -71,20 +71,20 @@ import Testing
         #expect(again.errors == ["skynode: \(file): exists already; a key is never overwritten, nodes may be using it"])
         #expect(try text(folder, "cluster.key") == before)
 
-        // Nor is what a link points at.
+        // The target of a symbolic link is not written either.
         symlink(folder.file("elsewhere"), folder.file("link"))
         #expect(try await Skynode.run("key", "new", "--output", folder.file("link")).status == 2)
         #expect(access(folder.file("elsewhere"), F_OK) == -1)
     }
 
-    @Test func `a key that cannot be written whole is an error`() async throws {
+    @Test func `a key that cannot be written completely is an error`() async throws {
         let ended = try await shell("\"$0\" key new > /dev/full")
         #expect(ended.status == 2)
         #expect(ended.errors.count == 1)
         #expect(try await Skynode.run("key", "new", "-o", "/nonexistent/key").status == 2)
     }
 
-    @Test func `show says nothing secret, and the same of every copy`() async throws {
+    @Test func `key show prints nothing secret, and the same for every copy`() async throws {
         let folder = try ScratchFolder()
         _ = try await Skynode.run("key", "new", "-o", folder.file("a"))
         _ = try await shell("cp -p '\(folder.file("a"))' '\(folder.file("b"))'")
@@ -115,7 +115,7 @@ import Testing
         ["nodes", "--node", "10.0.0.1:7420"], ["simulate", "--join", "10.0.0.1:7420"],
         ["simulate", "--node", "10.0.0.1:7420"],
     ])
-    func `without a key other machines are out of reach, and how to make one is told`(
+    func `without a key other machines cannot be reached, and the error says how to make one`(
         arguments: [String]
     ) async throws {
         expectRefusal(
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: [["serve", "--listen", "127.0.0.1:0"], ["nodes"], ["simulate", "--tasks", "1"]])
-    func `a key that does not serve is refused before anything is done`(command: [String]) async throws {
+    func `an unusable key is refused before anything is done`(command: [String]) async throws {
         let folder = try ScratchFolder()
         let file = folder.file("key")
         let given = ["--cluster-key", file]
@@ -139,7 +139,7 @@ import Testing
         expectRefusal(try await Skynode.run(command + given), saying: "run: chmod 600 \(file)")
     }
 
-    @Test func `nobody is advised to close a file that is no key`() async throws {
+    @Test func `the error for a file that is not a key does not advise chmod`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("readable")
         try Data("root:x:0:0:root:/root:/bin/bash\n".utf8).write(to: URL(fileURLWithPath: file))
@@ -154,7 +154,7 @@ import Testing
     @Test(
         .enabled(
             if: Lab.obstacle == nil, "the node of this machine has a fixed port; that needs a network of one's own"))
-    func `a command without the key of this machine's node stops, unless it is to work alone`() async throws {
+    func `a command without the local node's key stops, unless it may work alone`() async throws {
         let folder = try ScratchFolder()
         let (key, image) = (folder.file("key"), folder.file("sky.fits"))
         _ = try await Skynode.run("key", "new", "-o", key)
@@ -231,8 +231,7 @@ import Testing
         #expect(try await shell("SKYNODE_CLUSTER_KEY= \"$0\" nodes --node 127.0.0.1:1").status == 3)
     }
 
-    @Test func `a key in its usual place is taken where nothing is said, and named where it is of no use`() async throws
-    {
+    @Test func `a key in its usual place is the default, and is named if it is unusable`() async throws {
         let folder = try ScratchFolder()
         let key = folder.file("skynode/cluster.key")
         try FileManager.default.createDirectory(atPath: folder.file("skynode"), withIntermediateDirectories: true)
@@ -262,14 +261,14 @@ import Testing
         return ended.errors
     }
 
-    @Test func `a node without a key says that it accepts its own machine only`() async throws {
+    @Test func `a node without a key says that it accepts only its own machine`() async throws {
         let words = try await wordsOfServing([])
         #expect(words.count == 1, "\(words)")
         #expect(words.first?.contains("accepts its own machine only") == true)
         #expect(words.first?.contains("skynode key new > cluster.key") == true)
     }
 
-    @Test func `an insecure node says so, and one with a key says nothing`() async throws {
+    @Test func `an insecure node says so, and a node with a key says nothing`() async throws {
         let words = try await wordsOfServing(["--insecure"])
         #expect(words.count == 1, "\(words)")
         #expect(words.first?.contains("neither encrypted nor authenticated") == true)

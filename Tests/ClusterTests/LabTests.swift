@@ -15,7 +15,7 @@ struct LabTests {
         try await lab.until(within: 30, "all nodes list all") { lab in all.allSatisfy { lab.list(of: $0) == all } }
     }
 
-    /// The first word of `observer` on `name` of these kinds since a moment.
+    /// The first event of these kinds that `observer` reports on `name` since a moment.
     private func word(
         _ lab: Lab, _ observer: String, _ name: String, _ events: Set<String>, since: Double
     ) -> Lab.Event? {
@@ -55,7 +55,7 @@ struct LabTests {
         }
     }
 
-    @Test func `a killed node is gone at once, a frozen one is suspect, lost, and back`() async throws {
+    @Test func `a killed node is lost at once, and a frozen one is suspect, then lost, then back`() async throws {
         try await Lab.with(5) { lab in
             try await complete(lab, 5)
             let others = ["h1", "h2", "h3"]
@@ -90,7 +90,7 @@ struct LabTests {
         }
     }
 
-    @Test func `a host that was cut off is lost, and back soon after the cable is`() async throws {
+    @Test func `a host that is cut off is lost, and is back soon after the cable is plugged in`() async throws {
         try await Lab.with(4) { lab in
             try await complete(lab, 4)
             let others = ["h1", "h2", "h3"]
@@ -145,7 +145,7 @@ struct LabTests {
         }
     }
 
-    @Test func `one address is enough where there is no multicast at all`() async throws {
+    @Test func `one address is enough without any multicast`() async throws {
         try await Lab.with(5, watch: false) { lab in
             let hosts = (1...5).map { "h\($0)" }
             try await lab.command("kill " + hosts.joined(separator: " "))
@@ -161,7 +161,7 @@ struct LabTests {
             try await complete(lab, 3)
             let changed = try await lab.command("run h3 ip addr del 10.83.0.3/24 dev eth0").began
             try await lab.command("run h3 ip addr add 10.83.0.77/24 dev eth0")
-            // It comes back after it was missed, or before that, of which nothing is told.
+            // It comes back after it was lost, or before that, in which case nothing is reported.
             for observer in ["h1", "h2"] {
                 var found: Double?
                 while found == nil, Date.now.timeIntervalSince1970 * 1000 < changed + 20_000 {
@@ -177,7 +177,7 @@ struct LabTests {
         }
     }
 
-    @Test func `a host that gets its address when its node runs already is found`() async throws {
+    @Test func `a host whose address arrives after its node has started is found`() async throws {
         try await Lab.with(3) { lab in
             try await complete(lab, 3)
             try await lab.command("stop h3")
@@ -217,13 +217,13 @@ struct LabTests {
             #expect(!shut.contains { $0.contains("lo, 127.0.0.1") }, "\(shut)")
             try await lab.command("heal h2")
 
-            // It hears, and is heard; what it answers goes nowhere.
+            // It hears and is heard, but its answers do not arrive.
             try await drop("h2", "tcp dport 7420 tcp flags == syn")
             let unreached = try await problems("h1")
             #expect(unreached == ["problem  h2 cannot be reached: 10.83.0.2:7420 (no answer)"])
             try await lab.command("heal h2")
 
-            // Deaf: it is heard, and does not answer.
+            // It is heard, but it hears nothing and does not answer.
             try await drop("h2", "iifname eth0 udp dport 7421")
             let deaf = try await problems("h1")
             #expect(deaf.count == 1 && deaf[0].contains("does not hear this machine"), "\(deaf)")
@@ -254,7 +254,7 @@ struct LabTests {
                 lab.list(of: "h1") == names(2) && lab.list(of: "h2") == names(2)
             }
             try await lab.command("start h3 h4 -- --cluster-key \(other)")
-            // Several beacons of each.
+            // Both clusters send several beacons meanwhile.
             try await lab.listen(seconds: 9)
             #expect(lab.list(of: "h1") == names(2) && lab.list(of: "h2") == names(2))
             let list = try await lab.command("nodes h3 --format json --cluster-key \(other)")

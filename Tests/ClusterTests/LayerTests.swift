@@ -48,7 +48,7 @@ import Testing
         return names.filter { $0.hasSuffix(".csv") && !$0.hasSuffix(".ecsv") }.sorted()
     }
 
-    @Test func `each plane of a colour image has a catalogue, the first of another cube, or the one that is named`()
+    @Test func `each plane of a colour image has a catalogue; another cube has one, of its first or named plane`()
         async throws
     {
         let folder = try ScratchFolder()
@@ -91,7 +91,7 @@ import Testing
         #expect(files("none", in: folder).isEmpty)
     }
 
-    @Test func `a colour camera's frame has a catalogue for each colour, and is told of where nobody asks for them`()
+    @Test func `--bayer gives a catalogue for each colour, and a plain scan of such a frame hints at it`()
         async throws
     {
         let folder = try ScratchFolder()
@@ -111,7 +111,7 @@ import Testing
         #expect(files("none", in: folder).isEmpty)
     }
 
-    @Test func `of a file that is cut off it is said what has a catalogue and what has none`() async throws {
+    @Test func `the error for a truncated file names the images with a catalogue and those without`() async throws {
         let folder = try ScratchFolder()
         var bytes = hdu([], Data())
         for seed in 1...3 { bytes += hdu([160, 120], try await pixels(seed, in: folder), isExtension: true) }
@@ -123,7 +123,7 @@ import Testing
                 $0.contains("there are catalogues of \(cut)[1], \(cut)[2], none of \(cut)[3]")
             }, "\(ended.errors)")
         #expect(files("out", in: folder) == ["cut-hdu1.csv", "cut-hdu2.csv", "merged.csv"])
-        // Cut off in a header, which says even less.
+        // A file that is cut off in a header is reported too.
         let length = hdu([160, 120], Data(repeating: 0, count: 160 * 120 * 4), isExtension: true).count
         let early = try write(bytes.prefix(2880 + 2 * length + 1500), "early.fits", in: folder)
         let other = try await scan([early], in: folder, to: "early")
@@ -132,7 +132,7 @@ import Testing
         #expect(files("early", in: folder) == ["early-hdu1.csv", "early-hdu2.csv", "merged.csv"])
     }
 
-    @Test func `masks among images are left out with a line, alone they are an error`() async throws {
+    @Test func `a mask among images is skipped with a line, and a mask alone is an error`() async throws {
         let folder = try ScratchFolder()
         let data = try await pixels(1, in: folder)
         let image = try write(hdu([160, 120], data), "image.fits", in: folder)
@@ -146,7 +146,7 @@ import Testing
         #expect(files("named", in: folder) == ["mask.csv"])
     }
 
-    @Test func `what an injection needs is found out before anything is written`() async throws {
+    @Test func `an injection that cannot work is refused before anything is written`() async throws {
         let folder = try ScratchFolder()
         let image = try write(hdu([160, 120], try await pixels(1, in: folder)), "image.fits", in: folder)
         for stars in [["--inject", "19000"], ["--inject", "700", "--inject-fwhm", "12"]] {

@@ -101,7 +101,7 @@ import Testing
                 #expect((0...2).contains(ended.status), "exit code \(ended.status): \(ended.errors.last ?? "")")
                 let written = Set(try FileManager.default.contentsOfDirectory(atPath: output))
                 for name in names {
-                    // Of a file with several images each has a catalogue of its own.
+                    // Each image of a file with several has its own catalogue.
                     let stem = name.dropLast(5)
                     let isScanned = written.contains("\(stem).csv") || written.contains { $0.hasPrefix("\(stem)-hdu") }
                     let isNamed = ended.errors.contains { $0.contains("/\(name)") }
@@ -128,13 +128,13 @@ import Testing
         String(decoding: csv, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
-    @Test func `damaged files are named or scanned, the nodes live, and no other file is disturbed`() async throws {
+    @Test func `damaged files are named or scanned, the nodes survive, and no other file is affected`() async throws {
         let folder = try ScratchFolder()
         let seeds = try await seeds(in: folder)
         try await scan(Self.count) { index, dice in mutated(seeds[index % seeds.count], &dice) }
     }
 
-    @Test func `so are files with damaged coordinates, which keep wcslib busy for ever or crash it`() async throws {
+    @Test func `files with damaged coordinates, which hang or crash wcslib, are named or scanned`() async throws {
         let folder = try ScratchFolder()
         let seed = try await seeds(in: folder)[0]
         // SIP, TPV, other projections and axes: what parses most.

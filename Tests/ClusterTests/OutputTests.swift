@@ -14,11 +14,11 @@ import Testing
     }
 
     @Test(arguments: ["version", "version --format json", "--help", "scan --help", "--generate-completion-script bash"])
-    func `output that finds no room is an error, whatever the command`(command: String) async throws {
+    func `output that cannot be written is an error in every command`(command: String) async throws {
         try await expectLoss(command)
     }
 
-    @Test func `commands that ask nodes say that their output finds no room`() async throws {
+    @Test func `commands that ask nodes report that their output cannot be written`() async throws {
         let folder = try ScratchFolder()
         let made = try await Skynode.run("synthesize", folder.file("sky.fits"), "--width", "64", "--height", "64")
         #expect(made.status == 0)
@@ -34,13 +34,13 @@ import Testing
                     try await expectLoss("\(command) \(node) --format \(format)")
                 }
             }
-            #expect(access(folder.file("out/sky.csv"), R_OK) == 0, "what goes to files is there all the same")
+            #expect(access(folder.file("out/sky.csv"), R_OK) == 0, "the files are written in any case")
             let head = try await Skynode.shell("\"$0\" jobs \(node) --format json | head -n 1")
             #expect(head.status == 0 && head.errors.isEmpty, "a reader that has read enough is no failure")
         }
     }
 
-    @Test func `without standard output nothing is written into files that are opened`() async throws {
+    @Test func `with standard output closed, nothing is written into other files instead`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("sky.fits")
         let made = try await Skynode.shell("\"$0\" synthesize '\(file)' --width 64 --height 64 --seed 3 >&-")

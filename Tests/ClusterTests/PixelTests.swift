@@ -14,7 +14,7 @@ struct PixelTests {
     }
 
     @Test(arguments: [16, -32])
-    func `nodes without the file work on it too, and the catalogue is that of the node that has it`(
+    func `nodes without the file scan it too, and the catalogue is the same`(
         _ bitpix: Int
     ) async throws {
         let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
@@ -47,7 +47,7 @@ struct PixelTests {
         }
     }
 
-    @Test func `a detection image crosses it too, and the catalogue is that of one node`() async throws {
+    @Test func `a detection image crosses the wire too, and the catalogue is the same`() async throws {
         let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
         for (name, stars) in [("deep.fits", "900"), ("band.fits", "300")] {
             let made = try await Skynode.run(
@@ -69,7 +69,7 @@ struct PixelTests {
         #expect(try folder.contents("one/band.reg") == catalogue && catalogue.count > 5000)
     }
 
-    @Test func `weights, and two images that are compared, cross it as well`() async throws {
+    @Test func `weights and compared images cross the wire too`() async throws {
         let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
         let made = try await Skynode.run(
             "synthesize", frames.file("sky.fits"), "--width", "640", "--height", "640", "--epochs", "2",
@@ -82,7 +82,7 @@ struct PixelTests {
                     cluster, [new],
                     ["--reference", old, "--weight", new, "--sector", "256", "--no-picture", "--no-cache"]
                         + ["-o", folder.file(name)] + only)
-                // The reference, the image, what differs, and the pictures of that.
+                // The four jobs are the reference, the image, the differences and their pictures.
                 #expect(jobs.count == 4 && jobs.allSatisfy { $0.failed == 0 })
                 // The two scans have nine sectors each; what follows may be one task, which either takes.
                 let hands = jobs.filter { $0.nodes?["node2"] != nil }.count
@@ -95,7 +95,7 @@ struct PixelTests {
         }
     }
 
-    @Test func `a scan whose one node with the file is killed ends with its name`() async throws {
+    @Test func `a scan ends with the name of the killed node if only that had the file`() async throws {
         let (frames, folder) = (try ScratchFolder(), try ScratchFolder())
         let image = frames.file("sky.fits")
         let made = try await Skynode.run("synthesize", image, "--width", "2048", "--height", "2048")

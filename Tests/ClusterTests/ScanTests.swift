@@ -51,15 +51,13 @@ import Testing
         }
     }
 
-    @Test func `a synthetic sky scanned in sectors on three nodes has the sources of a whole-image scan`() async throws
-    {
+    @Test func `a scan of a synthetic sky on three nodes finds the sources of a whole-image scan`() async throws {
         let folder = try ScratchFolder()
         try await compare(try await sky(in: folder, size: 1024, seed: 11), stem: "sky", sector: 256, in: folder)
     }
 
     @Test(arguments: [[], ["--no-cache"]])
-    func `results that are fetched later are to the byte those of a command that waited`(options: [String]) async throws
-    {
+    func `results that are fetched later have the bytes of a command that waited`(options: [String]) async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 256, seed: 12)
         try await RunningCluster.with(1, slots: 2) { cluster in
@@ -72,7 +70,7 @@ import Testing
                 let job = try #require(submitted.output.last, "\(submitted.errors)")
                 #expect(try await Skynode.run(["jobs", "watch", job] + node).status == 0)
                 if name == "changed" {
-                    // What the file holds by now is not what was scanned.
+                    // The file now holds something else than what was scanned.
                     let bytes = try folder.contents("sky.fits")
                     try Data(bytes.dropLast(2880) + [UInt8](repeating: 0, count: 2880)).write(
                         to: URL(fileURLWithPath: image))
@@ -95,13 +93,13 @@ import Testing
     }
 
     @Test(.enabled(if: access(jamesWebb, R_OK) == 0, "the James Webb frame is not beside the package"))
-    func `the James Webb frame scanned in sectors on three nodes has the sources of a whole-image scan`() async throws {
+    func `a scan of the James Webb frame on three nodes finds the sources of a whole-image scan`() async throws {
         let folder = try ScratchFolder()
         try await compare(
             Self.jamesWebb, stem: "jw01324001001-01324-o001_t001_f200w", sector: 256, in: folder)
     }
 
-    @Test func `what is new in a second epoch is told, and what moves through three is linked`() async throws {
+    @Test func `new sources of a second epoch are reported, and movers through three epochs are linked`() async throws {
         let folder = try ScratchFolder()
         let made = try await Skynode.run(
             "synthesize", folder.file("sky.fits"), "--width", "900", "--height", "800", "--epochs", "3", "--transients",
@@ -147,14 +145,14 @@ import Testing
             let truth = try places(folder, "sky_e\(epoch)_truth.csv", "x", "y", "kind")
             let before = try places(folder, "sky_e0_truth.csv", "x", "y", "kind")
             #expect(before.count > 100 && truth.count > 100)
-            // Whatever moves and was bright in both frames is found where it is.
+            // Every mover that was bright in both frames is found at its position.
             let movers = truth.filter { $0.kind == "mover" && (40..<860).contains($0.x) && (40..<760).contains($0.y) }
             let found = movers.filter { mover in
                 changes.contains { abs($0.x - mover.x) < 2.5 && abs($0.y - mover.y) < 2.5 }
             }
             #expect(movers.count >= 4, "the seed is one with movers inside both frames")
             #expect(found.count * 2 >= movers.count, "\(found.count) of \(movers.count) movers")
-            // Nearly all that is told has a reason.
+            // Nearly all reported changes are real ones.
             let unfounded = changes.filter { change in
                 change.kind == "appeared"
                     && !truth.contains { abs($0.x - change.x) < 3 && abs($0.y - change.y) < 3 }
@@ -212,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `what was scanned before is answered from the store, and the catalogue is the same`() async throws {
+    @Test func `a repeated scan is answered from earlier results, and the catalogue is the same`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 1024, seed: 8)
         let copy = folder.file("copy.fits")
@@ -251,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `what is done of a cancelled scan is written where that is wanted`() async throws {
+    @Test func `--keep-partial writes the finished part of a cancelled scan`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 2048, seed: 6)
         try await RunningCluster.with(1, slots: 1) { cluster in
@@ -288,7 +286,7 @@ import Testing
                     "--no-picture", "--format", "json",
                 ])
             var retried = 0
-            // Not twice in the same task, which would be given up: it may be what kills them.
+            // Never twice in the same task, because a task that seems to kill its workers is given up.
             var (hurt, since) = (nil as String?, 10)
             for await line in process.lines {
                 guard let event = EventLine(line) else { continue }
@@ -374,7 +372,7 @@ import Testing
         try file.write(to: URL(fileURLWithPath: path))
     }
 
-    @Test func `folders are scanned, every image of a file, and all are in one catalogue too`() async throws {
+    @Test func `all images of folders and files are scanned, and one more catalogue has all sources`() async throws {
         let folder = try ScratchFolder()
         let single = try await sky(in: folder, size: 256, seed: 3)
         try FileManager.default.createDirectory(atPath: folder.file("in"), withIntermediateDirectories: true)
@@ -398,7 +396,7 @@ import Testing
         #expect(merged.count == 1 + 3 * one.count)
         #expect(merged[1].hasSuffix("/in/one.fits") && merged[merged.count - 1].hasSuffix("/in/two.fits[2]"))
 
-        // Of one file with several images too; and of one image of it there is one catalogue.
+        // The same holds for one file with several images; one image of it gives one catalogue.
         for (arguments, files) in [
             ([], ["merged.csv", "two-hdu1.csv", "two-hdu2.csv"]), (["--no-merge"], ["two-hdu1.csv", "two-hdu2.csv"]),
             (["--hdu", "2"], ["two.csv"]),
@@ -421,7 +419,7 @@ import Testing
         #expect(failing.errors.count { $0.contains("there is no sector 2") } == 2, "\(failing.errors)")
     }
 
-    @Test func `the output's name chooses the format, and what does not fit is refused before any work`() async throws {
+    @Test func `the output's name chooses the format, and contradictions are refused before any work`() async throws {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder, size: 256, seed: 3)
         let scan = try await Skynode.run(

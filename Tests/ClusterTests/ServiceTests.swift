@@ -8,7 +8,7 @@ import Testing
         try RunningProcess("/usr/bin/env", variables + [Skynode.path, "serve", "--no-multicast"] + options)
     }
 
-    @Test func `systemd hears when a node is ready, that it goes on, and when it stops`() async throws {
+    @Test func `systemd is notified that a node is ready, still running, and stopping`() async throws {
         let folder = try ScratchFolder()
         let socket = try NotifySocket(in: folder)
         let node = try serve(
@@ -22,7 +22,7 @@ import Testing
         #expect(ended.status == 0)
     }
 
-    @Test func `a node that stops lets its tasks end, and nothing is done twice`() async throws {
+    @Test func `a stopping node lets its tasks end, and no task runs twice`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let job = try RunningProcess(
                 Skynode.path,
@@ -32,7 +32,7 @@ import Testing
             // A node that has completed a task has another one by then, which takes two seconds: more than a busy machine
             // needs to send a signal.
             for await line in job.lines where EventLine(line)?.node == "node2" { break }
-            // The second is an echo of the first.
+            // The second signal counts as an echo of the first.
             for _ in 1...2 { cluster.nodes[1].send(SIGTERM) }
             let stopped = await cluster.nodes[1].end()
             #expect(stopped.status == 0)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what is not done within the grace is done elsewhere`() async throws {
+    @Test func `tasks that do not end within the grace period run elsewhere`() async throws {
         try await RunningCluster.with(2, slots: 1, options: { _ in ["--stop-grace", "0s"] }) { cluster in
             let job = try RunningProcess(
                 Skynode.path,
@@ -85,7 +85,7 @@ import Testing
         }
         node.send(SIGTERM)
         try await node.untilErrors { $0.contains { $0.contains("stopping; what runs may go on for a while") } }
-        // One that comes at once is an echo of the first.
+        // A signal that comes at once counts as an echo of the first.
         let insistence = Task {
             while !Task.isCancelled {
                 node.send(SIGTERM)
@@ -98,7 +98,7 @@ import Testing
         _ = await job.end()
     }
 
-    @Test func `SIGHUP changes what can be changed, and says what cannot`() async throws {
+    @Test func `SIGHUP applies the settings that can change, and names those that cannot`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("node.yaml")
         func write(_ text: String) throws { try text.write(toFile: file, atomically: false, encoding: .utf8) }
@@ -127,7 +127,7 @@ import Testing
         // A configuration of no use changes nothing.
         try await reload(base + "slots: none\n", expecting: 5)
         try await reload(base + "slots: 3\n", expecting: 3)
-        // As it was at the start.
+        // This is the configuration of the start.
         try await reload(base + "slots: 4\n", expecting: 4)
         try await reload(base.replacingOccurrences(of: "first", with: "third") + "slots: 6\n", expecting: 6)
         try await reload(base.replacingOccurrences(of: "first", with: "third") + "slots: 7\n", expecting: 7)
@@ -138,7 +138,7 @@ import Testing
         #expect(due.count == 3, "each time it differs from what the node was started with")
     }
 
-    @Test func `what is wrong with a configuration is told with its line, and nothing starts`() async throws {
+    @Test func `a configuration error is reported with its line, and nothing starts`() async throws {
         let folder = try ScratchFolder()
         let file = folder.file("node.yaml")
         try "slots: 2\nlissten: here\nmulticast: true\n".write(toFile: file, atomically: true, encoding: .utf8)

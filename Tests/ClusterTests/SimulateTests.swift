@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `failed first tries are made good, and the summary counts them`() async throws {
+    @Test func `failed first attempts are retried, and the summary counts them`() async throws {
         try await RunningCluster.with(2, slots: 4) { cluster in
             let ended = try await Skynode.run(
                 "simulate", "--tasks", "20", "--duration", "50ms", "--fail-every", "10", "--node",
@@ -39,13 +39,13 @@ import Testing
         }
     }
 
-    @Test func `the book's lines are there for those who want them`() async throws {
+    @Test func `--verbose shows a line for each task`() async throws {
         let ended = try await Skynode.run(
             "simulate", "--tasks", "2", "--duration", "10ms", "--slots", "1", "--no-multicast", "--verbose")
         #expect(ended.errors.count { $0.hasPrefix("Completed: task ") && $0.contains(" by ") } == 2)
     }
 
-    @Test func `tasks that kill the node of their first try lose nothing`() async throws {
+    @Test func `tasks that kill the node of their first attempt are still completed`() async throws {
         // The first node coordinates, so it is not among those that obey.
         try await RunningCluster.with(3, slots: 2, options: { $0 > 1 ? ["--allow-crash"] : [] }) { cluster in
             let ended = try await Skynode.run(
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `SIGTERM ends a daemon in order`() async throws {
+    @Test func `SIGTERM ends a daemon cleanly`() async throws {
         try await RunningCluster.with(2, slots: 1) { cluster in
             cluster.nodes[1].send(SIGTERM)
             #expect(await cluster.nodes[1].end().status == 0)

@@ -13,7 +13,7 @@ struct CompletionTests {
         var kind: String?
     }
 
-    /// All options and arguments that people see, as the parser tells them to shells.
+    /// All options and arguments that people see, as the parser gives them to shells.
     private func arguments() throws -> [Argument] {
         let dump = try JSONSerialization.jsonObject(with: Data(SkyNodeCommand._dumpHelp().utf8)) as? [String: Any]
         var found: [Argument] = []
@@ -33,7 +33,7 @@ struct CompletionTests {
         return found
     }
 
-    @Test func `what takes a file or a folder completes to files`() throws {
+    @Test func `options that take a file or a folder complete to files`() throws {
         let paths = try arguments().filter {
             $0.valueName.hasPrefix("file") || $0.valueName.hasPrefix("folder") || $0.valueName == "image"
         }
@@ -43,7 +43,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func `what takes one of some words completes to them`() throws {
+    @Test func `options with a fixed set of values complete to these`() throws {
         let words = [
             "preset", "filter", "profile", "inject-profile", "format", "format-catalogue", "log-level", "sector",
         ]

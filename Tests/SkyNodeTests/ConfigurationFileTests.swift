@@ -7,7 +7,7 @@ struct ConfigurationFileTests {
         ConfigurationFile(path: "/etc/skynode.yaml", text: text).complaints
     }
 
-    @Test func `a sound file has a line for each key and no faults`() {
+    @Test func `a valid file has a line for each key and no faults`() {
         let file = ConfigurationFile(
             path: "x.yaml",
             text: """
@@ -24,7 +24,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: ["", "\n", "# nothing\n", "---\n"])
-    func `an empty file says nothing`(text: String) {
+    func `an empty file has no faults`(text: String) {
         #expect(complaints(text) == [])
     }
 
@@ -44,11 +44,11 @@ struct ConfigurationFileTests {
         ("[1, 2]\n", "/etc/skynode.yaml:1: not lines of `key: value`"),
         ("[a]: b\n", "/etc/skynode.yaml:1: a key is a word"),
     ])
-    func `what is wrong is said with its line and what is meant`(text: String, complaint: String) {
+    func `a fault is reported with its line and a suggestion`(text: String, complaint: String) {
         #expect(complaints(text) == [complaint])
     }
 
-    @Test func `all faults are told, in the order of their lines`() {
+    @Test func `all faults are reported in the order of their lines`() {
         let found = complaints("nam: x\nslots: 4\njion: [a:1]\ninsecure: 7\n")
         #expect(found.map { $0.split(separator: ":")[1] } == ["1", "3", "4"])
     }
@@ -58,11 +58,11 @@ struct ConfigurationFileTests {
         "&a [*a]\n", String(repeating: "[", count: 60_000), String(repeating: "a: ", count: 20_000),
         String(repeating: "- ", count: 60_000), String(repeating: "{a: ", count: 60_000), "name: !!binary x\n: y\n",
     ])
-    func `what is no YAML is one fault and no crash`(text: String) {
+    func `text that is not YAML is one fault and no crash`(text: String) {
         #expect(complaints(text).count == 1)
     }
 
-    @Test func `keys that are near each other are told apart`() {
+    @Test func `the nearest key to a misspelt one is found`() {
         #expect(ServeKeys.nearest(to: "keep-job")?.name == "keep-jobs")
         #expect(ServeKeys.nearest(to: "keep_days")?.name == "keep-days")
         #expect(ServeKeys.nearest(to: "xyzzy") == nil)

@@ -48,11 +48,11 @@ struct ConfiguredArgumentsTests {
                 == ["--insecure", "--join=one:1", "--join=[::1]:2"])
     }
 
-    @Test func `an empty variable is none`() async throws {
+    @Test func `an empty variable counts as unset`() async throws {
         #expect(try await arguments([], ["SKYNODE_NAME": ""]) == [])
     }
 
-    @Test func `who gives certificates is not asked about the file's key`() async throws {
+    @Test func `--insecure overrides the cluster key of the file`() async throws {
         let (source, path) = try source(
             ["--insecure"], ["SKYNODE_NO_MULTICAST": "true"],
             file: "cluster-key: /none\nmulticast: 239.1.2.3:4\ninsecure: false\n")
@@ -62,12 +62,12 @@ struct ConfiguredArgumentsTests {
         #expect(command.network.security.insecure)
     }
 
-    @Test func `a flag that is false says nothing`() async throws {
+    @Test func `a flag that is false is left out`() async throws {
         #expect(try await arguments([], file: "insecure: false\nno-multicast: no\n") == [])
         #expect(try await arguments([], ["SKYNODE_INSECURE": "false"], file: "insecure: true\n") == [])
     }
 
-    @Test func `a value of no use is told with the place where it was said`() async throws {
+    @Test func `a bad value is reported with the place where it was set`() async throws {
         let file = "name: x\nslots: many\n"
         #expect(try await complaint([], file: file).hasPrefix("FILE:2: "))
         #expect(try await complaint([], file: "slots: 0\n") == "FILE:1: --slots 0: a node has 1 to 1024 slots")
@@ -81,7 +81,7 @@ struct ConfiguredArgumentsTests {
         #expect(try await complaint([], file: "stop-grace: 2d\n").hasPrefix("FILE:1: "))
     }
 
-    @Test func `all that is wrong is told at once, each with the place where it was said`() async throws {
+    @Test func `all problems are reported at once, each with its place`() async throws {
         let file = """
             lissten: here
             slots: 0
@@ -118,15 +118,15 @@ struct ConfiguredArgumentsTests {
             try await complaint([], ["SKYNODE_INSECURE": "maybe"]) == "SKYNODE_INSECURE=maybe: takes true or false")
     }
 
-    @Test func `what differs is found`() async throws {
+    @Test func `changed settings are found`() async throws {
         let one = try await ConfiguredArguments(given: ["--slots=3"], environment: ["SKYNODE_NAME": "a"], file: nil)
         let other = try await ConfiguredArguments(
             given: [], environment: ["SKYNODE_NAME": "b", "SKYNODE_SLOTS": "3"], file: nil)
         #expect(one.changes(to: other).map(\.name) == ["name"])
     }
 
-    @Test func `each option is in the list of keys, and each key is an option of its kind with its help`() throws {
-        // What the parser knows, in its own words.
+    @Test func `the list of keys has each option with its kind and its help`() throws {
+        // The options as the parser describes them.
         let serve = try CommandInfo.root().command(["serve"]).command
         let arguments = Dictionary(uniqueKeysWithValues: (serve.arguments ?? []).map { ($0.name, $0) })
         let others: Set = ["config", "check-config", "list-keys", "allow-crash", "slowness", "help", "version"]
@@ -140,7 +140,7 @@ struct ConfiguredArgumentsTests {
         }
     }
 
-    @Test func `what a flag has where nothing is said is what the list says`() throws {
+    @Test func `the defaults of options are those in the list of keys`() throws {
         let command = try ServeCommand.parse([])
         #expect(command.listen == ServeKeys.listen.key.fallback)
         #expect("\(command.storage.keepJobs)" == ServeKeys.keepJobs.key.fallback)

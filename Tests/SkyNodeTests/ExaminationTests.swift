@@ -54,14 +54,14 @@ import Testing
         examination.findings.filter { $0.level == .problem }.map(\.text)
     }
 
-    @Test func `all is well`() throws {
+    @Test func `a healthy network has no problems`() throws {
         let findings = examination(try survey()).findings
         #expect(findings.allSatisfy { $0.level == .ok }, "\(findings)")
         #expect(findings.contains { $0.text == "eth0, 10.0.0.1: sends and hears multicast" })
         #expect(findings.contains { $0.text.hasPrefix("boris") && $0.text.hasSuffix("is heard, and answers") })
     }
 
-    @Test func `an interface that is shut is named, and how to open it`() throws {
+    @Test func `a blocked interface is named, with the command that opens it`() throws {
         var examination = examination(try survey(isWayHeard: false))
         examination.firewall = .ufw
         let finding = try #require(examination.findings.first { $0.level == .problem })
@@ -71,20 +71,20 @@ import Testing
         #expect(problems(examination).first?.contains("cannot send") == true)
     }
 
-    @Test func `who is heard and does not answer does not hear`() throws {
+    @Test func `a node that is heard and does not answer is reported as not hearing`() throws {
         #expect(
             problems(examination(try survey(answered: false))).first?.contains("does not hear this machine") == true)
     }
 
     @Test(
         arguments: [(1_000, nil), (-5_000, .note), (95_000, .problem), (-31_000, .problem)] as [(Int, Finding.Level?)])
-    func `clocks that differ are told`(clock: Int, level: Finding.Level?) throws {
+    func `clocks that differ are reported`(clock: Int, level: Finding.Level?) throws {
         let finding = examination(try survey(clock: clock)).findings.first { $0.text.hasPrefix("the clock of boris") }
         #expect(finding?.level == level)
         if let finding { #expect(finding.text.contains(clock > 0 ? "ahead of" : "behind")) }
     }
 
-    @Test func `strangers are told by what they are`() throws {
+    @Test func `strangers are reported by their kind`() throws {
         let name = StableHash.of("skynet")
         let survey = try survey(strangers: [
             .otherVersion(7), .foreign(ClusterMark(name: name, key: 5)), .foreign(ClusterMark(name: name, key: 0)),
@@ -101,13 +101,13 @@ import Testing
         #expect(findings.count == 6)
     }
 
-    @Test func `an address that is not reached is told with the reason`() throws {
+    @Test func `an address that cannot be reached is reported with the reason`() throws {
         var examination = examination(try survey())
         examination.trials[address] = .init(address: address, isSeed: false, failure: "no answer")
         #expect(problems(examination) == ["boris cannot be reached: 10.0.0.2:7420 (no answer)"])
     }
 
-    @Test func `who does not list whom is told`() throws {
+    @Test func `nodes that do not list each other are reported`() throws {
         #expect(
             problems(examination(try survey(), members: [own])) == ["anna has no link to boris, which can be reached"])
         var examination = examination(try survey())
@@ -118,7 +118,7 @@ import Testing
         #expect(unheard.contains { $0.level == .note && $0.text.contains("not heard by multicast") })
     }
 
-    @Test func `a machine without a node, a key or multicast is told so`() throws {
+    @Test func `a missing node, key or multicast is a note, and a busy port is a problem`() throws {
         var examination = examination(try survey(isHeard: false))
         examination.own = .absent
         examination.protection = .none
@@ -138,7 +138,7 @@ import Testing
         #expect(problems(examination).last == "--join first:7420 cannot be reached: unknown host")
     }
 
-    @Test func `a finding's text cannot play tricks with the terminal`() {
+    @Test func `a finding's text cannot control the terminal`() {
         let lines = Finding.problem("a\u{1B}[2Jb", "c\nd").lines
         #expect(lines.count == 2)
         #expect(!lines.joined().contains("\u{1B}") && !lines.joined().contains("\n"))

@@ -29,11 +29,11 @@ struct OperatingTests {
     @Test func `every log line at notice and above is in the documentation, with what to do`() throws {
         let text = try String(contentsOf: root.appendingPathComponent("docs/OPERATING.md"), encoding: .utf8)
         let plain = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        // What is logged of beacons is put into words in one place.
-        let news = try String(
+        // All log lines about beacons are worded in one file.
+        let reports = try String(
             contentsOf: root.appendingPathComponent("Sources/Transport/Discovery/Beacons/BeaconReports.swift"),
             encoding: .utf8)
-        let ofBeacons = news.matches(of: /case .*: "([^"(\\]+)/).map {
+        let ofBeacons = reports.matches(of: /case .*: "([^"(\\]+)/).map {
             String($0.1).trimmingCharacters(in: .whitespaces)
         }
         #expect(ofBeacons.count >= 6)

@@ -15,11 +15,11 @@ struct OutputPlaceTests {
             (.file("all.csv", .csv), "."),
             (.file("/all.csv", .csv), "/"), (.standardOutput(.csv), "."),
         ] as [(OutputPlace, String)])
-    func `results have a folder, whatever they are`(place: OutputPlace, folder: String) {
+    func `results have a folder in every form of output`(place: OutputPlace, folder: String) {
         #expect(place.folder == folder)
     }
 
-    @Test func `the catalogue of all has a name that no image's has`() {
+    @Test func `the merged catalogue has a name that no image's catalogue has`() {
         #expect(night.merged(besides: ["out/a"]).map(\.path) == ["out/merged.csv", "out/merged.cat.fits"])
         #expect(
             night.merged(besides: ["out/merged", "out/merged-all"]).map(\.path)
@@ -27,14 +27,14 @@ struct OutputPlaceTests {
         #expect(OutputPlace.standardOutput(.csv).merged(besides: []).isEmpty)
     }
 
-    @Test func `one that lacks images says so in its name`() {
+    @Test func `the name of a partial merged catalogue says so`() {
         #expect(night.merged(besides: [], isPartial: true).map(\.path).first == "out/merged.partial.csv")
         #expect(
             OutputPlace.file("out/all.csv", .csv).merged(besides: [], isPartial: true).map(\.path)
                 == ["out/all.partial.csv"])
     }
 
-    @Test func `of all catalogues those are looked at that are there`() {
+    @Test func `only the existing catalogues are found`() {
         let names: Set = ["a.csv", "b.cat.fits", "merged.csv", "a.fits", "c.csv"]
         #expect(
             night.catalogues(of: ["out/a", "out/b"], among: names) == ["out/a.csv", "out/b.cat.fits", "out/merged.csv"])
@@ -51,7 +51,7 @@ struct OutputPlaceTests {
         decoding: FITSBytes.header(["BITPIX = 8", "NAXIS = 0"])
             + FITSBytes.header(["EXTNAME = 'CATALOG '"], first: "XTENSION= 'BINTABLE'"), as: UTF8.self)
 
-    @Test func `a catalogue of this program is told from an image and from what is no FITS file`() {
+    @Test func `a catalogue is distinguished from an image and from other files`() {
         let folder = ScratchFolder()
         folder.put(image, in: "image")
         folder.put(catalogue, in: "catalogue")
@@ -65,7 +65,7 @@ struct OutputPlaceTests {
         }
     }
 
-    @Test func `an image is not overwritten, an older catalogue is`() throws {
+    @Test func `an older catalogue is overwritten, and an image is not`() throws {
         let folder = ScratchFolder()
         let place = OutputPlace.folder(folder.path, [.fits])
         folder.put(catalogue, in: "a.cat.fits")
@@ -79,7 +79,7 @@ struct OutputPlaceTests {
         )
     }
 
-    @Test func `a folder is made, and goes again where nothing was written`() throws {
+    @Test func `an output folder is created, and removed again if nothing was written`() throws {
         let scratch = ScratchFolder()
         let place = OutputPlace.folder(scratch.file("out"), [.csv])
         let first = try PreparedOutput(place)
@@ -92,7 +92,7 @@ struct OutputPlaceTests {
         #expect(scratch.names == ["out"], "it was there before")
     }
 
-    @Test func `a folder is no catalogue`() throws {
+    @Test func `a folder as an output file is refused`() throws {
         let scratch = ScratchFolder()
         let path = scratch.path
         let error = try #require(throws: SkyError.self) { _ = try PreparedOutput(.file(path, .csv)) }

@@ -32,13 +32,13 @@ struct SelectionTests {
         ]
     }
 
-    @Test func `a job is found by its first digits, or as the newest`() throws {
+    @Test func `a job is found by its first digits or as the newest`() throws {
         #expect(try JobReference.find("7F3A", in: jobs).title == "a.fits")
         #expect(try JobReference.find("12", in: jobs).title == "c.fits")
         #expect(try JobReference.find("@last", in: jobs).title == "b.fits", "the last that was submitted")
     }
 
-    @Test func `results are those of the newest scan, whatever was submitted behind it`() async throws {
+    @Test func `the newest scan is found, whatever was submitted after it`() async throws {
         let image = ImageReference(path: "/night/b.fits", hdu: nil)
         let scan = SkyRequest(image: image, configuration: ScanConfiguration())
         var injected = scan
@@ -73,7 +73,7 @@ struct SelectionTests {
         }
     }
 
-    @Test func `a job that there is not is told with those that there are`() {
+    @Test func `an unknown job is refused, and the error lists the existing ones`() {
         #expect(
             complaint { _ = try JobReference.find("99", in: jobs) }
                 == "there is no job 99; the newest are 7f3b000000000002 (b.fits), 1234000000000003 (c.fits), "
@@ -99,30 +99,30 @@ struct SelectionTests {
         #expect(JobState(job(1, state: .badInput)).words == "bad input")
     }
 
-    @Test func `a job that lacks some of its tasks has failed, and is not deleted with those that are done`() {
+    @Test func `a job with failed tasks counts as failed, and not as done`() {
         var short = job(3, state: .done)
         short.status.failed = 1
         #expect(JobSelection(states: [.done]).select([short], now: 0).isEmpty)
         #expect(JobSelection(states: [.failed]).select([short], now: 0).count == 1)
     }
 
-    @Test(arguments: ["25h", "48h", "7d", "90m"]) func `ages of more than a day are taken`(text: String) {
+    @Test(arguments: ["25h", "48h", "7d", "90m"]) func `ages of more than a day are accepted`(text: String) {
         #expect(AgeArgument(argument: text) != nil)
     }
 
     @Test(arguments: ["jobs cancel @last", "jobs delete @last", "jobs delete 7f3a @last"])
-    func `the newest job is not stopped or deleted by a word that may mean another one by then`(words: String) {
+    func `@last cannot cancel or delete a job`(words: String) {
         #expect(throws: (any Error).self) {
             _ = try SkyNodeCommand.parseAsRoot(words.split(separator: " ").map(String.init))
         }
     }
 
-    @Test func `of jobs that are named each is taken once, and all or none`() throws {
+    @Test func `repeated names select a job once, and one unknown name refuses all`() throws {
         #expect(try JobSelection.named(["7f3a", "12", "7f3a0"], in: jobs).map(\.title) == ["a.fits", "c.fits"])
         #expect(complaint { _ = try JobSelection.named(["7f3a", "99"], in: jobs) }.hasPrefix("there is no job 99"))
     }
 
-    @Test func `who hands jobs over is told how to go on, with the options that lead there`() {
+    @Test func `a detached job's hint shows the next commands with their connection options`() {
         let id = JobID(rawValue: 0x7f3a_0000_0000_0001)
         #expect(
             DetachHint([id], connection: ["--node", "dome-1:7420"], output: "my results").lines == [
@@ -138,7 +138,7 @@ struct SelectionTests {
         #expect(AgeArgument(argument: text)?.duration.inSeconds == seconds)
     }
 
-    @Test(arguments: ["7", "d", "-1d", "nan", "1e9d", "infd"]) func `what is no age is refused`(text: String) {
+    @Test(arguments: ["7", "d", "-1d", "nan", "1e9d", "infd"]) func `a malformed age is refused`(text: String) {
         #expect(AgeArgument(argument: text) == nil)
     }
 
@@ -148,7 +148,7 @@ struct SelectionTests {
             isAnswering: false, age: .zero, roundTrip: nil, clockOffset: nil, speed: nil)
     }
 
-    @Test func `a node is found by name or id, and one that there is not is told with those that there are`() throws {
+    @Test func `a node is found by name or id, and an unknown one is refused with a list`() throws {
         let nodes = [node("dome-2", 0x4f09_0000_0000_0000), node("dome-1", 1), node("twin", 2), node("twin", 3)]
         #expect(try NodeReference.find("dome-1", in: nodes).member.node.rawValue == 1)
         #expect(try NodeReference.find("4f09", in: nodes).member.name == "dome-2")

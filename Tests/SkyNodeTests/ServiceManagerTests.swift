@@ -5,7 +5,7 @@ import Testing
 @testable import SkyNode
 
 struct ServiceManagerTests {
-    /// A socket as systemd's, and what it is told.
+    /// A socket like systemd's, and the messages that it gets.
     private final class Listener {
         let descriptor: Int32
         let path = "/tmp/skynode-notify-\(UUID())"
@@ -35,7 +35,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test func `it is told in lines of one datagram`() throws {
+    @Test func `systemd gets one datagram with a line for each message`() throws {
         let listener = try Listener()
         let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path]))
         manager.notify(.ready, .status("4 slots,\n12 nodes"))
@@ -46,25 +46,25 @@ struct ServiceManagerTests {
         #expect(listener.next() == "WATCHDOG=1")
     }
 
-    @Test func `a manager that is gone is no trouble`() throws {
+    @Test func `a missing socket is ignored`() throws {
         let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "/tmp/none-\(UUID())"]))
         manager.notify(.ready)
         try #require(ServiceManager(environment: ["NOTIFY_SOCKET": "@none-\(UUID())"])).notify(.ready)
     }
 
-    @Test func `without a socket there is no manager`() {
+    @Test func `without a valid socket path there is no service manager`() {
         #expect(ServiceManager(environment: [:]) == nil)
         for path in ["", "relative", "/" + String(repeating: "x", count: 200)] {
             #expect(ServiceManager(environment: ["NOTIFY_SOCKET": path]) == nil)
         }
     }
 
-    @Test func `a signal that comes twice at once is one, and a person who presses twice is heard`() {
+    @Test func `a repeated signal within milliseconds is an echo, and a later one is not`() {
         #expect(NodeService.isEcho(after: .milliseconds(5)))
         #expect(!NodeService.isEcho(after: .milliseconds(200)))
     }
 
-    @Test func `the watchdog is meant for one process`() {
+    @Test func `the watchdog applies only to its process`() {
         func watchdog(_ settings: [String: String]) -> Duration? {
             ServiceManager(environment: settings.merging(["NOTIFY_SOCKET": "/x"]) { $1 }, process: 7)?.watchdog
         }

@@ -8,7 +8,7 @@ struct ShortHelpTests {
         ShortHelp(line.split(separator: " ").map(String.init), root: try CommandInfo.root(), width: width).lines
     }
 
-    @Test func `the short help is asked for by -h alone`() {
+    @Test func `only -h shows the short help`() {
         #expect(ShortHelp.isAsked(["scan", "-h"]) && ShortHelp.isAsked(["-h"]))
         #expect(!ShortHelp.isAsked(["scan", "--help"]) && !ShortHelp.isAsked(["scan", "--", "-h"]))
     }
@@ -22,14 +22,14 @@ struct ShortHelpTests {
         #expect(lines.contains { $0.hasPrefix("USAGE: skynode \(command)".trimmingCharacters(in: [" "])) })
     }
 
-    @Test func `options that only connect are left to the long help`() throws {
+    @Test func `connection options are in the long help only`() throws {
         let lines = try help("jobs list -h").joined(separator: "\n")
         #expect(lines.contains("--state <state>") && lines.contains("--wide"))
         for hidden in ["--cluster-key", "--multicast", "--node", "--log-level"] { #expect(!lines.contains(hidden)) }
         #expect(lines.contains("skynode jobs list --help shows 12 more options"), "\(lines)")
     }
 
-    @Test func `every option that the short help names is one of the command's`() throws {
+    @Test func `every option in the short help exists`() throws {
         for (command, names) in [("scan", 13), ("serve", 10), ("simulate", 6), ("synthesize", 9)] {
             let lines = try help("\(command) -h")
             let start = try #require(lines.firstIndex(of: "COMMON OPTIONS:"))
@@ -67,7 +67,7 @@ struct ShortHelpTests {
         #expect(LongHelp("TWO IMAGES:").text(.plain) == "TWO IMAGES:")
     }
 
-    @Test func `what most commands have alike comes behind a command's own options`() {
+    @Test func `the common options come after a command's own`() {
         let text = "USAGE: x\n\nCONNECTION:\n  --node\n\nOPTIONS:\n  --all\n\nSUBCOMMANDS:\n  list"
         let arranged = "USAGE: x\n\nOPTIONS:\n  --all\n\nCONNECTION:\n  --node\n\nSUBCOMMANDS:\n  list"
         #expect(LongHelp(text).text(.plain) == arranged)

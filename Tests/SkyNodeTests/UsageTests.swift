@@ -3,7 +3,7 @@ import Testing
 
 @testable import SkyNode
 
-/// What a person hears who has typed something wrong.
+/// The errors for a command line with a mistake.
 struct UsageTests {
     private func complaint(_ line: String) -> String? {
         CommandPath(line.split(separator: " ").map(String.init)).complaint
@@ -20,7 +20,7 @@ struct UsageTests {
         "worker", "scan jobs", "--generate-completion-script bash", "jobs 7f3a", "jobs @last --format json",
         "nodes dome-2", "nodes 4f09038379318800",
     ])
-    func `commands that there are raise no complaint`(line: String) {
+    func `existing commands raise no complaint`(line: String) {
         #expect(complaint(line) == nil)
     }
 
@@ -32,7 +32,7 @@ struct UsageTests {
         ("jobs m31", "there are: list, show"), ("jobs lits", "did you mean skynode jobs list?"),
         ("frobnicate", "there are: serve, scan"),
     ])
-    func `a command that there is not is named, with the one that is meant`(line: String, words: String) throws {
+    func `an unknown command is named with a suggestion`(line: String, words: String) throws {
         let found = try #require(self.complaint(line))
         #expect(found.hasPrefix("unknown command \"") && found.contains(words), "\(found)")
         #expect(!found.contains("worker"), "hidden ones stay hidden")
@@ -42,7 +42,7 @@ struct UsageTests {
         ("jobs show", "skynode jobs show --help"), ("nodes drain", "skynode nodes drain --help"),
         ("key show", "skynode key show --help"), ("scan --treshold 5", "skynode scan --help"),
     ])
-    func `the help of the command itself is pointed at`(line: String, help: String) throws {
+    func `the error points to the help of the command itself`(line: String, help: String) throws {
         #expect(try words(line).help == help)
     }
 
@@ -54,13 +54,13 @@ struct UsageTests {
         ("serve --log-level loud", "trace, debug, info, notice, warning, error, critical"),
         ("scan a --filter gauss", "'none', 'default' or 'seeing'"), ("scan a --preset fast", "sensitive"),
     ])
-    func `a value that cannot be is told with those that can`(line: String, form: String) throws {
+    func `a bad value is refused with the allowed ones`(line: String, form: String) throws {
         let message = try words(line).line
         #expect(message.contains(form) && !message.contains("\n"), "\(message)")
         #expect(!message.contains("?;") && !message.contains(".;"), "\(message)")
     }
 
-    @Test func `an address without its other half is completed`() {
+    @Test func `an incomplete address is completed in the error`() {
         func complaint(_ text: String, _ option: String) -> String {
             do {
                 _ = try AddressArgument.parse(text, option: option, allowsPortZero: true)
@@ -75,7 +75,7 @@ struct UsageTests {
         #expect(complaint("what is this", "--join").hasSuffix("HOST:PORT"))
     }
 
-    @Test(arguments: ["-V", "-v", "--verion"]) func `the version is found by whoever looks for it`(option: String) {
+    @Test(arguments: ["-V", "-v", "--verion"]) func `misspelt version options suggest --version`(option: String) {
         #expect(CommandPath.nearestOption(option) == "--version")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Hosts on this machine, each in a network namespace, made and taken down by `Tests/Trials/lab/lab.sh`.
 final class Lab {
-    /// What one node said of another, and when.
+    /// An event that one node reported of another, and its time.
     struct Event {
         /// The host whose node says it.
         var observer: String
@@ -162,7 +162,7 @@ final class Lab {
         while Date.now.timeIntervalSince1970 < end { take(try await nextLine()) }
     }
 
-    /// The latest word of each node on each other: observer, then name.
+    /// The latest event that each node reported of each other one: observer, then name.
     var views: [String: [String: Event]] {
         events.reduce(into: [:]) { views, event in views[event.observer, default: [:]][event.name] = event }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A socket like systemd's, to which a service tells how it is.
+/// A socket like systemd's, to which a service reports its state.
 final class NotifySocket: Sendable {
     let path: String
     private let descriptor: Int32

@@ -53,8 +53,8 @@ final class RunningCluster: Sendable {
         }
         var known: Set<String> = []
         for await line in watch.lines {
-            guard let news = NewsLine(line) else { continue }
-            if ["lost", "left"].contains(news.event) { known.remove(news.id) } else { known.insert(news.id) }
+            guard let report = ReportLine(line) else { continue }
+            if ["lost", "left"].contains(report.event) { known.remove(report.id) } else { known.insert(report.id) }
             if known.count >= count { break }
         }
         alarm.cancel()
@@ -63,13 +63,13 @@ final class RunningCluster: Sendable {
         if known.count < count { Issue.record("\(address) lists \(known.count) of \(count) nodes: \(ended.errors)") }
     }
 
-    private struct NewsLine: Decodable {
+    private struct ReportLine: Decodable {
         var event: String
         var id: String
 
         init?(_ line: String) {
-            guard let news = try? JSONDecoder().decode(NewsLine.self, from: Data(line.utf8)) else { return nil }
-            self = news
+            guard let report = try? JSONDecoder().decode(ReportLine.self, from: Data(line.utf8)) else { return nil }
+            self = report
         }
     }
 
@@ -180,7 +180,7 @@ struct EventLine: Decodable {
         return nil
     }
 
-    /// How a job ended: lines about its files follow.
+    /// The line of a job's end; lines about its files follow.
     static func end(of output: [String]) -> EventLine? {
         output.compactMap(EventLine.init).last { $0.event == "ended" }
     }

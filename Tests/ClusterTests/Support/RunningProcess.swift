@@ -11,7 +11,7 @@ final class RunningProcess: Sendable {
     let lines: AsyncStream<String>
     private let collected = NIOLockedValueBox<(output: [String], errors: [String], isEnded: Bool)>(([], [], false))
     private let ended: AsyncStream<Int32>
-    /// That standard error has another line, or its end.
+    /// Signals that standard error has another line or has ended.
     private let errorsChanged: AsyncStream<Void>
     /// Where its standard input comes from; -1 for nowhere.
     private let input: Int32
@@ -64,7 +64,7 @@ final class RunningProcess: Sendable {
 
         let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
         let (ended, endContinuation) = AsyncStream.makeStream(of: Int32.self)
-        // However many lines come while nobody looks, one look is due.
+        // However many lines come before the reader looks, it has to look once.
         let (changes, changeContinuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.lines = lines
         self.ended = ended

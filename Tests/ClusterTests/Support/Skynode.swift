@@ -11,7 +11,7 @@ enum Skynode {
             tests.deletingLastPathComponent().appendingPathComponent("skynode").path,
             package.appendingPathComponent(".build/debug/skynode").path,
         ]
-        // Nodes that are not told where to keep their jobs keep them in this folder.
+        // Nodes without the option --data keep their jobs in this folder.
         let state = package.appendingPathComponent(".build/test-state")
         try? FileManager.default.removeItem(at: state)
         setenv("STATE_DIRECTORY", state.path, 1)

@@ -11,7 +11,7 @@ import Transport
     private let folder = TemporaryFolder()
 
     @Test(arguments: [31, 32])
-    func `a scan of which everything but the picture was done before draws the picture`(columns: Int) throws {
+    func `a scan whose other results are all cached still draws the picture`(columns: Int) throws {
         var core = CoordinatorCore(
             incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: NodeID(rawValue: 1),
             name: "one")
@@ -33,7 +33,7 @@ import Transport
             sequence: 1, attempt: try #require(attempt),
             outcome: .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))),
             duration: .zero)
-        // What is stored lets the next step go out.
+        // The next step is sent once the results are stored.
         func change(_ event: (inout CoordinatorCore) -> Void) -> CarriedOut {
             var done = core.carryOut(event)
             done += core.carryOut { $0.storeAll() }

@@ -6,7 +6,7 @@ import Transport
 @testable import Sky
 @testable import SkyCore
 
-/// Which jobs there are, and what becomes of their results.
+/// The jobs of a coordinator, and what happens to their results.
 @Suite struct CoordinatedJobsTests {
     private func id(_ number: UInt64) -> JobID { JobID(rawValue: number) }
 
@@ -31,7 +31,7 @@ import Transport
         jobs.end(job, JobOutcome(), now: now, wall: 0)
     }
 
-    @Test func `a token that is given again names the same job, until that is deleted`() throws {
+    @Test func `a repeated token names the same job until that job is deleted`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let request = CoordinatorStory.simulation(1)
         let ids = try [1, 2].map { try submit(request, token: "t", as: $0, to: &jobs) }
@@ -46,7 +46,7 @@ import Transport
         #expect(try submit(request, token: "t", as: 5, to: &jobs) == id(5))
     }
 
-    @Test func `a deadline is named once, the earliest first, and none of a job that has ended`() throws {
+    @Test func `overdue jobs are named once, earliest deadline first, without those that have ended`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         for (number, deadline) in [(1, 30), (2, 10), (3, 20)] as [(UInt64, Int)] {
             var request = CoordinatorStory.simulation(1)
@@ -62,7 +62,7 @@ import Transport
         #expect(jobs.nextOverdue(now: .seconds(35)) == nil && jobs.nextDeadline == nil)
     }
 
-    @Test func `a result counts once, and an earlier one is nobody's`() throws {
+    @Test func `a result counts once, and a cached result belongs to no node`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let job = try submit(CoordinatorStory.simulation(3), as: 1, to: &jobs)
         let (run, cached) = (attempt(job, 0), attempt(job, 1, number: 0))
@@ -84,7 +84,7 @@ import Transport
         #expect(jobs[job]?.decided.completed == 2 && jobs[job]?.published.completed == 0, "nothing is stored yet")
     }
 
-    @Test func `of results that mean nothing to a plan only small ones are kept`() throws {
+    @Test func `results that a plan does not use are kept only if they are small`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let job = try submit(CoordinatorStory.simulation(2), as: 1, to: &jobs)
         for (task, size) in [(0, 64), (1, 65)] {
@@ -116,7 +116,7 @@ import Transport
         #expect(step?.newTasks == 1, "the background of its one sector")
     }
 
-    @Test func `a job ends once, and has ended for others when that is published`() throws {
+    @Test func `a job ends once, and others see its end when it is published`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let job = try submit(CoordinatorStory.simulation(1), as: 1, at: .seconds(2), to: &jobs)
         let report = try #require(end(job, at: .seconds(5), in: &jobs))
@@ -128,7 +128,7 @@ import Transport
         #expect(jobs.ended.count == 1 && jobs[job]?.published.report != nil)
     }
 
-    @Test func `a job that is given up says why`() throws {
+    @Test func `a job that is given up has a reason`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         for (number, kind) in [(1, SkyError.Kind.failed), (2, .badInput)] as [(UInt64, SkyError.Kind)] {
             let job = try submit(CoordinatorStory.simulation(1), as: number, to: &jobs)
@@ -138,7 +138,7 @@ import Transport
         }
     }
 
-    @Test func `failures are counted against those that a job allows`() throws {
+    @Test func `failures are counted against the number that a job allows`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         var request = CoordinatorStory.simulation(3)
         request.allowedFailures = 1
@@ -152,10 +152,10 @@ import Transport
         }
         #expect(failures.map(\.isBadInput) == [false, true])
         #expect(jobs.exceededFailures(job) == 1 && jobs.counts.failed == 2)
-        #expect(jobs.fail(id(9), 0, "too bad") == nil, "nobody knows that job")
+        #expect(jobs.fail(id(9), 0, "too bad") == nil, "the job is unknown")
     }
 
-    @Test func `earlier results are taken for the tasks that are looked for next, and for no others`() throws {
+    @Test func `cached results are accepted for the searched tasks only, in order`() throws {
         var jobs = CoordinatedJobs(ranBefore: .zero)
         let job = try submit(CoordinatorStory.scan(), as: 1, to: &jobs)
         _ = jobs.beginPlan(of: job)
@@ -164,7 +164,7 @@ import Transport
         func take(_ tasks: Range<Int>) -> (answered: [TaskID], isLast: Bool)? {
             jobs.takeFound([TaskID(tasks.lowerBound): payload], for: tasks, of: job, generation: 1)
         }
-        #expect(take(0..<1) == nil, "nobody looks for any")
+        #expect(take(0..<1) == nil, "no search is under way")
         jobs.beginSearch(for: 0..<3, of: job, isLast: true)
         #expect(take(1..<2) == nil, "the first is not there yet")
         let first = try #require(take(0..<1))

@@ -28,7 +28,7 @@ import Transport
             core.at(.zero, wall: 0) { _ = try? $0.submit(request, token: nil, as: JobID(rawValue: number)) })
     }
 
-    @Test func `one wake at a time counts, the earliest`() {
+    @Test func `only the earliest wake-up counts`() {
         var core = core()
         #expect(submit(deadline: .seconds(30), as: 1, to: &core) == [.seconds(30)])
         #expect(submit(deadline: .seconds(40), as: 2, to: &core) == [], "it is woken before that")
@@ -41,7 +41,7 @@ import Transport
         #expect(core.jobs[JobID(rawValue: 1)]?.isActive == false)
     }
 
-    @Test func `a collection with results, attempts and a lease is one event with all that follows`() throws {
+    @Test func `a collection with results, attempts and a lease is handled as one event`() throws {
         var core = core()
         let lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1)
         var done = core.carryOut { core in
@@ -68,7 +68,7 @@ import Transport
         #expect(core.nextCollection(from: own)?.acknowledged == 1)
     }
 
-    @Test func `a journal that fails pauses what is sent, and what is stored lets it go on`() {
+    @Test func `a failing journal pauses sending, and a successful write resumes it`() {
         var core = core()
         _ = core.carryOut { $0.journalFailed("the disk is full") }
         var done = core.carryOut { core in
@@ -82,7 +82,7 @@ import Transport
         #expect(done.assigned.count == 1 && core.pauseReason == nil)
     }
 
-    @Test func `a job of which something is refused by the journal is given up`() throws {
+    @Test func `a job is given up when the journal refuses one of its entries`() throws {
         var core = core()
         _ = core.carryOut { _ = try? $0.submit(CoordinatorStory.simulation(1), token: nil, as: JobID(rawValue: 7)) }
         let done = core.carryOut { $0.stored(1, refused: [(JobID(rawValue: 7), "too\nlong")], in: nil) }

@@ -10,7 +10,7 @@ struct CoordinatorStory {
     let own = NodeID(rawValue: 1)
     let other = NodeID(rawValue: 2)
     var core: CoordinatorCore
-    /// All that was done so far.
+    /// Everything that was done so far.
     private(set) var done = CarriedOut()
     private var now: Duration = .zero
     private var wall: UInt64 = 1_000_000
@@ -29,7 +29,7 @@ struct CoordinatorStory {
 
     mutating func change(_ body: (inout CoordinatorCore) -> Void) { done += core.carryOut(at: now, wall: wall, body) }
 
-    /// Time passes; the clock on the wall may be set meanwhile.
+    /// Lets time pass; the wall clock may be set meanwhile.
     mutating func pass(_ time: Duration, clockJumps: Duration = .zero) {
         now += time
         wall = UInt64(max(0, Int64(wall) + Int64((time + clockJumps) / .milliseconds(1))))
@@ -60,7 +60,7 @@ struct CoordinatorStory {
         change { $0.deliver([result], from: node) }
     }
 
-    /// All that was decided is stored.
+    /// Stores everything that was decided.
     mutating func store() { change { $0.storeAll() } }
 
     /// Attempts sent out so far, with where.
@@ -137,7 +137,7 @@ extension CoordinatorCore {
         return done
     }
 
-    /// All that was decided is stored, and the journal holds so much.
+    /// Stores everything that was decided; the journal then holds so many bytes.
     mutating func storeAll(in journal: JournalRoom? = nil) {
         stored(Int(writeAhead.lastEntry - writeAhead.lastStored), in: journal)
     }

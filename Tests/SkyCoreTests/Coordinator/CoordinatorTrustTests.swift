@@ -6,11 +6,11 @@ import Transport
 @testable import Sky
 @testable import SkyCore
 
-/// What a coordinator believes, and whom.
+/// Which messages of which nodes a coordinator believes.
 @Suite struct CoordinatorTrustTests {
     private let done = AttemptOutcome.done(ByteBuffer())
 
-    @Test func `a result of an earlier life counts where it was sent, and nowhere else`() throws {
+    @Test func `a result of an earlier incarnation counts only from the node it was sent to`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(3))
         let earlier = AttemptID(job: job, task: 0, number: 1, generation: 1)
@@ -26,7 +26,7 @@ import Transport
         #expect(story.results.map(\.task) == [0])
     }
 
-    @Test func `an attempt of this life that was given up is believed with its receipt alone`() throws {
+    @Test func `an attempt that was given up is believed only with its receipt`() throws {
         var story = CoordinatorStory()
         _ = try story.submit(CoordinatorStory.simulation(1))
         story.lease(1, on: story.other)
@@ -39,7 +39,7 @@ import Transport
         #expect(story.results.count == 1)
     }
 
-    @Test func `what a node says it runs is believed with a receipt alone`() throws {
+    @Test func `a node's claim to run an attempt is believed only with its receipt`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(2))
         let attempts = [0, 1].map { AttemptID(job: job, task: TaskID($0), number: 1, generation: 1) }
@@ -51,7 +51,7 @@ import Transport
         #expect(story.core.dispatch.scheduler.running(on: story.other) == 2)
     }
 
-    @Test func `a job that began anew takes nothing of what was done before`() throws {
+    @Test func `a job that was restarted accepts no earlier result`() throws {
         var story = CoordinatorStory(generation: 3)
         var stored = StoredJob(
             id: JobID(rawValue: 7), token: nil, request: CoordinatorStory.simulation(1), submitted: 0)
@@ -77,7 +77,7 @@ import Transport
     }
 
     /// Found by chaos: a command that asked again after its coordinator had been killed was refused.
-    @Test func `a token finds its job again after a restart, whatever was asked for`() async throws {
+    @Test func `a token finds its job again after a restart, whatever the request is`() async throws {
         var rehearsal = SimulateRequest(tasks: 3, duration: .milliseconds(300))
         (rehearsal.poison, rehearsal.failEvery) = ([1: .hang, 3: .crash], 2)
         var scan = CoordinatorStory.scan("/night/one.fits")
@@ -112,7 +112,7 @@ import Transport
         #expect(story.core.jobs.count == 3)
     }
 
-    @Test func `tasks go out when what they rest on is stored`() throws {
+    @Test func `tasks are sent once the results that they need are stored`() throws {
         var story = CoordinatorStory()
         _ = try story.submit(CoordinatorStory.scan())
         story.lease(4, on: story.own)
@@ -124,14 +124,14 @@ import Transport
         #expect(story.assigned.map(\.request.task.label) == ["header", "background 1", "background 2"])
     }
 
-    @Test func `a node that talks nonsense is not used any more, and its tasks are done elsewhere`() throws {
+    @Test func `a node that sends nonsense is no longer used, and its tasks run elsewhere`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(1))
         story.lease(1, on: story.other)
         #expect(story.assigned.map(\.node) == [story.other])
         story.lease(1, on: story.own)
         for _ in 0..<2 { story.change { $0.collectionFailed(from: NodeID(rawValue: 2), .invalidReply("nonsense")) } }
-        #expect(story.done.distrusted == [story.other], "which is news once")
+        #expect(story.done.distrusted == [story.other], "this is reported once")
         story.pass(.seconds(2))
         #expect(story.assigned.map(\.node) == [story.other, story.own])
         story.change { $0.joined(NodeID(rawValue: 2), name: "other", isDraining: false) }
@@ -140,7 +140,7 @@ import Transport
         #expect(why.reasons.contains { $0.contains("other is not used") })
     }
 
-    @Test func `why a node does not listen is what a job waits for`() throws {
+    @Test func `a job's explanation says why a node refuses its calls`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(1))
         story.change { $0.collectionFailed(from: NodeID(rawValue: 2), NodeFault(WorkBook.Rejection.duplicate)) }
@@ -157,7 +157,7 @@ import Transport
         story.store()
     }
 
-    @Test func `a long job outlasts the younger ones that ended before it`() throws {
+    @Test func `a long job is kept longer than younger jobs that ended before it`() throws {
         var retention = JobRetention()
         retention.count = 3
         var story = CoordinatorStory(retention: retention)
@@ -173,7 +173,7 @@ import Transport
         #expect(story.core.jobs.order.count == 3)
     }
 
-    @Test func `a clock that is set deletes nothing and ends nothing`() throws {
+    @Test func `setting the clock deletes no job and ends none`() throws {
         var story = CoordinatorStory()
         try end(1, in: &story)
         var request = CoordinatorStory.simulation(1)
@@ -188,7 +188,7 @@ import Transport
         #expect(story.core.jobs[JobID(rawValue: 2)]?.isActive == false, "its time is over by the time that passed")
     }
 
-    @Test func `a deadline goes on after a restart by the time that the coordinator has run`() throws {
+    @Test func `after a restart a deadline counts the time that the coordinator has run`() throws {
         var request = CoordinatorStory.simulation(1)
         request.deadline = .seconds(100)
         var stored = StoredJob(id: JobID(rawValue: 1), token: nil, request: request, submitted: 0)
@@ -205,12 +205,12 @@ import Transport
         #expect(core.jobs[stored.id]?.isActive == false)
     }
 
-    @Test func `what is remembered of nodes that are gone ends`() {
+    @Test func `nodes that are gone are forgotten in the end`() {
         var nodes = KnownNodes(own: NodeID(rawValue: 1), name: "own")
         for number in 2...5000 as ClosedRange<UInt64> {
             let node = NodeID(rawValue: number)
             _ = nodes.joined(node, name: "node\(number)", now: .zero)
-            // A result that it will never hear of.
+            // It will never get this result.
             _ = nodes.deliver(node) { $0.receive(1) }
             _ = nodes.lost(node, now: .zero)
         }
@@ -220,7 +220,7 @@ import Transport
         #expect(nodes.deliveries.isEmpty && nodes.name(of: NodeID(rawValue: 5000)) == nil)
     }
 
-    @Test func `reasons are bounded, and name nodes by their names`() throws {
+    @Test func `reasons have a bounded length, and name nodes by their names`() throws {
         var story = CoordinatorStory()
         var request = CoordinatorStory.simulation(1)
         request.options.retries = 0

@@ -6,12 +6,12 @@ import Transport
 @Suite struct DemandBookTests {
     private let node = NodeID(rawValue: 1)
 
-    @Test func `one teller at a time tells the newest wish`() {
+    @Test func `only one call at a time sends the newest demand`() {
         var book = DemandBook()
         let starts = book.demand(4, on: node)
         #expect(starts)
         #expect(book.next(for: node) == 4)
-        // While the call is under way the wish changes twice; nobody else starts.
+        // While the call is under way the demand changes twice, and no second call starts.
         let again = [book.demand(8, on: node), book.demand(2, on: node)]
         #expect(again == [false, false])
         #expect(book.next(for: node) == 2)
@@ -20,7 +20,7 @@ import Transport
         #expect(later)
     }
 
-    @Test func `a wish that may not have arrived is told again`() {
+    @Test func `a demand that may not have arrived is sent again`() {
         var book = DemandBook()
         _ = book.demand(4, on: node)
         _ = book.next(for: node)
@@ -28,7 +28,7 @@ import Transport
         #expect(book.next(for: node) == 4)
     }
 
-    @Test func `a lease that was lost makes the same wish worth telling`() {
+    @Test func `after a lost lease the same demand is sent again`() {
         var book = DemandBook()
         _ = book.demand(4, on: node)
         _ = book.next(for: node)

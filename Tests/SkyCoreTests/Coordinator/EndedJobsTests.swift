@@ -12,14 +12,14 @@ import Testing
         return retention
     }
 
-    @Test func `those that ended first go first, in whatever order they were submitted`() {
+    @Test func `jobs that ended first are removed first, whatever the order of submission`() {
         var jobs = EndedJobs()
         for (number, end) in [(1, 50), (2, 10), (3, 30)] { jobs.insert(id(number), endedAt: .seconds(end)) }
         #expect(jobs.surplus(retention(1), now: .seconds(500)) == [id(2), id(3)])
         #expect(jobs.oldest(now: .seconds(500)) == id(2))
     }
 
-    @Test func `whoever waited for a job's end has a minute to fetch its results, and longer while fetching`() {
+    @Test func `an ended job is kept a minute for its results, and longer while they are fetched`() {
         var jobs = EndedJobs()
         for number in 1...5 { jobs.insert(id(number), endedAt: .seconds(number)) }
         #expect(jobs.surplus(retention(0), now: .seconds(60)).isEmpty && jobs.oldest(now: .seconds(60)) == nil)
@@ -36,7 +36,7 @@ import Testing
         #expect(jobs.surplus(retention(10), now: .seconds(1)).map(\.rawValue) == Array(0..<10))
     }
 
-    @Test func `jobs are kept for so long as their coordinator has run, and those that are gone are not named`() {
+    @Test func `a job's age counts the time its coordinator ran, and removed jobs are not named`() {
         var jobs = EndedJobs()
         jobs.insert(id(1), endedAt: .seconds(-2000))
         jobs.insert(id(2), endedAt: .seconds(-500))

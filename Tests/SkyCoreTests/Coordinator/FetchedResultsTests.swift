@@ -11,7 +11,7 @@ import Testing
         return ComparedParts(parts: bytes > 0 ? [.cutouts([cutouts])] : [])
     }
 
-    @Test func `who asks while results are read waits for the same reading, which ends with the last of them`()
+    @Test func `calls for results that are being read share one reading, which ends with the last call`()
         async throws
     {
         var results = FetchedResults()
@@ -37,7 +37,7 @@ import Testing
         #expect(results.reading(job(1)) == nil)
     }
 
-    @Test func `as many jobs are kept as a command fetches at a time, whichever came last`() {
+    @Test func `the results of as many jobs are kept as a command fetches at a time`() {
         var results = FetchedResults()
         let width = 64
         for number in 1...width { results.insert(job(number), entry()) }
@@ -46,7 +46,7 @@ import Testing
         #expect(results[job(1)] == nil && results[job(2)] != nil && results[job(width + 1)] != nil)
     }
 
-    @Test func `what is kept has few bytes, but what came last is kept whatever it has`() {
+    @Test func `the kept results are limited in bytes, but the newest is always kept`() {
         var results = FetchedResults()
         for number in 1...3 { results.insert(job(number), entry(bytes: 100 << 20)) }
         #expect((1...3).map { results[job($0)] != nil } == [false, true, true])

@@ -8,7 +8,7 @@ import Transport
         Member(node: NodeID(rawValue: id), name: "n\(id)", address: nil, since: .zero)
     }
 
-    @Test func `a watcher gets what follows, and everything again when it is too far behind`() {
+    @Test func `a watcher gets later events, and starts again when it is too far behind`() {
         var log = MembershipLog()
         #expect(log.entries(from: 0) == [] && log.entries(from: 1) == nil)
         for id in 1...3 as ClosedRange<UInt64> { #expect(log.append(.joined(member(id)), time: id) == true) }
@@ -23,7 +23,7 @@ import Transport
         #expect(log.entries(from: log.nextNumber + 1) == nil, "of another run of the node")
     }
 
-    @Test func `a feed that begins again tells nothing new`() {
+    @Test func `a feed that begins again adds no repeated event`() {
         var log = MembershipLog()
         #expect(log.append(.joined(member(1)), time: 0) == true)
         #expect(log.append(.joined(member(1)), time: 0) == false)

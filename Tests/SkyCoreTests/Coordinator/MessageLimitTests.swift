@@ -6,7 +6,7 @@ import Transport
 @testable import Sky
 @testable import SkyCore
 
-/// What no peer of good faith says is refused where it arrives.
+/// A message that no honest peer sends is refused where it arrives.
 @Suite struct MessageLimitTests {
     private let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1)
     private let attempt = AttemptID(job: JobID(rawValue: 1), task: 0, number: 1)
@@ -18,7 +18,7 @@ import Transport
         return result
     }
 
-    @Test func `numbers that overflow`() {
+    @Test func `numbers that overflow are refused`() {
         let results = [
             result { $0.attempt.number = .max }, result { $0.attempt.number = 0 },
             result { $0.attempt.generation = .max }, result { $0.attempt.generation = 0 },
@@ -37,7 +37,7 @@ import Transport
         }
     }
 
-    @Test func `lists that are out of order, too long, or of other lengths`() {
+    @Test func `lists that are out of order, too long or of unequal length are refused`() {
         let two = [result { $0.sequence = 2 }, result { $0.sequence = 2 }]
         var lease = Lease(coordinator: incarnation.coordinator, fencingToken: 1, slots: -1)
         let replies = [
@@ -51,7 +51,7 @@ import Transport
         #expect(throws: InvalidMessage.self) { try lease.validate() }
     }
 
-    @Test func `orders that no coordinator gives`() {
+    @Test func `assignments that no coordinator makes are refused`() {
         let image = ImageReference(path: "/x.fits", hdu: nil)
         let huge = PixelRect(x: .max, y: 0, width: .max, height: 1)
         let sector = Sector(index: 0, core: huge, padded: huge)
@@ -87,7 +87,7 @@ import Transport
         }
     }
 
-    @Test func `requests that no command makes`() {
+    @Test func `requests that no command makes are refused`() {
         func sky(_ change: (inout SkyRequest) -> Void) -> JobRequest {
             var request = SkyRequest(
                 image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
@@ -107,7 +107,7 @@ import Transport
         #expect(throws: Never.self) { try sky { $0.failSector = 0 }.validate() }
     }
 
-    @Test func `comparisons with places and sectors that no image has`() throws {
+    @Test func `sizes, sectors and places that no image has are refused`() throws {
         let tile = PixelRect(x: 0, y: 0, width: 64, height: 64)
         var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         #expect(throws: Never.self) { try info.validate() }
@@ -124,7 +124,7 @@ import Transport
         }
     }
 
-    @Test func `an image of more sectors than can be handled`() {
+    @Test func `an image with too many sectors is refused`() {
         var configuration = ScanConfiguration()
         configuration.sectorSize = 64
         let info = ImageInfo(width: 2_147_483_646, height: 1, bitpix: 8, hdu: 0, hasWCS: false)
@@ -132,7 +132,7 @@ import Transport
         #expect(error?.message.contains("33554432 sectors") == true)
     }
 
-    @Test func `runs of sectors whose times and sources add up to more than can be counted`() {
+    @Test func `sector runs with numbers that cannot be summed are refused`() {
         let honest = SectorRun(sector: 0, node: "anna", duration: .seconds(1), sources: 7)
         #expect(throws: Never.self) { try [honest, honest].validate() }
         for change: (inout SectorRun) -> Void in [
@@ -141,13 +141,13 @@ import Transport
         ] {
             var run = honest
             change(&run)
-            // As whoever asks for them checks what it gets: by what a value of its type can say of itself.
+            // The caller checks the answer in the same way: through the protocol that its type conforms to.
             let answer: any ValidatedMessage = [honest, run]
             #expect(throws: InvalidMessage.self, "\(run)") { try answer.validate() }
         }
     }
 
-    @Test func `words about coordinates are one line that can be shown`() {
+    @Test func `the reason for missing coordinates must be one short printable line`() {
         var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         info.missingCoordinates = "the header's are linear (X, Y)"
         #expect(throws: Never.self) { try info.validate() }
@@ -157,7 +157,7 @@ import Transport
         }
     }
 
-    @Test func `a header names no node that the tasks after it could not name`() {
+    @Test func `a header with a node name that is too long is refused`() {
         var info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
         info.holder = PixelHolder(node: .random(), name: String(repeating: "n", count: 300))
         #expect(throws: SkyError.self) { try info.validate() }

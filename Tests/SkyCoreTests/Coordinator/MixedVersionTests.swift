@@ -43,7 +43,7 @@ import Transport
 
     private func isInspected(_ done: CarriedOut) -> Bool { !done.results.isEmpty }
 
-    @Test func `the first two numbers of a version say whether it measures alike`() {
+    @Test func `versions with the same first two numbers measure alike`() {
         #expect(SkyNetVersion.measuresAlike(SkyNetVersion.current) && SkyNetVersion.measuresAlike(SkyNetVersion.series))
         #expect(SkyNetVersion.measuresAlike(SkyNetVersion.series + ".99"))
         for version in ["", "0", SkyNetVersion.series + "1", "99.0.0", ".", "0..1"] {
@@ -52,21 +52,21 @@ import Transport
     }
 
     @Test(arguments: [(SkyNetVersion.series + ".99", 1), ("99.0.0", 0)])
-    func `a scan goes to nodes that measure alike, and to no others`(version: String, tasks: Int) {
+    func `a scan goes only to nodes that measure alike`(version: String, tasks: Int) {
         var core = core(otherVersion: version)
         _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == tasks)
         #expect(lease(1, on: own, in: &core).count == 1 - tasks)
     }
 
-    @Test func `simulated tasks go to all`() {
+    @Test func `simulated tasks go to nodes of every version`() {
         var core = core(otherVersion: "99.0.0")
         let request = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(1))))
         _ = core.carryOut { _ = try? $0.submit(request, token: nil, as: job) }
         #expect(lease(1, on: other, in: &core).count == 1)
     }
 
-    @Test func `where nobody is left that measures alike, the job says so`() throws {
+    @Test func `a job says so when no node is left that measures alike`() throws {
         var core = core(otherVersion: "99.0.0")
         _ = core.carryOut { core in
             _ = try? core.submit(scan, token: nil, as: job)
@@ -77,7 +77,7 @@ import Transport
         #expect(why.requirements.contains { $0.name.contains("measure as this version does") && $0.nodes == 0 })
     }
 
-    @Test func `what a node of another version did for the coordinator's earlier life does not count`() throws {
+    @Test func `a result from another version for the coordinator's earlier incarnation does not count`() throws {
         var core = core(otherVersion: "99.0.0")
         _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         let mine = try #require(lease(1, on: own, in: &core).first)
@@ -91,7 +91,7 @@ import Transport
         #expect(isInspected(end(mine, payload, on: own, in: &core)), "the coordinator's own does")
     }
 
-    @Test func `a result that cannot be read is got from another node`() throws {
+    @Test func `a task whose result cannot be read runs again on another node`() throws {
         var core = core(otherVersion: SkyNetVersion.current)
         _ = core.carryOut { _ = try? $0.submit(scan, token: nil, as: job) }
         let request = try #require(lease(1, on: other, in: &core).first)

@@ -16,7 +16,7 @@ import Transport
     private func next(_ calls: inout NodeCalls) -> ReserveRequest? { calls.nextReservation(for: node) }
 
     /// Found where a job's second phase came in the moment after its first: all slots were free, and it waited for ever.
-    @Test(arguments: [2, 3]) func `slots given up and wished for again before the node heard of it count again`(
+    @Test(arguments: [2, 3]) func `slots that are given up and demanded again before the node is asked count again`(
         again: Int
     ) {
         var calls = NodeCalls(incarnation: incarnation)
@@ -26,12 +26,12 @@ import Transport
         #expect(next(&calls) == nil)
         _ = calls.reserve(0, on: node)
         _ = calls.reserve(again, on: node)
-        #expect(next(&calls)?.wanted == again, "the node is asked, although it knows")
-        #expect(reserved(&calls, lease(2, fencingToken: 7)), "and its old answer is news")
+        #expect(next(&calls)?.wanted == again, "the node is asked again")
+        #expect(reserved(&calls, lease(2, fencingToken: 7)), "and its old answer counts as new")
         #expect(next(&calls) == nil)
     }
 
-    @Test func `an answer to a demand that has changed since is not new unless its fencing token is`() {
+    @Test func `an answer to an outdated demand counts only with a new fencing token`() {
         var calls = NodeCalls(incarnation: incarnation)
         _ = calls.reserve(2, on: node)
         _ = calls.nextReservation(for: node)

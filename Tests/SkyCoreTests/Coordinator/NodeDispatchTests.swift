@@ -32,7 +32,7 @@ import Transport
         Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: fencingToken, slots: 2)
     }
 
-    @Test func `an event that comes up while another is dealt with waits its turn`() {
+    @Test func `an event that arrives while another is handled waits its turn`() {
         var dispatch = dispatch()
         let isFirst = [.nodeJoined(own), .submitted(job, tasks: 1)].map { dispatch.enqueue($0) }
         #expect(isFirst == [true, false])
@@ -43,11 +43,11 @@ import Transport
         #expect(dispatch.nextActions(now: .zero) == [.run(attempt(), on: own)])
         #expect(dispatch.nextActions(now: .zero) == nil)
         let isNext = dispatch.enqueue(.tick)
-        #expect(isNext, "and then it is somebody's turn again")
+        #expect(isNext, "and then the next event has its turn")
     }
 
     /// Found by the simulation, whose histories changed: a node that has just started asked itself what it had.
-    @Test func `another node is asked what it has, the own one is not`() {
+    @Test func `another node is asked for its attempts, and the coordinator's own is not`() {
         var dispatch = dispatch()
         let mine = join(own, &dispatch)
         #expect(
@@ -59,7 +59,7 @@ import Transport
         #expect(join(other, &dispatch).events == [.nodeDraining(other, false)], "it is known")
     }
 
-    @Test func `a node that is distrusted is lost once, and not met again before it left`() throws {
+    @Test func `a distrusted node is lost once, and is not used again before it has left`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         #expect(dispatch.distrust(other, now: .zero)?.events == [.nodeLost(other)])
@@ -71,7 +71,7 @@ import Transport
         #expect(join(other, &dispatch).events.count == 2 && dispatch.isPresent(other))
     }
 
-    @Test func `an attempt is proven by the receipt for that node, and none of a later or a discarded incarnation`() {
+    @Test func `only the receipt for the same node and a valid incarnation proves an attempt`() {
         let dispatch = dispatch()
         let receipt = dispatch.receipts.receipt(for: attempt(generation: 2), on: other)
         func isProven(_ generation: UInt64, on node: NodeID, _ receipt: UInt64?, since: UInt64? = nil) -> Bool {
@@ -85,7 +85,7 @@ import Transport
         #expect(!isProven(4, on: other, future))
     }
 
-    @Test func `what is known to run on a node needs no proof`() throws {
+    @Test func `an attempt that is known to run on a node needs no receipt`() throws {
         var dispatch = dispatch()
         for event in [
             .nodeJoined(other), .leased(other, slots: 1, fencingToken: 1), .submitted(job, tasks: 1),
@@ -98,7 +98,7 @@ import Transport
         #expect(!dispatch.isBelievable(attempt(), on: own, nil, since: nil))
     }
 
-    @Test func `a result counts once, and may be forgotten when what it depends on is stored`() throws {
+    @Test func `a result counts once, and is acknowledged when its entries are stored`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         let isNew = [1, 1, 2, 1].map { dispatch.receive(result($0), from: other) }
@@ -115,7 +115,7 @@ import Transport
         #expect(acknowledged() == 2)
     }
 
-    @Test func `a node that keeps much is told at once what it may forget`() {
+    @Test func `large results are acknowledged at once when they are stored`() {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         var large = result(1)
@@ -127,7 +127,7 @@ import Transport
         #expect(dispatch.store(upTo: 2).isEmpty, "it knows")
     }
 
-    @Test func `attempts that may have arrived are asked for, others are not`() {
+    @Test func `only attempts that may have arrived are asked for`() {
         var dispatch = dispatch()
         #expect(dispatch.assignmentFailed([attempt()], on: other, .refused("no link")).calls.isEmpty)
         let lost = dispatch.assignmentFailed([attempt(1), attempt(2)], on: other, .nodeLost("the call was lost"))
@@ -135,7 +135,7 @@ import Transport
         #expect(lost.events.count == 2)
     }
 
-    @Test func `a lease says something once, and its loss is noticed`() throws {
+    @Test func `a repeated lease changes nothing, and its loss is noticed`() throws {
         var dispatch = dispatch()
         _ = join(other, &dispatch)
         #expect(dispatch.leased(lease(4), on: other).events == [.leased(other, slots: 2, fencingToken: 4)])
@@ -149,7 +149,7 @@ import Transport
         #expect(isLost == [false, true, false])
     }
 
-    @Test func `the scheduler hears of a pause once, and of its end`() {
+    @Test func `the scheduler is notified once of a pause and once of its end`() {
         var dispatch = dispatch()
         let isNew = [false, true, true, false].map { dispatch.suspend($0) }
         #expect(isNew == [false, true, false, true])

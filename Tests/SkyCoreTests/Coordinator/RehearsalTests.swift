@@ -25,7 +25,7 @@ import Transport
         return core.carryOut(at: now) { $0.deliver([result], from: node) }
     }
 
-    @Test func `the failure is rehearsed by a twin, and by what follows a refusal, but not after a failure`() throws {
+    @Test func `a speculative attempt and one after a refusal fail as rehearsed, but none after a failure`() throws {
         var core = CoordinatorCore(
             incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 5), generation: 1), node: one, name: "one")
         var simulation = SimulateRequest(tasks: 2, duration: .seconds(1))
@@ -41,10 +41,10 @@ import Transport
         let (other, first) = (sent[0], sent[1])
         #expect(!other.request.task.rehearsal.failsFirstAttempt && first.request.task.rehearsal.failsFirstAttempt)
         sent = end(other.request, 1, .done(ByteBuffer()), on: other.node, at: .seconds(1), in: &core).assigned
-        let speculative = try #require(sent.first, "one that takes so long has a twin")
+        let speculative = try #require(sent.first, "a task that takes so long has a speculative attempt")
         #expect(speculative.node != first.node && speculative.request.task.rehearsal.failsFirstAttempt)
 
-        // The first is stopped before it ran and gets a successor; both that are left fail as they were told to.
+        // The first is stopped before it ran and gets a successor; the two that remain fail as rehearsed.
         sent = end(first.request, 1, .refused("stopped"), on: first.node, at: .seconds(2), in: &core).assigned
         let successor = try #require(sent.first)
         #expect(successor.request.task.rehearsal.failsFirstAttempt)

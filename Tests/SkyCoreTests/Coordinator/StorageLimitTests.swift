@@ -20,12 +20,12 @@ import Transport
         }
     }
 
-    /// All that was to be stored is, and the journal holds so much.
+    /// Stores everything that was to be stored; the journal then holds so many bytes.
     private func store(_ core: inout CoordinatorCore, bytes: Int, at now: Duration = .zero) -> CarriedOut {
         core.carryOut(at: now) { $0.storeAll(in: JournalRoom(held: bytes, limit: 1000)) }
     }
 
-    @Test func `the job that ended first is deleted first, then the next, each when its forerunner is gone`() {
+    @Test func `jobs are deleted in the order of their ends, one after the other`() {
         var core = core()
         for number in 1...3 as ClosedRange<UInt64> { _ = submit(number, to: &core) }
         for number in [2, 1] as [UInt64] { _ = core.carryOut { $0.cancel(JobID(rawValue: number)) } }
@@ -41,7 +41,7 @@ import Transport
         #expect(core.jobs.order == [JobID(rawValue: 3)] && core.pauseReason == nil)
     }
 
-    @Test func `a limit that is raised lets work go on, and one that is lowered stops it`() {
+    @Test func `raising the limit lets work go on, and lowering it stops work`() {
         var core = core()
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 1500)
@@ -52,7 +52,7 @@ import Transport
         #expect(core.pauseReason != nil)
     }
 
-    @Test func `a disk without room is looked at again, the operator's limit is not`() {
+    @Test func `a full disk is checked again, and the operator's limit is not`() {
         var core = core()
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 1500)
@@ -68,7 +68,7 @@ import Transport
         #expect(core.pauseReason == nil && core.room.diskFault == nil)
     }
 
-    @Test func `while nothing may be stored that is what a job waits for`() throws {
+    @Test func `a job's explanation says that nothing can be stored`() throws {
         var core = core()
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 1500)
@@ -76,7 +76,7 @@ import Transport
         #expect(explanation.reasons.count == 1 && explanation.reasons[0].contains("--data-limit"))
     }
 
-    @Test func `a job that has just ended is left to whoever waits for it`() {
+    @Test func `a job that has just ended is kept for those who wait for it`() {
         var core = core()
         _ = submit(1, to: &core)
         _ = core.carryOut(at: .seconds(5)) { $0.cancel(JobID(rawValue: 1)) }
@@ -87,7 +87,7 @@ import Transport
         #expect(core.pauseReason == nil)
     }
 
-    @Test func `jobs that ended long ago are forgotten, and the oldest where there are too many`() {
+    @Test func `jobs that ended long ago are deleted, and the oldest if there are too many`() {
         var retention = JobRetention()
         (retention.count, retention.age) = (2, .seconds(100))
         var core = CoordinatorCore(
@@ -98,7 +98,7 @@ import Transport
             _ = core.carryOut(at: .seconds(number)) { $0.cancel(JobID(rawValue: number)) }
             _ = store(&core, bytes: 0, at: .seconds(number))
         }
-        #expect(core.jobs.order.count == 4, "each is left to whoever waited for its end")
+        #expect(core.jobs.order.count == 4, "each is kept for those who waited for its end")
         #expect(core.nextWake == .seconds(61))
         _ = core.carryOut(at: .seconds(61)) { $0.tick() }
         _ = core.carryOut(at: .seconds(62)) { $0.tick() }
@@ -109,7 +109,7 @@ import Transport
         #expect(core.jobs.order.isEmpty)
     }
 
-    @Test func `where only jobs are left that go on, tasks wait until there is room`() {
+    @Test func `when only active jobs are left, tasks wait until there is room`() {
         var core = core()
         _ = submit(1, to: &core)
         _ = store(&core, bytes: 2000)

@@ -38,7 +38,7 @@ import Testing
         #expect(room.nextDeletion(among: jobs, stored: 7, now: late) == nil)
     }
 
-    @Test func `where nothing can be deleted, tasks wait and somebody says when it is looked at again`() {
+    @Test func `when nothing can be deleted, tasks wait and the next check is scheduled`() {
         var room = room()
         let jobs = ended([1: 30, 2: 20])
         room.measure(full)
@@ -50,7 +50,7 @@ import Testing
         #expect(room.limitReason == nil && room.due == nil)
     }
 
-    @Test func `only a full disk is a fault of the disk`() {
+    @Test func `only a full disk counts as a disk fault`() {
         var room = room()
         room.measure(full)
         _ = room.nextDeletion(among: EndedJobs(), stored: 0, now: late)
@@ -60,7 +60,7 @@ import Testing
         #expect(room.diskFault != nil && room.diskFault == room.limitReason)
     }
 
-    @Test func `a limit takes effect at once, where there is one`() {
+    @Test func `a new limit takes effect at once if the journal has one`() {
         var room = room()
         let isWithout = room.limit(10)
         #expect(!isWithout && room.journal == nil)
@@ -69,10 +69,11 @@ import Testing
         #expect(isWith && room.journal?.isFull == true)
     }
 
-    @Test func `of too many jobs those go that ended first, and the next look is when another may`() {
+    @Test func `surplus jobs are deleted in the order of their ends, and the next check is scheduled`() {
         var room = room(count: 1)
         var jobs = ended([1: 10, 2: 20, 3: 30])
-        #expect(room.surplus(among: jobs, now: .seconds(75)) == [id(1)], "the second is left to whoever waited for it")
+        #expect(
+            room.surplus(among: jobs, now: .seconds(75)) == [id(1)], "the second is kept for those who waited for it")
         jobs.remove(id(1))
         room.planNextLook(at: jobs)
         #expect(room.due == .seconds(80))

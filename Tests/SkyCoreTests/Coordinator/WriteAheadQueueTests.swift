@@ -5,7 +5,7 @@ import Transport
 
 @testable import SkyCore
 
-/// What is stored before what is published.
+/// Events are published after the entries that they depend on are stored.
 @Suite struct WriteAheadQueueTests {
     private let job = JobID(rawValue: 7)
 
@@ -32,7 +32,7 @@ import Transport
             attempt: AttemptID(job: job, task: 0, number: number, generation: 1), task: task, timeLimit: .seconds(1))
     }
 
-    @Test func `nothing is released before the entry that it depends on is stored, and that in order`() {
+    @Test func `events are released in order, and only after the entry they depend on is stored`() {
         var queue = WriteAheadQueue()
         queue.wait(event(0), of: job)
         #expect(release(&queue) == [0], "it depends on nothing")
@@ -51,7 +51,7 @@ import Transport
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `in any history everything is released once, in order, and not before its entry`(seed: UInt64) {
+    func `in any history each event is released once, in order, and after its entry`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = WriteAheadQueue()
         var entries: [UInt64] = []
@@ -75,7 +75,7 @@ import Transport
         #expect(released == Array(entries.indices), "seed \(seed)")
     }
 
-    @Test func `a backlog pauses, and it goes on when half of it is stored`() {
+    @Test func `a backlog pauses work until half of it is stored`() {
         var queue = WriteAheadQueue()
         let limit = Int(WriteAheadQueue.backlogLimit)
         append(limit, to: &queue)
@@ -91,20 +91,20 @@ import Transport
         #expect(!queue.isBehind)
     }
 
-    @Test func `one writes at a time, until nothing is left`() {
+    @Test func `one writer works at a time until nothing is left`() {
         var queue = WriteAheadQueue()
         let begins = [queue.append(.deleted(job)), queue.append(.deleted(job))]
         #expect(begins == [true, false])
         #expect(queue.nextEntries(in: nil)?.count == 2)
         #expect(queue.nextEntries(in: nil, goesOn: true)?.isEmpty == true, "it looks at the disk")
         let meanwhile = queue.append(.deleted(job))
-        #expect(!meanwhile, "somebody writes still")
+        #expect(!meanwhile, "a writer is still active")
         #expect(queue.nextEntries(in: nil)?.count == 1 && queue.nextEntries(in: nil) == nil)
         let again = queue.append(.deleted(job))
         #expect(again)
     }
 
-    @Test func `entries that were given back are written first`() throws {
+    @Test func `entries that are given back are written first`() throws {
         var queue = WriteAheadQueue()
         for number in 1...3 as ClosedRange<UInt64> { _ = queue.append(.deleted(JobID(rawValue: number))) }
         let entries = queue.nextEntries(in: nil)
@@ -114,7 +114,7 @@ import Transport
         #expect(queue.takeAll().map(\.job.rawValue) == [1, 2, 3, 4] && queue.takeAll().isEmpty)
     }
 
-    @Test func `a transaction takes a quarter of what is left of a small disk`() {
+    @Test func `a transaction uses at most a quarter of the room that is left`() {
         var queue = WriteAheadQueue()
         let result = StoredResult(
             job: job, task: 0, node: "one", duration: .zero, payload: ByteBuffer(repeating: 0, count: 1 << 20))
@@ -124,7 +124,7 @@ import Transport
         #expect(queue.nextEntries(in: nil)?.count == 16)
     }
 
-    @Test func `a deletion goes ahead of what cannot be stored, which then has only its place in the order`() throws {
+    @Test func `a deletion goes ahead of failing entries, and those then only keep their place`() throws {
         var queue = WriteAheadQueue()
         let other = JobID(rawValue: 8)
         _ = queue.append(.failed(job, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)))
@@ -144,7 +144,7 @@ import Transport
         #expect(queue.deletedAhead.isEmpty)
     }
 
-    @Test func `an attempt is sent when it is stored that it is, unless it was stopped`() {
+    @Test func `an attempt is sent after its entry is stored, unless it was stopped`() {
         var queue = WriteAheadQueue()
         for number in 1...3 {
             append(1, to: &queue)

@@ -3,7 +3,7 @@ import Testing
 @testable import SkyCore
 
 @Suite struct EventLogTests {
-    @Test func `events are numbered and handed out from where one asks`() {
+    @Test func `events are numbered and returned from the requested position`() {
         var log = EventLog()
         for number in 0..<10 { log.append(.failed(task: "\(number)", reason: ""), time: .zero) }
         #expect(log.events(from: 7, count: 100).map(\.number) == [7, 8, 9])
@@ -11,7 +11,7 @@ import Testing
         #expect(log.events(from: 10, count: 5).isEmpty)
     }
 
-    @Test func `positions beyond reason give nothing or everything, never a trap`() {
+    @Test func `absurd positions give nothing or everything, and never trap`() {
         var log = EventLog()
         log.append(.failed(task: "", reason: ""), time: .zero)
         #expect(log.events(from: .min, count: .max).count <= 1)
@@ -28,7 +28,7 @@ import Testing
         #expect(log.nextNumber == 100_000)
     }
 
-    @Test func `every n-th simulated task fails its first try`() {
+    @Test func `every n-th simulated task fails its first attempt`() {
         var request = SimulateRequest(tasks: 20, duration: .seconds(1))
         request.failEvery = 10
         let plan = SimulatePlan(request: request)

@@ -26,7 +26,7 @@ import Transport
         return try Journal(in: JournalFolder(folder.path), limits: limits)
     }
 
-    @Test func `a result is found again by what decides it, also after the job was deleted and the node restarted`()
+    @Test func `a cached result is found after its job was deleted and the node restarted`()
         async throws
     {
         let folder = ScratchFolder()
@@ -45,7 +45,7 @@ import Transport
         #expect(try await emptied.cached([4: key(1)]).isEmpty, "a node that is to keep none has none from its start")
     }
 
-    @Test func `those not used for longest make room, and what is too large is not kept`() async throws {
+    @Test func `the least recently used results make room, and one that is too large is not kept`() async throws {
         let folder = ScratchFolder()
         let journal = try journal(folder, cache: 1000)
         try await journal.append([.submitted(job), result(1, bytes: 400)])
@@ -61,20 +61,20 @@ import Transport
         #expect(usage.cacheBytes == 800 && usage.evictions == 1)
     }
 
-    /// Uses are told apart by the millisecond.
+    /// The times of uses are kept in milliseconds, so they must differ by one at least.
     private func later() async throws {
         let now = WallClock.milliseconds
         while WallClock.milliseconds <= now + 1 { await Task.yield() }
     }
 
-    @Test func `of many used at one moment only as many go as have to`() async throws {
+    @Test func `no more results are evicted than necessary when all were used at once`() async throws {
         let folder = ScratchFolder()
         let journal = try journal(folder, cache: 1000)
         try await journal.append([.submitted(job)] + (1...20).map { result($0, bytes: 100) })
         #expect(try await journal.usage().cacheBytes == 900)
     }
 
-    @Test func `where the journal is full, earlier results go before jobs do`() async throws {
+    @Test func `in a full journal cached results are evicted before jobs are deleted`() async throws {
         let folder = ScratchFolder()
         var limits = JournalLimits()
         (limits.bytes, limits.cache) = (1 << 20, 1 << 20)

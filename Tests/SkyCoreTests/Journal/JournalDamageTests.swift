@@ -37,7 +37,7 @@ import Transport
         "UPDATE result SET key = key + 7 WHERE key % 2147483648 = 1",
         "UPDATE result SET duration = 'soon' WHERE key % 2147483648 = 1",
     ])
-    func `a result that is not what was written is not handed out`(change: String) async throws {
+    func `a damaged result is not returned`(change: String) async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
         let job = job(1)
@@ -51,7 +51,7 @@ import Transport
     }
 
     @Test(arguments: [false, true])
-    func `a job of which more tasks are stored than it has cannot go on with that`(isFailure: Bool) async throws {
+    func `a job with more stored tasks than it has cannot be replayed`(isFailure: Bool) async throws {
         let journal = try Journal.inMemory()
         let job = job(1)
         let last: JournalEntry = .failed(job.id, StoredFailure(task: 10, reason: "bad", isBadInput: false))
@@ -64,7 +64,7 @@ import Transport
         #expect(try await journal.replay(job).completed.count == 0)
     }
 
-    @Test func `a failure that is not what was written is not handed out`() async throws {
+    @Test func `a damaged failure is not returned`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
         let job = job(1)
@@ -75,7 +75,7 @@ import Transport
         await #expect(throws: JournalError.self) { _ = try await journal.failures(of: job.id) }
     }
 
-    @Test func `an earlier result that is damaged is none, and is gone`() async throws {
+    @Test func `a damaged cached result is deleted, and does not answer`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
         let job = job(1)
@@ -109,7 +109,7 @@ import Transport
         #expect(damaged.count == 1 && damaged[0].hasPrefix("job 0000000000000002: "), "\(damaged)")
     }
 
-    @Test func `a job that an earlier version took and that nobody may ask for is left out too`() async throws {
+    @Test func `a job that an earlier version accepted and this one refuses is left out too`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
         var sky = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
@@ -118,7 +118,7 @@ import Transport
         #expect(try await journal.jobs().jobs.map(\.id.rawValue) == [2])
     }
 
-    @Test func `numbers that JSON has no words for are written down and read again`() async throws {
+    @Test func `numbers that JSON cannot express are written and read again`() async throws {
         let folder = ScratchFolder()
         var configuration = ScanConfiguration()
         (configuration.gain, configuration.zeroPoint) = (.infinity, .nan)
@@ -139,7 +139,7 @@ import Transport
         let journal = try open(folder)
         let (one, other) = (job(1), job(2))
         try await journal.append([.submitted(one), .submitted(other)])
-        // As a bad entry does: the database refuses it, whenever it comes.
+        // This trigger stands for a bad entry: the database refuses it every time.
         try await journal.queue.write {
             try $0.execute(
                 sql: """
@@ -166,7 +166,7 @@ import Transport
         await #expect(throws: JournalError.self) { try await journal.append([.submitted(job(2))]) }
     }
 
-    @Test func `what was deleted half before the end of a life is deleted in the next`() async throws {
+    @Test func `a deletion that was half done is finished by the next incarnation`() async throws {
         let folder = ScratchFolder()
         let job = job(1)
         do {
@@ -183,7 +183,7 @@ import Transport
         #expect(left == 0)
     }
 
-    @Test func `the time that all lives ran is known to the next, and the secret stays`() async throws {
+    @Test func `the next incarnation knows the total running time and the same secret`() async throws {
         let folder = ScratchFolder()
         var secret: [UInt8] = []
         do {
@@ -203,7 +203,7 @@ import Transport
 @Suite struct JournalRoomTests {
     private let mebibyte = 1 << 20
 
-    @Test func `the limit follows what the disk has left, with a reserve`() {
+    @Test func `the limit depends on the free room of the disk, less a reserve`() {
         var room = JournalRoom(held: 0, limit: 1000 * mebibyte, disk: (100_000 * mebibyte, 50_000 * mebibyte))
         #expect(room.limit == 1000 * mebibyte && !room.isOfDisk && !room.isFull)
         room = JournalRoom(held: 10 * mebibyte, limit: 1000 * mebibyte, disk: (10_000 * mebibyte, 100 * mebibyte))

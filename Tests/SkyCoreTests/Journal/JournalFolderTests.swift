@@ -12,27 +12,27 @@ import Testing
 
     private func file(_ name: String) -> String { place.appendingPathComponent(name).path }
 
-    @Test func `a folder that is made is for this user alone`() throws {
+    @Test func `a new folder is accessible to this user only`() throws {
         let path = file("above/data")
         withExtendedLifetime(try JournalFolder(path)) {}
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    @Test func `a folder that everybody can write to is refused, and what to do is said`() throws {
+    @Test func `a folder that everybody can write to is refused with advice`() throws {
         let path = file("open")
         #expect(mkdir(path, 0o700) == 0 && chmod(path, 0o1777) == 0)
         let error = #expect(throws: JournalError.self) { try JournalFolder(path) }
         #expect(error?.kind == .inaccessible)
         #expect(error?.message.contains("chmod o-w") == true && error?.message.contains("--data") == true)
-        // One in it that is this user's is as good as any.
+        // A folder of this user inside it is acceptable.
         withExtendedLifetime(try JournalFolder(path + "/own")) {}
         #expect(chmod(path, 0o700) == 0)
         withExtendedLifetime(try JournalFolder(path)) {}
     }
 
-    /// A process that is being started has all descriptors until it is a program: on a busy machine, for a while.
-    @Test func `a folder is free at once when it is let go of, whoever has its descriptor still`() throws {
+    /// A process that is being started has all descriptors until it runs its program, which takes a while on a busy machine.
+    @Test func `a released folder is free at once, even if its descriptor is still open elsewhere`() throws {
         let path = file("copied")
         var copy: Int32 = -1
         do {
@@ -49,7 +49,7 @@ import Testing
         close(copy)
     }
 
-    @Test func `a lock that is a link is not followed`() throws {
+    @Test func `a lock file that is a symbolic link is not followed`() throws {
         let (path, other) = (file("linked"), file("other"))
         #expect(mkdir(path, 0o700) == 0 && symlink(other, path + "/lock") == 0)
         #expect(throws: JournalError.self) { try JournalFolder(path) }
@@ -62,14 +62,16 @@ import Testing
             (500, 100, 0o775, "chmod g-w"), (500, 500, 0o707, "chmod o-w"), (0, 100, 0o777, "chmod o-w"),
             (501, 500, 0o700, "chown"), (501, 500, 0o777, "chown"),
         ] as [(uid_t, gid_t, mode_t, String?)])
-    func `whose folder it may be`(owner: uid_t, group: gid_t, mode: mode_t, advice: String?) {
+    func `the owner and the rights of a folder decide whether it is used`(
+        owner: uid_t, group: gid_t, mode: mode_t, advice: String?
+    ) {
         var status = stat()
         (status.st_uid, status.st_gid, status.st_mode) = (owner, group, mode | S_IFDIR)
         let objection = JournalFolder.objection(to: status, user: 500, group: 500)
         #expect(objection.map { $0.contains(advice ?? "?") } == advice.map { _ in true }, "\(objection ?? "")")
     }
 
-    @Test func `root does not use what somebody else has made`() {
+    @Test func `root refuses a folder of another user`() {
         var status = stat()
         (status.st_uid, status.st_gid, status.st_mode) = (500, 500, 0o700 | S_IFDIR)
         #expect(JournalFolder.objection(to: status, user: 0, group: 0) != nil)

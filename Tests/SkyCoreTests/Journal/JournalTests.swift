@@ -33,7 +33,7 @@ import Transport
         try Journal(in: JournalFolder(folder.path))
     }
 
-    @Test func `a job is begun anew without a trace of what another version had done of it`() async throws {
+    @Test func `a restarted job has no results of the other version that began it`() async throws {
         let folder = ScratchFolder()
         do {
             let journal = try open(folder)
@@ -99,7 +99,7 @@ import Transport
         try await journal.close()
     }
 
-    @Test func `the same coordinator opens it each time, and says whether it ended in order`() async throws {
+    @Test func `a journal keeps its coordinator's id, and says whether it was closed`() async throws {
         let folder = ScratchFolder()
         let first = try open(folder).incarnation.coordinator
         let second = try open(folder)
@@ -107,7 +107,7 @@ import Transport
         try await second.close()
     }
 
-    @Test func `a second result of a task is left out and counted`() async throws {
+    @Test func `a second result of a task is dropped and counted`() async throws {
         let journal = try Journal.inMemory()
         let job = job(1)
         try await journal.append([.submitted(job), .submitted(job)])
@@ -118,7 +118,7 @@ import Transport
     }
 
     /// As the first version wrote it.
-    @Test func `a job that an earlier version has stored can be read`() async throws {
+    @Test func `a job that an earlier version stored can be read`() async throws {
         let journal = try Journal.inMemory()
         try await journal.append([.submitted(job(1))])
         let request = """
@@ -143,7 +143,7 @@ import Transport
     }
 
     /// The rows are written down as they are in journals of earlier versions, with checksum and, of the first version, without.
-    @Test func `a task that failed has the row that it always had, and earlier rows can be read`() async throws {
+    @Test func `the row of a failed task has its fixed format, and earlier rows can be read`() async throws {
         let journal = try Journal.inMemory()
         let job = job(1)
         try await journal.append([
@@ -167,7 +167,7 @@ import Transport
         #expect(failures.map(\.isBadInput) == [true, false, true])
     }
 
-    @Test func `two at a time are refused`() throws {
+    @Test func `a second node in the same folder is refused`() throws {
         let folder = ScratchFolder()
         let first = try open(folder)
         #expect(throws: JournalError(.inUse, "\(folder.path) is in use by another node; --data names another folder")) {
@@ -180,7 +180,7 @@ import Transport
     }
 
     @Test(arguments: ["newer", "foreign", "garbage", "cut"])
-    func `a file that is none of ours is refused and left as it is`(
+    func `a file that is not this version's journal is refused and left unchanged`(
         kind: String
     ) async throws {
         let folder = ScratchFolder()
@@ -218,7 +218,7 @@ import Transport
         if kind != "cut" { #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before) }
     }
 
-    @Test func `a full disk is told, and it goes on when there is room`() async throws {
+    @Test func `a full disk is an error, and writing goes on when there is room`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
         let job = job(1)

@@ -26,7 +26,7 @@ struct LeaseBookHistoryTests {
     }
 }
 
-/// A lease book, and what its coordinators believe because they were told.
+/// A lease book, and the leases that its coordinators know from its answers.
 private struct LeaseHistory {
     var book: LeaseBook
     var random: SplitMix64
@@ -65,7 +65,7 @@ private struct LeaseHistory {
         check()
     }
 
-    /// Everybody gives everything back and every attempt ends.
+    /// All coordinators give back all slots, and every attempt ends.
     mutating func settle() {
         for who in coordinators { reserve(0, for: who) }
         while !running.isEmpty {
@@ -76,7 +76,7 @@ private struct LeaseHistory {
         if book.nextExpiry != nil { violations.append("somebody is still remembered") }
     }
 
-    /// Everybody wants everything, and every attempt of before ends.
+    /// All coordinators demand all slots, and every earlier attempt ends.
     mutating func saturate() {
         hear(book.setDraining(false, now: now))
         for who in coordinators { reserve(1000, for: who) }
@@ -101,7 +101,7 @@ private struct LeaseHistory {
             running[attempt] = who
             let mine = running.count { $0.value == who && !ending.contains($0.key) }
             let leased = published[who]?.slots ?? 0
-            if mine > leased { violations.append("\(who) runs \(mine), was told \(leased)") }
+            if mine > leased { violations.append("\(who) runs \(mine), was granted \(leased)") }
         }
     }
 

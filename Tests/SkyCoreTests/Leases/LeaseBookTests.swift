@@ -14,7 +14,7 @@ struct LeaseBookTests {
         AttemptID(job: JobID(rawValue: 1), task: TaskID(task), number: 1)
     }
 
-    @Test("grants what is free and remembers the rest as a wish")
+    @Test("grants what is free and remembers the rest of the demand")
     func grantsWhatIsFree() {
         var book = book(slots: 4)
         #expect(book.reserve(3, for: anna, now: .zero).lease.slots == 3)
@@ -27,7 +27,7 @@ struct LeaseBookTests {
         #expect(book.free == 1)
     }
 
-    @Test("takes idle slots above the fair share at once, and tells whose they were")
+    @Test("takes idle slots above the fair share at once, and reports whose they were")
     func takesIdleExcess() {
         var book = book(slots: 4)
         #expect(book.reserve(4, for: anna, now: .zero).lease.slots == 4)
@@ -52,8 +52,8 @@ struct LeaseBookTests {
         #expect(book.start(attempt(3), for: anna, now: .zero) == .noIdleSlot)
     }
 
-    @Test("gives who wants little all it wants, and divides the rest among the others")
-    func modestWishesComeTrue() {
+    @Test("grants a small demand in full, and divides the rest among the others")
+    func smallDemandsAreGranted() {
         var book = book(slots: 9)
         _ = book.reserve(100, for: anna, now: .zero)
         _ = book.reserve(100, for: bert, now: .zero)
@@ -158,7 +158,7 @@ struct LeaseBookTests {
         #expect(book.running == 1)
     }
 
-    @Test("draining grants nothing new and lets what runs go on; wishes come true afterwards")
+    @Test("draining grants nothing new and lets running attempts go on; afterwards demands are granted")
     func drains() {
         var book = book(slots: 2)
         _ = book.reserve(2, for: anna, now: .zero)

@@ -40,7 +40,7 @@ enum Lie: String, CaseIterable, Sendable {
         case .claimsHugeNumbers:
             reply.attempts = [AttemptID(job: JobID(rawValue: 1), task: 0, number: .max, generation: .max)]
         case .claimsAllTasks:
-            // Of any job, in the life before this.
+            // Attempts of any job, in the earlier incarnation of the coordinator.
             reply.attempts = first.map { result in
                 (0..<100).map { AttemptID(job: result.attempt.job, task: TaskID($0), number: 1, generation: 1) }
             }
@@ -108,7 +108,7 @@ distributed actor FalseScanActor: ClusterActor {
 
     private func assign(_ assignment: Assignment) throws {
         if let rejection = lie.rejection { throw rejection }
-        // Takes them, and says nothing of them ever.
+        // It takes the attempts, and never reports anything about them.
         if lie == .swallows { return }
         var start = try book.assign(assignment, from: caller, now: .zero).start
         let done = (try? WireCoder.encode(TaskResult.simulated)) ?? ByteBuffer()

@@ -56,7 +56,7 @@ import Transport
         }
     }
 
-    @Test(arguments: Lie.allCases) func `no answer of a false member stops a job, or the coordinator`(lie: Lie)
+    @Test(arguments: Lie.allCases) func `no answer of a false member stops a job or the coordinator`(lie: Lie)
         async throws
     {
         try await with(lie) { node, _ in
@@ -64,7 +64,7 @@ import Transport
             let job = try await node.coordinator.submit(Submission(request))
             let first = try await report(of: job, at: node.coordinator)
             #expect(first.state == .done && first.completed == 12 && first.failed == 0, "\(first)")
-            // Another one, with whatever it has sent by then.
+            // A second job must work too, whatever the false member has sent by then.
             let second = try await report(
                 of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)
             #expect(second.completed == 12)
@@ -119,7 +119,7 @@ import Transport
             _ = try? await coordinator.membership(MembershipRequest(from: .max, patience: endless * -1))
             _ = try? await coordinator.drain(
                 DrainRequest(node: String(repeating: "n", count: 1 << 20), isDraining: true))
-            // It is there, and its slot is free.
+            // The node still answers, and its slot is free.
             let request = JobRequest(.simulate(SimulateRequest(tasks: 3, duration: .milliseconds(1))))
             let last = try await report(
                 of: try await node.coordinator.submit(Submission(request)), at: node.coordinator)

@@ -8,7 +8,7 @@ import Transport
         Member(node: NodeID(rawValue: id), name: name, address: nil, since: .zero)
     }
 
-    @Test func `a lost node is told, and its return under another id too`() {
+    @Test func `a lost node is reported, and so is its return under another id`() {
         var reports = MembershipReports()
         #expect(reports.line(.joined(member("north", 1)), at: .zero) == .joined("north"))
         #expect(reports.line(.lost(NodeID(rawValue: 1)), at: .zero) == .lost("north"))
@@ -26,7 +26,7 @@ import Transport
         #expect(reports.line(.back(member("north", 1)), at: .zero) == nil)
     }
 
-    @Test func `losses of made-up names are not told without end`() {
+    @Test func `the number of reported losses is limited`() {
         var reports = MembershipReports()
         let lost = (1...10_000).count { number in
             _ = reports.line(.joined(member("made\(number)", UInt64(number))), at: .seconds(1))
@@ -37,14 +37,14 @@ import Transport
         #expect(reports.line(.lost(NodeID(rawValue: 20_000)), at: .seconds(3700)) == .lost("north"))
     }
 
-    @Test func `who has left in order is new when it comes again`() {
+    @Test func `a node that left cleanly is reported as new when it comes again`() {
         var reports = MembershipReports()
         _ = reports.line(.joined(member("north", 1)), at: .zero)
         #expect(reports.line(.left(NodeID(rawValue: 1)), at: .zero) == .left("north"))
         #expect(reports.line(.joined(member("north", 2)), at: .zero) == .joined("north"))
     }
 
-    @Test func `where events begin anew only what is new is told`() {
+    @Test func `only changes are reported when the events begin again`() {
         var reports = MembershipReports()
         for number in [UInt64(1), 2, 3] { _ = reports.line(.joined(member("node\(number)", number)), at: .zero) }
         #expect(reports.line(.lost(NodeID(rawValue: 1)), at: .zero) == .lost("node1"))
@@ -54,13 +54,13 @@ import Transport
         #expect(reports.line(.joined(member("node3", 3)), at: .zero) == .joined("node3"), "it had gone meanwhile")
     }
 
-    @Test func `lost nodes without end are not all remembered`() {
+    @Test func `the number of remembered lost nodes is limited`() {
         var reports = MembershipReports()
         for number in 1...5000 { _ = reports.line(.lost(NodeID(rawValue: UInt64(number))), at: .zero) }
         #expect(reports.remembered == MembershipReports.limit)
     }
 
-    @Test func `of two nodes with one name the one that is there is not taken for the other`() {
+    @Test func `two nodes with the same name are not confused`() {
         var reports = MembershipReports()
         _ = reports.line(.joined(member("debian", 1)), at: .zero)
         _ = reports.line(.joined(member("debian", 2)), at: .zero)

@@ -45,7 +45,7 @@ import Transport
             #expect(try await remote.membership(MembershipRequest(from: page.next, patience: .zero)).entries.isEmpty)
             let small = try await remote.start(
                 Submission(JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(60))))))
-            #expect(small.batch.status.scheduled == 1, "it is told of before it has ended")
+            #expect(small.batch.status.scheduled == 1, "the first batch is answered before the job has ended")
             try await remote.cancel(small.job)
             #expect(try await remote.preview(job) == nil)
             #expect(try await remote.why(job).reasons == ["finished: done"])
@@ -104,7 +104,7 @@ import Transport
             isFirst: isFirst)
     }
 
-    @Test func `work without a lease is refused, and times beyond reason`() async throws {
+    @Test func `work without a lease and absurd durations are refused`() async throws {
         try await with([1, 1]) { nodes in
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)
@@ -127,7 +127,7 @@ import Transport
         }
     }
 
-    @Test func `an earlier life of a coordinator is not listened to`() async throws {
+    @Test func `calls of an earlier incarnation of a coordinator are refused`() async throws {
         try await with([1, 1]) { nodes in
             let remote = try ScanActor.resolve(
                 id: ActorAddress(node: nodes[1].system.node, name: ScanActor.wellKnownName), using: nodes[0].system)

@@ -21,18 +21,18 @@ import Testing
         #expect(trims(looks) == [90], "the look at 30 sees that it has ended")
     }
 
-    @Test func `whatever is asked for begins the minute anew, and it trims again`() {
+    @Test func `a request starts the minute again, and the node trims again`() {
         let asked = [0, 50, 100, 110, 200, 1000, 1059, 1060, 2000].map {
             Look($0, false, $0 < 50 ? 1 : $0 < 1000 ? 2 : 3)
         }
         #expect(trims(asked) == [110, 1060])
     }
 
-    @Test func `one that has done nothing trims once after its start`() {
+    @Test func `a node that has done nothing trims once after its start`() {
         #expect(trims(stride(from: 5, to: 1000, by: 15).map { Look($0, false, 0) }) == [65])
     }
 
-    @Test func `of its memory, only code and constants that are all the file's are let go of`() {
+    @Test func `a trim releases only memory that is unchanged from a program file`() {
         func map(_ head: String, anonymous: Int, swapped: Int = 0) -> String {
             head + "\nSize:   100 kB\nRss:   80 kB\nAnonymous:   \(anonymous) kB\nLazyFree: 0 kB\n"
                 + "Swap:  \(swapped) kB\nSwapPss:  0 kB\nVmFlags: rd ex mr mw me\n"

@@ -15,7 +15,7 @@ import Testing
             && back.count == pixels.count
     }
 
-    @Test func `floats and whole numbers come back bit by bit`() {
+    @Test func `floats and whole numbers survive packing bit for bit`() {
         var random = SplitMix64(seed: 1)
         let noise = TestFrame(width: 200, height: 150, seed: 3).pixels
         #expect(survives(noise))
@@ -29,7 +29,7 @@ import Testing
         #expect(survives([.leastNonzeroMagnitude, -.leastNonzeroMagnitude]))
     }
 
-    @Test func `a camera's numbers need about a byte a pixel`() {
+    @Test func `a camera's pixels need about one byte each`() {
         let noise = TestFrame(width: 512, height: 512, seed: 4, noise: 12).pixels
         let whole = Double(PackedPixels.encode(noise.map { $0.rounded() }).count) / Double(noise.count)
         #expect(whole < 1.1, "\(whole) bytes a pixel")
@@ -37,7 +37,7 @@ import Testing
         #expect(floats < 3, "\(floats) bytes a pixel")
     }
 
-    @Test func `what no encoder made is refused`() {
+    @Test func `bytes that the encoder did not make are refused`() {
         var random = SplitMix64(seed: 5)
         let pixels = TestFrame(width: 64, height: 64, seed: 6).pixels.map { $0.rounded() }
         let bytes = PackedPixels.encode(pixels)

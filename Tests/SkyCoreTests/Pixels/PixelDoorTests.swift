@@ -26,12 +26,12 @@ import Transport
         return folder.write(frame.fits())
     }
 
-    @Test func `who knows what a file holds gets its parts`() throws {
+    @Test func `a peer that knows a file's content gets its parts`() throws {
         let path = frame()
         let content = try FileContent(of: path)
         let tile = try SkyEngine().part(request(path, content, .tile(PixelTile(column: 1, row: 1))))
         #expect(PackedPixels.decode(tile, count: 88 * 8) != nil)
-        // As from a peer of an earlier version, which tells size, time and digest alone.
+        // A peer of an earlier version sends only size, time and digest.
         var earlier = content
         earlier.identity = nil
         #expect(try SkyEngine().part(request(path, earlier)).readableBytes > 0)
@@ -39,7 +39,7 @@ import Transport
         #expect(try SkyEngine().part(request(path, sample)).readableBytes > 0)
     }
 
-    @Test func `size and time alone open no file`() throws {
+    @Test func `the size and the time of a file are not enough to get its parts`() throws {
         let path = frame()
         for isSample in [false, true] {
             var content = try FileContent(of: path, sampled: isSample)
@@ -49,7 +49,7 @@ import Transport
         }
     }
 
-    @Test func `of a file whose content the asker does not know, it does not learn whether there is one`() throws {
+    @Test func `a peer that does not know a file's content does not learn whether it exists`() throws {
         let secret = folder.write(Array("<!DOCTYPE".utf8), "secret")
         let fifo = folder.path + "/fifo"
         #expect(mkfifo(fifo, 0o600) == 0)
@@ -67,7 +67,7 @@ import Transport
         #expect(words.count == 1 && !words.joined().contains("DOCTYPE"), "\(words)")
     }
 
-    @Test func `a file that was rewritten is said to be changed, to who has looked at it`() throws {
+    @Test func `a peer that knew the earlier content learns that the file has changed`() throws {
         let path = frame()
         let content = try FileContent(of: path)
         let descriptor = open(path, O_WRONLY | O_APPEND)
@@ -76,7 +76,7 @@ import Transport
         #expect(refusal(request(path, content))?.kind == .badInput)
     }
 
-    @Test func `a request that cannot be meant is refused before anything else sees it`() async throws {
+    @Test func `an absurd request is refused before it is used`() async throws {
         let good = PixelRequest.tile(0, of: "/sky.fits")
         #expect(good.objection == nil)
         var bad: [PixelRequest] = ["", "sky.fits", "/a\0b", "/" + String(repeating: "x", count: 1000)].map {

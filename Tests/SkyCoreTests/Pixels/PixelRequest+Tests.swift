@@ -5,7 +5,7 @@ import Transport
 @testable import SkyCore
 
 extension PixelRequest {
-    /// A tile of the first row of a file that there need not be.
+    /// A tile of the first row of a file, which need not exist.
     static func tile(
         _ column: Int, of path: String, content: UInt8 = 1, holder: PixelHolder? = nil
     ) -> PixelRequest {

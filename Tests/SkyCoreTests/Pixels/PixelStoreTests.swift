@@ -62,7 +62,7 @@ import Transport
         if case .part(let bytes) = reply { Array(bytes.readableBytesView) } else { nil }
     }
 
-    @Test func `a part that many want crosses the wire once`() async throws {
+    @Test func `a part that many tasks need crosses the wire once`() async throws {
         let source = Source()
         try await with(source) { store, holder, _ in
             let request = PixelRequest.tile(3, of: "/sky.fits", holder: holder)
@@ -95,7 +95,7 @@ import Transport
         }
     }
 
-    @Test func `a node that was started again is found by its name, one that is gone is named`() async throws {
+    @Test func `a restarted node is found by its name, and a missing one is named`() async throws {
         let source = Source()
         source.gate.open()
         try await with(source) { store, holder, _ in
@@ -110,7 +110,7 @@ import Transport
         }
     }
 
-    @Test func `a failure is not kept, and whoever reads no files says so`() async throws {
+    @Test func `a failure is not cached, and a node that reads no files says so`() async throws {
         let source = Source()
         source.gate.open()
         try await with(source) { store, holder, system in

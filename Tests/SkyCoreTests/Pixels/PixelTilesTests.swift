@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [(-1, 0), (0, -1), (3, 0), (0, 2), (Int.max, 0), (Int.min, Int.min)])
-    func `a tile that is not in the image is none`(_ column: Int, _ row: Int) {
+    func `a tile outside the image has no rectangle`(_ column: Int, _ row: Int) {
         #expect(PixelTiles(width: 1300, height: 700).rect(of: PixelTile(column: column, row: row)) == nil)
     }
 }

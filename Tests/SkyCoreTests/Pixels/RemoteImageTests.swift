@@ -39,7 +39,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
             supply: supply)
     }
 
-    @Test func `planes, colours, masks and scaled values come from another node as they are read there`() throws {
+    @Test func `planes, colours, masks and scaled values are the same from another node`() throws {
         let wcs = [
             "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CTYPE3  = 'FREQ    '", "CRVAL1  = 150.0", "CRVAL2  = 2.0",
             "CDELT1  = -0.0001", "CDELT2  = 0.0001",
@@ -84,7 +84,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(throws: SkyError.self) { try there.read(PixelRect(x: 1149, y: 0, width: 2, height: 1)) }
     }
 
-    @Test func `more tiles than are kept unpacked make no difference`() throws {
+    @Test func `an image with more tiles than the cache holds has the same pixels`() throws {
         var frame = TestFrame(width: 1, height: 1, seed: 3)
         (frame.width, frame.height) = (5200, 2100)
         frame.pixels = (0..<5200 * 2100).map { Float($0) }
@@ -95,7 +95,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(try there.read(part) == frame.cut(part))
     }
 
-    @Test func `a scan of it finds what a scan of the file finds`() throws {
+    @Test func `a scan of a remote image finds what a scan of the file finds`() throws {
         var frame = TestFrame(width: 700, height: 600, seed: 5)
         frame.addStars(60)
         let path = folder.write(frame.fits())
@@ -127,7 +127,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         }
     }
 
-    @Test func `what is sent instead of pixels, or of a header, is an error and no crash`() throws {
+    @Test func `forged pixels and headers are errors, and do not crash`() throws {
         let frame = TestFrame(width: 600, height: 600, seed: 6)
         let path = folder.write(frame.fits())
         let there = try remote(path)
@@ -142,7 +142,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(throws: SkyError.self) { try remote(path) }
     }
 
-    @Test func `who does not know what the file holds gets nothing of it`() throws {
+    @Test func `a node that does not know the file's content gets no pixels`() throws {
         let path = folder.write(TestFrame(width: 600, height: 600, seed: 7).fits())
         let other = folder.write(TestFrame(width: 600, height: 600, seed: 8).fits(), "other.fits")
         let error = SkyError.thrown { () throws(SkyError) in
@@ -152,7 +152,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(error?.kind == .unavailable)
     }
 
-    @Test func `coordinates with tables of distortions are those of the file, and so is why there are none`() throws {
+    @Test func `remote coordinates with distortion tables, and the reason for their lack, are the file's`() throws {
         let path = folder.write(DistortedFrame.fits)
         let there = try remote(path)
         let wcs = try #require(there.wcs)
@@ -173,7 +173,7 @@ private final class NearbyPixels: PixelSupply, @unchecked Sendable {
         #expect(other.wcs == nil && other.info.missingCoordinates == "the header's are linear (LINEAR, LINEAR)")
     }
 
-    @Test func `coordinates that the primary header has are those of the file`() throws {
+    @Test func `remote coordinates from the primary header are the file's`() throws {
         let coordinates = [
             "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 10.0", "CRVAL2  = 41.0", "CRPIX1  = 1.0",
             "CRPIX2  = 1.0", "CDELT1  = -0.0003", "CDELT2  = 0.0003",

@@ -15,7 +15,7 @@ import Testing
         return buffer
     }
 
-    @Test func `what was used last stays, and no more than the limit`() {
+    @Test func `the most recently used parts stay, within the limit`() {
         var cache = TileCache(limit: 4096)
         for column in 0..<4 { cache.insert(key(column), bytes(1024)) }
         #expect(cache.count == 4 && cache.byteCount == 4096)
@@ -29,7 +29,7 @@ import Testing
         #expect(cache.value(key(6)) == nil && cache.count == 1, "too large alone")
     }
 
-    @Test func `the same part twice counts once, and another content is another part`() {
+    @Test func `the same part counts once, and other content is another part`() {
         var cache = TileCache(limit: 1 << 20)
         for _ in 0..<10 { cache.insert(key(0), bytes(1024)) }
         #expect(cache.byteCount == 1024)
@@ -39,7 +39,7 @@ import Testing
             "by content, not by path")
     }
 
-    @Test func `a file that was changed where no sample was taken has other parts`() {
+    @Test func `a later modification time makes other parts of a sampled file`() {
         var request = PixelRequest.tile(0, of: "/sky.fits")
         request.file.content.isSample = true
         var later = request
@@ -50,7 +50,7 @@ import Testing
         #expect(cache.value(TileCache.Key(later)) == nil)
     }
 
-    @Test func `ten thousand parts that come and go leave the limit and nothing else`() {
+    @Test func `ten thousand parts leave the cache at its limit`() {
         var cache = TileCache(limit: 64 << 10)
         var random = SplitMix64(seed: 9)
         for _ in 0..<10_000 {

@@ -104,7 +104,7 @@ struct ImageBatchStory {
                     stopped.insert(attempt)
                     if let place = hosts[node]?.waiting.firstIndex(of: attempt) {
                         hosts[node]?.waiting.remove(at: place)
-                        follow(story.tell(.failed(attempt, on: node, .refused("stopped"))))
+                        follow(story.handle(.failed(attempt, on: node, .refused("stopped"))))
                     }
                 case .completed(let attempt, let node):
                     let job = attempt.job
@@ -112,13 +112,13 @@ struct ImageBatchStory {
                     if attempt.task.index > 0 { outcome.nodesOfImage[job, default: []].insert(node) }
                     if attempt.task.index > sectors { outcome.sectorsByNode[node, default: 0] += 1 }
                     if done[job] == 1 {
-                        if let holder { follow(story.tell(.inputFound(job, on: holder))) }
-                        follow(story.tell(.tasksAdded(job, count: sectors)))
+                        if let holder { follow(story.handle(.inputFound(job, on: holder))) }
+                        follow(story.handle(.tasksAdded(job, count: sectors)))
                     } else if done[job] == 1 + sectors {
                         let affinity = Dictionary(
                             uniqueKeysWithValues: (1...sectors).map { (TaskID($0 + sectors), TaskID($0)) })
-                        follow(story.tell(.tasksAdded(job, count: sectors, affinity: affinity)))
-                        follow(story.tell(.noMoreTasks(job)))
+                        follow(story.handle(.tasksAdded(job, count: sectors, affinity: affinity)))
+                        follow(story.handle(.noMoreTasks(job)))
                     }
                 case .jobFinished: submit()
                 case .reserve(let node, let wanted):
@@ -130,18 +130,18 @@ struct ImageBatchStory {
         func submit() {
             guard submitted < images else { return }
             submitted += 1
-            follow(story.tell(.submitted(JobID(rawValue: UInt64(submitted)), tasks: 1, options)))
+            follow(story.handle(.submitted(JobID(rawValue: UInt64(submitted)), tasks: 1, options)))
         }
 
         for machine in machines {
-            follow(story.tell(.nodeJoined(machine.node)))
+            follow(story.handle(.nodeJoined(machine.node)))
         }
         for _ in 0..<min(width, images) { submit() }
         while let next = ends.indices.min(by: { ends[$0].at < ends[$1].at }) {
             if let due = story.scheduler.nextWake, due / .seconds(1) < ends[next].at {
                 story.now = max(story.now, due)
                 now = max(now, story.now / .seconds(1))
-                follow(story.tell(.tick))
+                follow(story.handle(.tick))
                 continue
             }
             let end = ends.remove(at: next)
@@ -151,7 +151,7 @@ struct ImageBatchStory {
             begin(end.node)
             let isStopped = stopped.contains(end.attempt)
             follow(
-                story.tell(
+                story.handle(
                     isStopped
                         ? .failed(end.attempt, on: end.node, .refused("stopped"))
                         : .succeeded(end.attempt, on: end.node, took: .seconds(end.took))))

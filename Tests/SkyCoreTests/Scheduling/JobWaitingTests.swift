@@ -12,15 +12,15 @@ import Transport
         story.scheduler.waiting(of: job, now: story.now, limit: 5)?.requirements.first { $0.kind == kind }?.met
     }
 
-    @Test func `each requirement counts the nodes that meet it and all before it`() {
+    @Test func `each requirement counts the nodes that meet it and all earlier ones`() {
         var story = SchedulerStory()
         story.submit(3)
         #expect(met(story, .present) == 0)
-        story.tell(.nodeJoined(east, name: "east"))
-        story.tell(.nodeJoined(west, name: "west"))
+        story.handle(.nodeJoined(east, name: "east"))
+        story.handle(.nodeJoined(west, name: "west"))
         #expect(met(story, .present) == 2 && met(story, .notDraining) == 2 && met(story, .lendsSlots) == 0)
         #expect(met(story, .allowed) == nil, "this job may use all")
-        story.tell(.nodeDraining(west, true))
+        story.handle(.nodeDraining(west, true))
         #expect(met(story, .notDraining) == 1)
         let drained = story.scheduler.waiting(of: job, now: story.now, limit: 5, drained: east)
         #expect(drained?.requirements.first { $0.kind == .notDraining }?.met == 0, "nor the coordinator's own node")
@@ -30,20 +30,20 @@ import Transport
         #expect(story.scheduler.waiting(of: JobID(rawValue: 99), now: .zero, limit: 5) == nil)
     }
 
-    @Test func `a job that may use no node that is there says so`() {
+    @Test func `a job that may use none of the present nodes says so`() {
         var story = SchedulerStory()
-        story.tell(.nodeJoined(east, name: "east"))
+        story.handle(.nodeJoined(east, name: "east"))
         var options = JobOptions()
         options.use = ["north"]
-        story.tell(.submitted(job, tasks: 1, options))
+        story.handle(.submitted(job, tasks: 1, options))
         #expect(met(story, .present) == 1 && met(story, .allowed) == 0)
     }
 
-    @Test func `tasks are told with where they run, since when, and what went wrong before`() throws {
+    @Test func `waiting tasks are listed with node, start time and last failure`() throws {
         var story = SchedulerStory([east: 2])
         story.submit(2)
         story.wait(.seconds(5))
-        story.tell(.failed(AttemptID(job: job, task: 0, number: 1), on: east, .fault("disk full")))
+        story.handle(.failed(AttemptID(job: job, task: 0, number: 1), on: east, .fault("disk full")))
         var waiting = try #require(story.scheduler.waiting(of: job, now: story.now, limit: 5))
         #expect(waiting.backingOff == 1 && waiting.running == 1)
         #expect(waiting.open.map(\.task) == [1, 0], "what runs comes first")
@@ -54,13 +54,13 @@ import Transport
         #expect(waiting.open.count == 1 && waiting.open[0].state == .running(on: east, since: .seconds(6)))
     }
 
-    @Test func `jobs of others that go first or share are counted`() throws {
+    @Test func `other jobs with a higher or the same priority are counted`() throws {
         var story = SchedulerStory([east: 1])
         story.submit(2)
         story.submit(2, as: JobID(rawValue: 7))
         var options = JobOptions()
         options.priority = 3
-        story.tell(.submitted(JobID(rawValue: 8), tasks: 2, options))
+        story.handle(.submitted(JobID(rawValue: 8), tasks: 2, options))
         let waiting = try #require(story.scheduler.waiting(of: job, now: story.now, limit: 5))
         #expect(waiting.jobsAhead == 1 && waiting.jobsBeside == 1)
     }

@@ -21,7 +21,7 @@ import Transport
 
     /// A 16-bit image of 1024 x 1024 pixels a sector over 1 Gb/s and 100 Mb/s, and one of floats.
     @Test(arguments: [0.01, 0.03, 0.09, 0.27])
-    func `many images over a wire take little longer than cores and wire allow, and each stays on one machine`(
+    func `many images are shared near the limit of cores and wire, and most stay on one machine`(
         _ transfer: Double
     ) {
         let images = 24
@@ -36,7 +36,7 @@ import Transport
     func `one image over a fast wire is shared evenly`(_ transfer: Double) {
         let both = ImageBatchStory(machines: [here, there], transfer: transfer).run()
         #expect(least(1, transfer: transfer) / both.seconds > 0.9, "\(both.seconds) s")
-        #expect(both.transfers == 8, "who measured the background scans the sector")
+        #expect(both.transfers == 8, "the node that measured a background scans the sector")
     }
 
     @Test(arguments: [0.09, 0.27, 1, 5, 60])
@@ -69,20 +69,20 @@ import Transport
         #expect(Double(many.transfers) < 1.15 * Double(elsewhere), "\(many.transfers) for \(elsewhere)")
     }
 
-    @Test func `a machine that is lost leaves its images to the others`() {
+    @Test func `the images of a lost machine go to the others`() {
         var story = SchedulerStory([SchedulerStory.local: 1, SchedulerStory.east: 1])
         var options = JobOptions()
         options.sharesInput = true
         let job = SchedulerStory.job
-        story.tell(.submitted(job, tasks: 1, options))
-        story.tell(.succeeded(attempt(0), on: SchedulerStory.local))
-        story.tell(.tasksAdded(job, count: 2))
-        story.tell(.succeeded(attempt(1), on: SchedulerStory.local, took: .milliseconds(10)))
-        story.tell(.succeeded(attempt(2), on: SchedulerStory.east, took: .milliseconds(10)))
-        story.tell(.nodeLost(SchedulerStory.east))
+        story.handle(.submitted(job, tasks: 1, options))
+        story.handle(.succeeded(attempt(0), on: SchedulerStory.local))
+        story.handle(.tasksAdded(job, count: 2))
+        story.handle(.succeeded(attempt(1), on: SchedulerStory.local, took: .milliseconds(10)))
+        story.handle(.succeeded(attempt(2), on: SchedulerStory.east, took: .milliseconds(10)))
+        story.handle(.nodeLost(SchedulerStory.east))
         let affinity = [TaskID(3): TaskID(2), TaskID(4): TaskID(1)]
-        let runs = story.tell(.tasksAdded(job, count: 2, affinity: affinity)).runs
+        let runs = story.handle(.tasksAdded(job, count: 2, affinity: affinity)).runs
         #expect(runs.map(\.attempt.task) == [TaskID(4)], "its own first")
-        #expect(story.tell(.succeeded(attempt(4), on: SchedulerStory.local)).runs.map(\.attempt.task) == [TaskID(3)])
+        #expect(story.handle(.succeeded(attempt(4), on: SchedulerStory.local)).runs.map(\.attempt.task) == [TaskID(3)])
     }
 }

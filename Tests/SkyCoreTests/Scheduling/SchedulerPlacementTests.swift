@@ -8,7 +8,7 @@ struct SchedulerPlacementTests {
     let east = SchedulerStory.east
     let west = SchedulerStory.west
 
-    @Test("sends first tries to every node with a leased slot, the local one included, and never more than leased")
+    @Test("sends first attempts to every node with a leased slot, also the local one, and never more than leased")
     func fillsSlots() {
         var story = SchedulerStory([local: 1, east: 2, west: 1])
         let runs = story.submit(10).runs
@@ -22,7 +22,7 @@ struct SchedulerPlacementTests {
     func isEventDriven() {
         var story = SchedulerStory([east: 1])
         story.submit(3)
-        #expect(story.tell(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.map(\.attempt) == [attempt(1)])
+        #expect(story.handle(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.map(\.attempt) == [attempt(1)])
         #expect(story.lease(east, 2).runs.map(\.attempt) == [attempt(2)])
     }
 
@@ -31,54 +31,54 @@ struct SchedulerPlacementTests {
         var story = SchedulerStory([east: 3])
         story.submit(6)
         story.lease(east, 1)
-        #expect(story.tell(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.isEmpty)
-        #expect(story.tell(.succeeded(attempt(1), on: east, took: .seconds(1))).runs.isEmpty)
-        #expect(story.tell(.succeeded(attempt(2), on: east, took: .seconds(1))).runs.count == 1)
+        #expect(story.handle(.succeeded(attempt(0), on: east, took: .seconds(1))).runs.isEmpty)
+        #expect(story.handle(.succeeded(attempt(1), on: east, took: .seconds(1))).runs.isEmpty)
+        #expect(story.handle(.succeeded(attempt(2), on: east, took: .seconds(1))).runs.count == 1)
     }
 
     @Test("ignores a lease that is older than one already seen")
     func ignoresOldLeases() {
         var story = SchedulerStory()
-        story.tell(.nodeJoined(east))
+        story.handle(.nodeJoined(east))
         story.submit(5)
-        story.tell(.leased(east, slots: 1, fencingToken: 7))
-        #expect(story.tell(.leased(east, slots: 5, fencingToken: 6)).runs.isEmpty)
-        #expect(story.tell(.leased(east, slots: 2, fencingToken: 8)).runs.count == 1)
+        story.handle(.leased(east, slots: 1, fencingToken: 7))
+        #expect(story.handle(.leased(east, slots: 5, fencingToken: 6)).runs.isEmpty)
+        #expect(story.handle(.leased(east, slots: 2, fencingToken: 8)).runs.count == 1)
     }
 
-    @Test("takes the node with the smallest part of its slots in use")
+    @Test("prefers the node with the smallest share of its slots in use")
     func leastLoadedFirst() {
         var story = SchedulerStory([east: 4, west: 2])
         #expect(story.submit(6).runs.map(\.node) == [east, west, east, east, west, east])
     }
 
-    @Test("of equal nodes takes the local one first, whatever its place in the order")
+    @Test("prefers the local node among equal ones, whatever the order")
     func localFirst() {
         let before = NodeID(rawValue: 0)
         for nodes in [[before, local, east], [east, local, before], [local, east, before]] {
             var story = SchedulerStory()
             for node in nodes {
-                story.tell(.nodeJoined(node))
+                story.handle(.nodeJoined(node))
                 story.lease(node, 1)
             }
             #expect(story.submit(3).runs.map(\.node) == [local, before, east])
         }
     }
 
-    @Test("among equally loaded nodes takes the faster, and tries a slow one again when the measurement has faded")
+    @Test("prefers the faster of equally loaded nodes, and tries a slow one again after a while")
     func fasterFirst() {
         var policy = SchedulerPolicy()
         policy.releaseDelay = .seconds(10_000)
         var story = SchedulerStory([east: 1, west: 1], policy: policy)
-        #expect(story.tell(.submitted(SchedulerStory.job, tasks: 2)).runs.map(\.node) == [east, west])
+        #expect(story.handle(.submitted(SchedulerStory.job, tasks: 2)).runs.map(\.node) == [east, west])
         story.now = .milliseconds(100)
-        story.tell(.succeeded(attempt(1), on: west))
+        story.handle(.succeeded(attempt(1), on: west))
         story.now = .milliseconds(900)
-        story.tell(.succeeded(attempt(0), on: east, took: .seconds(1)))
-        #expect(story.tell(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [west])
-        story.tell(.succeeded(attempt(2), on: west))
+        story.handle(.succeeded(attempt(0), on: east, took: .seconds(1)))
+        #expect(story.handle(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [west])
+        story.handle(.succeeded(attempt(2), on: west))
         story.wait(.seconds(300))
-        #expect(story.tell(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [east])
+        #expect(story.handle(.tasksAdded(SchedulerStory.job, count: 1)).runs.map(\.node) == [east])
     }
 
     @Test("lets jobs take turns")
@@ -87,16 +87,16 @@ struct SchedulerPlacementTests {
         var story = SchedulerStory()
         story.submit(3, as: first)
         story.submit(3, as: second)
-        story.tell(.nodeJoined(east))
+        story.handle(.nodeJoined(east))
         #expect(story.lease(east, 6).runs.map(\.attempt.job) == [first, second, first, second, first, second])
     }
 
     @Test("sends nothing to a draining node until it resumes")
     func drains() {
         var story = SchedulerStory([east: 2])
-        story.tell(.nodeDraining(east, true))
+        story.handle(.nodeDraining(east, true))
         #expect(story.submit(2).runs.isEmpty)
-        #expect(story.tell(.nodeDraining(east, false)).runs.count == 2)
+        #expect(story.handle(.nodeDraining(east, false)).runs.count == 2)
     }
 
     @Test("takes absurd numbers for what they are")
@@ -106,14 +106,14 @@ struct SchedulerPlacementTests {
         story.lease(east, .min)
         #expect(story.submit(.min).outcome == JobOutcome())
         let other = JobID(rawValue: 9)
-        story.tell(.submitted(other, tasks: .max))
-        story.tell(.tasksAdded(other, count: .max))
+        story.handle(.submitted(other, tasks: .max))
+        story.handle(.tasksAdded(other, count: .max))
         story.lease(east, 1)
         for number in [Int.min, -1, 0, 2, .max] {
             for task in [Int.min, -1, 0, .max] {
                 let forged = AttemptID(job: other, task: TaskID(task), number: number)
-                #expect(story.tell(.succeeded(forged, on: east)).withoutWishes == [.discarded(forged)])
-                #expect(story.tell(.failed(forged, on: west, .fault("x"))).withoutWishes == [])
+                #expect(story.handle(.succeeded(forged, on: east)).withoutDemands == [.discarded(forged)])
+                #expect(story.handle(.failed(forged, on: west, .fault("x"))).withoutDemands == [])
             }
         }
         #expect(story.scheduler.progress(of: other)?.running == 1)

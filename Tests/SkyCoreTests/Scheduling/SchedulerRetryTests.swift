@@ -17,7 +17,7 @@ struct SchedulerRetryTests {
         var runs = story.submit(1).runs
         for number in 1...10 {
             guard let run = runs.first else { Issue.record("attempt \(number) was not made"); return }
-            let actions = story.tell(.failed(run.attempt, on: run.node, .fault("x")))
+            let actions = story.handle(.failed(run.attempt, on: run.node, .fault("x")))
             let expected = min(5, 0.1 * Double(1 << (number - 1)))
             let delay = (actions.delays.first ?? .zero) / .seconds(1)
             #expect(delay >= expected * 0.799 && delay <= expected * 1.201)
@@ -33,25 +33,25 @@ struct SchedulerRetryTests {
         var story = SchedulerStory([east: 1])
         story.submit(1)
         for number in 1...3 {
-            #expect(story.tell(.failed(attempt(0, number), on: east, .fault("x"))).failures.isEmpty)
+            #expect(story.handle(.failed(attempt(0, number), on: east, .fault("x"))).failures.isEmpty)
             #expect(story.wait(.seconds(3)).runs.count == 1)
         }
-        let actions = story.tell(.failed(attempt(0, 4), on: east, .fault("disk full")))
+        let actions = story.handle(.failed(attempt(0, 4), on: east, .fault("disk full")))
         #expect(actions.failures == ["failed 4 times on node \(east): disk full"])
         #expect(actions.outcome == JobOutcome(completed: 0, failed: 1, cancelled: 0, retries: 3))
     }
 
-    @Test("gives up what two processes died of, where the job says so, whatever else it is forgiven")
+    @Test("gives up a task that killed two processes if the job says so, whatever its other failures")
     func crashes() {
         var options = JobOptions()
         options.crashes = 1
         var story = SchedulerStory([east: 1])
         story.submit(1, options: options)
-        #expect(story.tell(.failed(attempt(0, 1), on: east, .crash("signal 11"))).failures.isEmpty)
+        #expect(story.handle(.failed(attempt(0, 1), on: east, .crash("signal 11"))).failures.isEmpty)
         #expect(story.wait(.seconds(3)).runs.count == 1)
-        #expect(story.tell(.failed(attempt(0, 2), on: east, .fault("x"))).failures.isEmpty)
+        #expect(story.handle(.failed(attempt(0, 2), on: east, .fault("x"))).failures.isEmpty)
         #expect(story.wait(.seconds(3)).runs.count == 1)
-        let actions = story.tell(.failed(attempt(0, 3), on: east, .crash("signal 11")))
+        let actions = story.handle(.failed(attempt(0, 3), on: east, .crash("signal 11")))
         #expect(actions.failures == ["failed 3 times on node \(east): signal 11"])
     }
 
@@ -59,24 +59,24 @@ struct SchedulerRetryTests {
     func permanent() {
         var story = SchedulerStory([east: 1])
         story.submit(1)
-        let actions = story.tell(.failed(attempt(0), on: east, .permanent("not a FITS file")))
+        let actions = story.handle(.failed(attempt(0), on: east, .permanent("not a FITS file")))
         #expect(actions.failures == ["not a FITS file"])
         #expect(actions.outcome?.failed == 1)
     }
 
-    @Test("retries on the local node only when no other live node is left to try")
+    @Test("retries on the local node only when no other live node is left")
     func localLast() {
         var story = SchedulerStory([local: 4, east: 0, west: 0])
         story.lease(east, 1)
         story.submit(1)
         // The local node is less loaded, so it ran first; now it has failed there.
-        story.tell(.failed(attempt(0), on: local, .fault("x")))
+        story.handle(.failed(attempt(0), on: local, .fault("x")))
         #expect(story.wait(.seconds(1)).runs.map(\.node) == [east])
-        story.tell(.failed(attempt(0, 2), on: east, .fault("x")))
+        story.handle(.failed(attempt(0, 2), on: east, .fault("x")))
         // West has no slot, but it lives: the task waits for it.
         #expect(story.wait(.seconds(1)).runs.isEmpty)
         #expect(story.lease(west, 1).runs.map(\.node) == [west])
-        story.tell(.failed(attempt(0, 3), on: west, .fault("x")))
+        story.handle(.failed(attempt(0, 3), on: west, .fault("x")))
         #expect(story.wait(.seconds(3)).runs.count == 1)
     }
 
@@ -84,17 +84,17 @@ struct SchedulerRetryTests {
     func localBeforeFailed() {
         var story = SchedulerStory([east: 1])
         story.submit(1)
-        story.tell(.nodeJoined(local))
+        story.handle(.nodeJoined(local))
         story.lease(local, 1)
-        story.tell(.failed(attempt(0), on: east, .fault("x")))
+        story.handle(.failed(attempt(0), on: east, .fault("x")))
         #expect(story.wait(.seconds(1)).runs.map(\.node) == [local])
     }
 
-    @Test("stops insisting on a better node when none lends a slot in time")
+    @Test("stops waiting for a better node when none lends a slot in time")
     func relaxes() {
         var story = SchedulerStory([east: 1, west: 0])
         story.submit(1)
-        story.tell(.failed(attempt(0), on: east, .fault("x")))
+        story.handle(.failed(attempt(0), on: east, .fault("x")))
         #expect(story.wait(.seconds(2)).runs.isEmpty)
         #expect(story.wait(.milliseconds(200)).runs.map(\.node) == [east])
     }
@@ -103,9 +103,9 @@ struct SchedulerRetryTests {
     func waitingHoldsUpNobody() {
         var story = SchedulerStory([east: 1, west: 0])
         story.submit(3)
-        #expect(story.tell(.failed(attempt(0), on: east, .fault("x"))).runs.map(\.attempt) == [attempt(1)])
+        #expect(story.handle(.failed(attempt(0), on: east, .fault("x"))).runs.map(\.attempt) == [attempt(1)])
         story.wait(.seconds(1))
-        #expect(story.tell(.succeeded(attempt(1), on: east)).runs.map(\.attempt) == [attempt(2)])
+        #expect(story.handle(.succeeded(attempt(1), on: east)).runs.map(\.attempt) == [attempt(2)])
         #expect(story.lease(west, 1).runs.map(\.attempt) == [attempt(0, 2)])
     }
 
@@ -117,13 +117,13 @@ struct SchedulerRetryTests {
         for _ in 0..<2 {
             guard let run = runs.first else { break }
             asked.append(run.node)
-            let actions = story.tell(.failed(run.attempt, on: run.node, .unavailable("no such file")))
+            let actions = story.handle(.failed(run.attempt, on: run.node, .unavailable("no such file")))
             #expect(actions.delays == [.zero])
             runs = actions.runs
         }
         guard let last = runs.first else { Issue.record("the third node was not asked"); return }
         #expect(Set(asked + [last.node]) == [local, east, west])
-        let actions = story.tell(.failed(last.attempt, on: last.node, .unavailable("no such file")))
+        let actions = story.handle(.failed(last.attempt, on: last.node, .unavailable("no such file")))
         #expect(actions.failures == ["no node can reach its input: no such file"])
     }
 
@@ -131,61 +131,61 @@ struct SchedulerRetryTests {
     func stranded() {
         var story = SchedulerStory([east: 1, west: 0])
         story.submit(1)
-        #expect(story.tell(.failed(attempt(0), on: east, .unavailable("no such file"))).runs.isEmpty)
+        #expect(story.handle(.failed(attempt(0), on: east, .unavailable("no such file"))).runs.isEmpty)
         story.wait(.seconds(5))
-        #expect(story.tell(.nodeLost(west)).failures.count == 1)
+        #expect(story.handle(.nodeLost(west)).failures.count == 1)
     }
 
     @Test("losing a node retries elsewhere at once and uses up no faults")
     func losesNode() {
         var story = SchedulerStory([east: 1])
         story.submit(1)
-        story.tell(.nodeJoined(west))
+        story.handle(.nodeJoined(west))
         story.lease(west, 1)
-        let actions = story.tell(.nodeLost(east))
+        let actions = story.handle(.nodeLost(east))
         #expect(
-            actions.withoutWishes == [
+            actions.withoutDemands == [
                 .retrying(job, 0, failedOn: east, reason: "node \(east) was lost", delay: .zero, attempt: 2),
                 .run(attempt(0, 2), on: west),
             ])
         for number in 2...4 {
-            #expect(story.tell(.failed(attempt(0, number), on: west, .fault("x"))).failures.isEmpty)
+            #expect(story.handle(.failed(attempt(0, number), on: west, .fault("x"))).failures.isEmpty)
             #expect(story.wait(.seconds(3)).runs.count == 1)
         }
-        #expect(story.tell(.failed(attempt(0, 5), on: west, .fault("x"))).failures.count == 1)
+        #expect(story.handle(.failed(attempt(0, 5), on: west, .fault("x"))).failures.count == 1)
     }
 
-    @Test("names a task under which node after node dies as poison, with the nodes")
+    @Test("a task that kills node after node is named as poison, with the nodes")
     func poison() {
         var story = SchedulerStory()
         story.submit(1)
         var actions: [JobScheduler.Action] = []
         for number in 1...5 {
             let node = NodeID(rawValue: UInt64(100 + number))
-            story.tell(.nodeJoined(node))
+            story.handle(.nodeJoined(node))
             #expect(story.lease(node, 1).runs.map(\.attempt) == [attempt(0, number)])
-            actions = story.tell(.nodeLost(node))
+            actions = story.handle(.nodeLost(node))
         }
         let reason = actions.failures.first ?? ""
         #expect(reason.hasPrefix("poison: 5 nodes died"))
         for number in 1...5 { #expect(reason.contains(NodeID(rawValue: UInt64(100 + number)).description)) }
     }
 
-    @Test("charges a loss once, whether the call or the membership tells of it first")
+    @Test("counts a loss once, whether the call or the membership reports it first")
     func chargesLossOnce() {
         var story = SchedulerStory([east: 1])
         story.submit(1)
-        story.tell(.failed(attempt(0), on: east, .nodeLost("connection lost")))
-        #expect(story.tell(.nodeLost(east)).delays.isEmpty)
-        #expect(story.tell(.failed(attempt(0), on: east, .nodeLost("connection lost"))).withoutWishes.isEmpty)
+        story.handle(.failed(attempt(0), on: east, .nodeLost("connection lost")))
+        #expect(story.handle(.nodeLost(east)).delays.isEmpty)
+        #expect(story.handle(.failed(attempt(0), on: east, .nodeLost("connection lost"))).withoutDemands.isEmpty)
         #expect(story.scheduler.progress(of: job)?.retried == 1)
     }
 
-    @Test("a connection that fails again and again does not spend the whole budget at once")
+    @Test("a failing connection does not use up all attempts at once")
     func restsUnreachableNode() {
         var story = SchedulerStory([east: 1])
         story.submit(1)
-        #expect(story.tell(.failed(attempt(0), on: east, .nodeLost("connection lost"))).runs.isEmpty)
+        #expect(story.handle(.failed(attempt(0), on: east, .nodeLost("connection lost"))).runs.isEmpty)
         #expect(story.wait(.milliseconds(900)).runs.isEmpty)
         #expect(story.wait(.milliseconds(200)).runs.map(\.node) == [east])
     }
@@ -194,10 +194,10 @@ struct SchedulerRetryTests {
     func refused() {
         var story = SchedulerStory([east: 2])
         story.submit(3)
-        #expect(story.tell(.failed(attempt(0), on: east, .refused("no lease"))).withoutWishes.isEmpty)
+        #expect(story.handle(.failed(attempt(0), on: east, .refused("no lease"))).withoutDemands.isEmpty)
         #expect(story.scheduler.progress(of: job)?.retried == 0)
         #expect(story.lease(east, 2).runs.map(\.attempt) == [attempt(2)])
-        story.tell(.failed(attempt(2), on: east, .refused("no lease")))
+        story.handle(.failed(attempt(2), on: east, .refused("no lease")))
         #expect(story.wait(.milliseconds(130)).runs.map(\.attempt.number) == [2])
     }
 
@@ -208,7 +208,7 @@ struct SchedulerRetryTests {
         var actions: [JobScheduler.Action] = []
         for _ in 0..<100 {
             guard let run = runs.first else { break }
-            actions = story.tell(.failed(run.attempt, on: east, .refused("draining")))
+            actions = story.handle(.failed(run.attempt, on: east, .refused("draining")))
             runs = story.wait(.seconds(1)).runs
         }
         #expect(actions.outcome?.failed == 1)

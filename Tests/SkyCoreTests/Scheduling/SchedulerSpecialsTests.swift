@@ -3,7 +3,7 @@ import Transport
 
 @testable import SkyCore
 
-@Suite("Scheduler: turns, twins and suspects")
+@Suite("Scheduler: turns, speculative attempts and suspects")
 struct SchedulerSpecialsTests {
     let local = SchedulerStory.local
     let east = SchedulerStory.east
@@ -19,48 +19,48 @@ struct SchedulerSpecialsTests {
         return options
     }
 
-    @Test func `a higher priority goes first, equal ones have equal numbers of slots`() {
+    @Test func `a higher priority goes first, and equal priorities get equal numbers of slots`() {
         var story = SchedulerStory()
         let (low, high, other) = (JobID(rawValue: 1), JobID(rawValue: 2), JobID(rawValue: 3))
-        story.tell(.submitted(low, tasks: 100))
-        story.tell(.submitted(high, tasks: 3, options { $0.priority = 1 }))
-        story.tell(.submitted(other, tasks: 100))
-        story.tell(.nodeJoined(east))
+        story.handle(.submitted(low, tasks: 100))
+        story.handle(.submitted(high, tasks: 3, options { $0.priority = 1 }))
+        story.handle(.submitted(other, tasks: 100))
+        story.handle(.nodeJoined(east))
         let runs = story.lease(east, 9).runs.map(\.attempt.job)
         #expect(runs.prefix(3) == [high, high, high])
         #expect(runs.count { $0 == low } == 3 && runs.count { $0 == other } == 3)
         // One job's tasks are long, the other's short: each keeps its three slots.
-        for task in 0..<50 { story.tell(.succeeded(attempt(other, task), on: east, took: .seconds(1))) }
+        for task in 0..<50 { story.handle(.succeeded(attempt(other, task), on: east, took: .seconds(1))) }
         #expect(story.scheduler.progress(of: low)?.running == 3)
     }
 
-    @Test func `only nodes that a job uses get its tasks, and it waits for them`() {
+    @Test func `only the nodes that a job names get its tasks, and the job waits for them`() {
         var story = SchedulerStory()
-        story.tell(.nodeJoined(east, name: "east"))
+        story.handle(.nodeJoined(east, name: "east"))
         story.lease(east, 2)
-        let used = story.tell(.submitted(SchedulerStory.job, tasks: 4, options { $0.use = ["west"] }))
+        let used = story.handle(.submitted(SchedulerStory.job, tasks: 4, options { $0.use = ["west"] }))
         #expect(used.runs.isEmpty && used.demands.isEmpty)
-        story.tell(.nodeJoined(west, name: "west"))
+        story.handle(.nodeJoined(west, name: "west"))
         #expect(story.lease(west, 1).runs.map(\.node) == [west])
         // A retry does not go elsewhere either, nor does it fail while nobody is there.
-        story.tell(.failed(attempt(SchedulerStory.job, 0), on: west, .fault("x")))
-        #expect(story.tell(.nodeLost(west)).failures.isEmpty)
+        story.handle(.failed(attempt(SchedulerStory.job, 0), on: west, .fault("x")))
+        #expect(story.handle(.nodeLost(west)).failures.isEmpty)
         #expect(story.wait(.seconds(10)).runs.isEmpty)
-        story.tell(.nodeJoined(west, name: "west"))
+        story.handle(.nodeJoined(west, name: "west"))
         #expect(story.lease(west, 4).runs.count == 4)
     }
 
-    @Test func `work waits on a node only where it is short`() {
+    @Test func `tasks queue on a node only if they are short`() {
         var story = SchedulerStory([east: 2])
         story.submit(1000)
         #expect(story.scheduler.running(on: east) == 2, "nothing is known of them yet")
         for task in 0..<2 {
-            story.tell(.succeeded(attempt(SchedulerStory.job, task), on: east, took: .milliseconds(1)))
+            story.handle(.succeeded(attempt(SchedulerStory.job, task), on: east, took: .milliseconds(1)))
         }
         #expect(story.scheduler.running(on: east) == 40, "20 ms of work for each slot")
         story = SchedulerStory([east: 2])
         story.submit(1000)
-        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        story.handle(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
         #expect(story.scheduler.running(on: east) == 2)
     }
 
@@ -68,43 +68,43 @@ struct SchedulerSpecialsTests {
         var story = SchedulerStory([east: 1, west: 1])
         story.submit(3)
         story.now = .seconds(1)
-        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        story.handle(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
         story.now = .seconds(2)
-        #expect(story.tell(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1))).runs.isEmpty)
-        // Its slots have been given back by then, and are wished for again.
+        #expect(story.handle(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1))).runs.isEmpty)
+        // Its slots have been given back by then, and are demanded again.
         #expect(story.wait(.milliseconds(100)).demands[east] == 1)
-        let twins = (story.lease(east, 1) + story.wait(.milliseconds(50))).runs
-        #expect(twins.map(\.attempt) == [attempt(SchedulerStory.job, 1, 2)] && twins.map(\.node) == [east])
-        let end = story.tell(.succeeded(attempt(SchedulerStory.job, 1, 2), on: east, took: .seconds(1)))
+        let speculative = (story.lease(east, 1) + story.wait(.milliseconds(50))).runs
+        #expect(speculative.map(\.attempt) == [attempt(SchedulerStory.job, 1, 2)] && speculative.map(\.node) == [east])
+        let end = story.handle(.succeeded(attempt(SchedulerStory.job, 1, 2), on: east, took: .seconds(1)))
         #expect(end.contains(.stop(attempt(SchedulerStory.job, 1), on: west)))
         #expect(end.outcome == JobOutcome(completed: 3, failed: 0, cancelled: 0, retries: 0))
-        let late = story.tell(.succeeded(attempt(SchedulerStory.job, 1), on: west, took: .seconds(3)))
+        let late = story.handle(.succeeded(attempt(SchedulerStory.job, 1), on: west, took: .seconds(3)))
         #expect(late.contains(.discarded(attempt(SchedulerStory.job, 1))))
     }
 
-    @Test func `a node that takes all tasks and never says anything does not hold their job`() {
+    @Test func `a node that takes all tasks and never reports anything does not block their job`() {
         var story = SchedulerStory([SchedulerStory.east: 2])
         #expect(story.submit(2).runs.map(\.node) == [SchedulerStory.east, SchedulerStory.east])
-        story.tell(.nodeJoined(SchedulerStory.west))
+        story.handle(.nodeJoined(SchedulerStory.west))
         #expect(story.lease(SchedulerStory.west, 2).runs.isEmpty)
         #expect(story.wait(.seconds(59)).runs.isEmpty, "they may take that long")
-        let twins = (story.wait(.seconds(2)) + story.lease(SchedulerStory.west, 2)).runs
-        #expect(twins.map(\.node) == [SchedulerStory.west, SchedulerStory.west])
+        let speculative = (story.wait(.seconds(2)) + story.lease(SchedulerStory.west, 2)).runs
+        #expect(speculative.map(\.node) == [SchedulerStory.west, SchedulerStory.west])
     }
 
-    @Test func `a twin that fails charges the task and leaves the other attempt alone`() {
+    @Test func `a failed speculative attempt leaves the other attempt alone`() {
         var story = SchedulerStory([east: 1, west: 1])
         story.submit(3)
         story.now = .seconds(2)
-        story.tell(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
-        story.tell(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1)))
+        story.handle(.succeeded(attempt(SchedulerStory.job, 0), on: east, took: .seconds(1)))
+        story.handle(.succeeded(attempt(SchedulerStory.job, 2), on: east, took: .seconds(1)))
         #expect((story.wait(.milliseconds(100)) + story.lease(east, 1)).runs.count == 1)
-        let failed = story.tell(.failed(attempt(SchedulerStory.job, 1, 2), on: east, .fault("x")))
+        let failed = story.handle(.failed(attempt(SchedulerStory.job, 1, 2), on: east, .fault("x")))
         #expect(failed.delays.isEmpty && failed.failures.isEmpty)
-        #expect(story.tell(.succeeded(attempt(SchedulerStory.job, 1), on: west)).outcome?.completed == 3)
+        #expect(story.handle(.succeeded(attempt(SchedulerStory.job, 1), on: west)).outcome?.completed == 3)
     }
 
-    @Test func `what kills its nodes is found alone, and its neighbours are not blamed`() {
+    @Test func `a task that kills its nodes is identified, and its neighbours are not blamed`() {
         var story = SchedulerStory()
         let poison = 2
         story.submit(8)
@@ -116,7 +116,7 @@ struct SchedulerSpecialsTests {
             let node = NodeID(rawValue: next)
             next += 1
             story.now += .seconds(3)
-            actions = story.tell(.nodeJoined(node)) + story.lease(node, 4)
+            actions = story.handle(.nodeJoined(node)) + story.lease(node, 4)
             var queue = actions.runs.map(\.attempt)
             // Everything well ends before the poison takes effect, but what stands beside it never does.
             while let attempt = queue.first(where: { $0.task.index != poison }),
@@ -124,11 +124,11 @@ struct SchedulerSpecialsTests {
             {
                 queue.removeAll { $0 == attempt }
                 completed.insert(attempt.task.index)
-                let more = story.tell(.succeeded(attempt, on: node, took: .seconds(1)))
+                let more = story.handle(.succeeded(attempt, on: node, took: .seconds(1)))
                 queue += more.runs.map(\.attempt)
                 actions += more
             }
-            let end = story.tell(.nodeLost(node))
+            let end = story.handle(.nodeLost(node))
             lost += end.failures
             actions += end
         }
@@ -140,14 +140,14 @@ struct SchedulerSpecialsTests {
     }
 
     /// Found by the simulation: it waited for the other node for ever.
-    @Test func `a suspect is tried alone on the local node where its job may use no other`() {
+    @Test func `a suspect task runs alone on the local node if its job may use no other`() {
         var story = SchedulerStory()
-        story.tell(.nodeJoined(local, name: "local"))
-        story.tell(.nodeJoined(east, name: "east"))
+        story.handle(.nodeJoined(local, name: "local"))
+        story.handle(.nodeJoined(east, name: "east"))
         story.lease(local, 2)
         story.lease(east, 2)
         let risks = (10...12).map { TaskRisk(task: 0, node: NodeID(rawValue: $0), isAlone: false) }
-        let runs = story.tell(
+        let runs = story.handle(
             .restored(
                 SchedulerStory.job, tasks: 1, completed: FinishedTasks(sorted: []), failed: FinishedTasks(sorted: []),
                 risks: risks, isSealed: true, options { $0.avoid = ["east"] })
@@ -155,7 +155,7 @@ struct SchedulerSpecialsTests {
         #expect((runs + story.wait(.seconds(1)).runs).map(\.node) == [local])
     }
 
-    @Test func `a job of an earlier life goes on with what is missing`() {
+    @Test func `a job of an earlier incarnation goes on with its missing tasks`() {
         var scheduler = JobScheduler(localNode: local, generation: 2, seed: 1)
         _ = scheduler.handle(.nodeJoined(east), now: .zero)
         _ = scheduler.handle(.leased(east, slots: 2, fencingToken: 1), now: .zero)
@@ -166,11 +166,11 @@ struct SchedulerSpecialsTests {
                 isSealed: true, JobOptions()), now: .zero
         ).runs
         #expect(runs.map(\.attempt.task.index) == [4, 6] && runs.allSatisfy { $0.attempt.generation == 2 })
-        // A result of an attempt of that life counts; a copy of it does not.
+        // A result of an attempt of the earlier incarnation counts; a copy of it does not.
         let old = AttemptID(job: job, task: 7, number: 1, generation: 1)
         #expect(scheduler.handle(.succeeded(old, on: west), now: .zero).contains(.completed(old, on: west)))
         #expect(scheduler.handle(.succeeded(old, on: west), now: .zero).contains(.discarded(old)))
-        // So does an attempt that still runs: nobody else tries that task meanwhile.
+        // An attempt that still runs counts too: that task gets no other attempt meanwhile.
         _ = scheduler.handle(.nodeJoined(west), now: .zero)
         let running = AttemptID(job: job, task: 8, number: 1, generation: 1)
         _ = scheduler.handle(.adopted(running, on: west), now: .zero)

@@ -1,7 +1,7 @@
 import SkyCore
 import Transport
 
-/// A scheduler with a clock to turn by hand: tests read as what was told and what was answered.
+/// A scheduler with a clock that the test sets: tests read as events and the actions that follow.
 struct SchedulerStory {
     typealias Event = JobScheduler.Event
     typealias Action = JobScheduler.Action
@@ -19,24 +19,24 @@ struct SchedulerStory {
     init(_ slots: KeyValuePairs<NodeID, Int> = [:], policy: SchedulerPolicy = .init()) {
         scheduler = JobScheduler(localNode: Self.local, policy: policy, seed: 1)
         for (node, count) in slots {
-            tell(.nodeJoined(node))
+            handle(.nodeJoined(node))
             lease(node, count)
         }
     }
 
     @discardableResult
-    mutating func tell(_ event: Event) -> [Action] { scheduler.handle(event, now: now) }
+    mutating func handle(_ event: Event) -> [Action] { scheduler.handle(event, now: now) }
 
     @discardableResult
     mutating func lease(_ node: NodeID, _ slots: Int) -> [Action] {
         lastFencingToken += 1
-        return tell(.leased(node, slots: slots, fencingToken: lastFencingToken))
+        return handle(.leased(node, slots: slots, fencingToken: lastFencingToken))
     }
 
     /// A sealed job with so many tasks.
     @discardableResult
     mutating func submit(_ tasks: Int, as job: JobID = job, options: JobOptions = JobOptions()) -> [Action] {
-        tell(.submitted(job, tasks: tasks, options)) + tell(.noMoreTasks(job))
+        handle(.submitted(job, tasks: tasks, options)) + handle(.noMoreTasks(job))
     }
 
     /// Lets time pass, waking the scheduler whenever it asks for it.
@@ -46,7 +46,7 @@ struct SchedulerStory {
         var actions: [Action] = []
         while let wake = scheduler.nextWake, wake <= end {
             now = max(now, wake)
-            actions += tell(.tick)
+            actions += handle(.tick)
         }
         now = end
         return actions
@@ -78,13 +78,13 @@ extension [JobScheduler.Action] {
         return nil
     }
 
-    /// Without wishes for slots, which most stories are not about.
-    var withoutWishes: [JobScheduler.Action] {
+    /// The actions without demands for slots, which most stories are not about.
+    var withoutDemands: [JobScheduler.Action] {
         filter { if case .reserve = $0 { false } else { true } }
     }
 }
 
-/// A try of a task of the story's job.
+/// An attempt of a task of the story's job.
 func attempt(_ task: Int, _ number: Int = 1, of job: JobID = SchedulerStory.job) -> AttemptID {
     AttemptID(job: job, task: TaskID(task), number: number)
 }

@@ -23,7 +23,7 @@ struct ClusterSimulationTests {
         return cluster
     }
 
-    @Test("every task ends exactly once, nothing is told before it is stored, and every slot comes back")
+    @Test("every task ends exactly once, nothing is published before it is stored, and every slot comes back")
     func survivesEverything() async {
         let seen = await withTaskGroup(of: Set<SimulatedCluster.Sight>.self) { group in
             let lanes: UInt64 = 8

@@ -244,7 +244,7 @@ extension SimulatedCluster {
                 }
                 follow(update, at: peer)
                 answer(.assigned, to: caller, from: target)
-                // As from a peer that is not ours.
+                // A hostile peer may deliver the same call twice.
                 if chance(1) { schedule(.arrived(call, caller, at: target), after: delay(1...30)) }
             case .collect(let request):
                 collect(request, at: peer, for: caller, mayWait: true)

@@ -11,7 +11,7 @@ import Transport
 ///
 /// One seed is one history. After every step nodes, coordinators and journals are checked for what they promise.
 struct SimulatedCluster {
-    /// What is to happen, and to which process: one that has died since does not hear of it.
+    /// What is to happen, and to which process: a process that has died since then gets no event.
     indirect enum Happening {
         case woken(host: Int, NodeID, at: Duration)
         case called(NodeCalls.Kind, from: Int, NodeID, to: NodeID)
@@ -32,7 +32,7 @@ struct SimulatedCluster {
         case diskFull(host: Int, for: Duration)
     }
 
-    /// Whose a call is. Of several answers to it, the first one counts.
+    /// The identity of a call. The first of several answers to it counts.
     struct Caller {
         var host: Int
         var node: NodeID
@@ -129,7 +129,7 @@ struct SimulatedCluster {
             let id = job.id
             let stored = host.journal.results[id]?.count ?? 0
             if job.published.completed > stored {
-                violations.append("\(id): told \(job.published.completed), stored \(stored)")
+                violations.append("\(id): published \(job.published.completed), stored \(stored)")
             }
             if job.published.report != nil, host.journal.jobs[id]?.report == nil {
                 violations.append("\(id) was said to have ended before that was stored")
@@ -156,7 +156,7 @@ struct SimulatedCluster {
             }
             let published = hosts[host].process?.core.jobs[id]?.published
             if let published, published.report == nil || published.completed != report.completed {
-                violations.append("\(id): stored \(report.completed), told \(published.completed)")
+                violations.append("\(id): stored \(report.completed), published \(published.completed)")
             }
         }
         for host in hosts {

@@ -4,7 +4,7 @@ import Transport
 
 /// A machine of the simulation. Its node and its coordinator die together; what is in the journal stays.
 struct SimulatedHost {
-    /// What is lost in a crash.
+    /// The state that is lost in a crash.
     struct Process {
         var book: WorkBook
         var core: CoordinatorCore
@@ -13,7 +13,7 @@ struct SimulatedHost {
         var collectors: [CoordinatorID: Int] = [:]
         /// Calls that have not been answered.
         var unanswered: Set<Int> = []
-        /// Whether the coordinator has somebody who writes, and whether that one waits for the disk.
+        /// Whether a writer of the coordinator's journal is active, and whether it waits for the disk.
         var hasWriter = false
         var isWriting = false
         var expiryCheck: Duration?

@@ -34,7 +34,7 @@ import Transport
 
     private let image = ImageReference(path: "/data/m13.fits", hdu: 1)
 
-    @Test func `work has the bytes that it always had`() throws {
+    @Test func `the encoding of work has not changed`() throws {
         let request = PixelRequest.tile(3, of: "/data/m13.fits")
         let pairs: [(EarlierWork, ScanTask.Work)] = [
             (.simulate(Simulation(duration: .seconds(2))), .simulate(Simulation(duration: .seconds(2)))),
@@ -49,7 +49,7 @@ import Transport
         }
     }
 
-    @Test func `results have the bytes that they always had`() throws {
+    @Test func `the encoding of results has not changed`() throws {
         let info = ImageInfo(width: 64, height: 32, bitpix: -32, hdu: 1, hasWCS: false)
         let pairs: [(EarlierResult, TaskResult)] = [
             (.simulated, .simulated), (.inspected(info), .sky(.inspected(info))),
@@ -70,7 +70,7 @@ import Transport
         ]
     }
 
-    @Test func `how an attempt ended is reported with the bytes that it always had`() throws {
+    @Test func `the encoding of an attempt's outcome has not changed`() throws {
         let result = ByteBuffer(bytes: [1, 2, 3])
         var ends = failures(of: ByteBuffer.self).map { (AttemptEnd<ByteBuffer>.failure($0), $1) }
         ends += [(.success(result), .done(result)), (.failure(.refused("stopped")), .refused("stopped"))]
@@ -89,19 +89,19 @@ import Transport
         }
     }
 
-    @Test func `a reason is reported no longer than people read`() {
+    @Test func `a reason is cut to its limit`() {
         let long = FailureReason(String(repeating: "x", count: 1 << 20))
         #expect(AttemptOutcome(.failure(.crash(long))).reason?.utf8.count == FailureReason.limit)
     }
 
-    @Test func `an error says whether another try may help`() {
+    @Test func `an error says whether another attempt may help`() {
         let ends = [SkyError.Kind.failed, .badInput, .unavailable].map { AttemptFailure(of: SkyError($0, "so it is")) }
         #expect(ends == [.fault("so it is"), .permanent("so it is"), .unavailable("so it is")])
         #expect(ends.map(\.isOfInput) == [false, true, true])
         #expect(AttemptFailure(of: CancellationError()) == .fault("CancellationError()"))
     }
 
-    @Test func `a node that looked is told by the number of its run`() throws {
+    @Test func `the holder of pixels is encoded with its node id as before`() throws {
         struct Earlier: Encodable {
             var node: NodeID
             var name: String
@@ -111,7 +111,7 @@ import Transport
         #expect(try WireCoder.encode(PixelHolder(node: node, name: "dome-1")) == bytes)
     }
 
-    @Test func `what a later version puts beside the work is passed over, and two kinds of work are none`() throws {
+    @Test func `unknown fields of a later version are ignored, and two kinds of work are refused`() throws {
         struct Later: Encodable {
             var inspect: Inspect?
             var preview: Preview?
@@ -132,7 +132,7 @@ import Transport
         #expect(throws: (any Error).self) { try WireCoder.decode(ScanTask.Work.self, from: two) }
     }
 
-    @Test func `work of a kind that there is not is refused`() throws {
+    @Test func `work of an unknown kind is refused`() throws {
         enum Later: Codable {
             case develop(String)
         }

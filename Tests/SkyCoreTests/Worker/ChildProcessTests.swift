@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Foundation's Process loses some of these.
-    @Test func `none of ten thousand ends is missed, and none is left unreaped`() async throws {
+    @Test func `of ten thousand processes every end is noticed and every one is reaped`() async throws {
         let children = 10_000
         let ended = try await withThrowingTaskGroup(of: String.self) { group in
             var (started, ended) = (0, 0)
@@ -37,7 +37,7 @@ import Testing
         #expect(zombies() == 0)
     }
 
-    @Test func `says how a process ended`() async throws {
+    @Test func `the way in which a process ended is reported`() async throws {
         let folder = ScratchFolder()
         #expect(try await shell("exit 3", folder).end(within: .seconds(20)) == "ended with exit code 3")
         let killed = try await shell("kill -SEGV $$", folder)
@@ -47,7 +47,7 @@ import Testing
         #expect(!stubborn.isRunning)
     }
 
-    @Test func `one that does not end although it was killed is not waited for`() async throws {
+    @Test func `a process that does not end after a kill is not waited for`() async throws {
         let process = try await ChildProcess.start(
             "/bin/sleep", arguments: ["600"], standardError: "/dev/null",
             // As with one that waits for a disk: the signal has no effect before that answers.
@@ -58,12 +58,12 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             return await process.end(within: .zero)
         }
-        #expect(await cancelled.value != ChildProcess.unkillable, "nobody has waited for it")
+        #expect(await cancelled.value != ChildProcess.unkillable, "a cancelled caller has not waited")
         kill(-process.identifier, SIGKILL)
         #expect(await process.hasEnded(within: .seconds(60)) && !process.isRunning)
     }
 
-    @Test func `what it started is killed with it`() async throws {
+    @Test func `the children of a process are killed with it`() async throws {
         let folder = ScratchFolder()
         let process = try await shell("sleep 600 & echo $! >&2; wait", folder)
         var child: pid_t = 0
@@ -78,7 +78,7 @@ import Testing
         while kill(child, 0) == 0, state(of: child) != "Z" { await Task.yield() }
     }
 
-    @Test func `inherits nothing that is open here`() async throws {
+    @Test func `a child process inherits no open file`() async throws {
         let folder = ScratchFolder()
         let open = Glibc.open("/dev/null", O_RDONLY)
         defer { close(open) }
@@ -88,7 +88,7 @@ import Testing
         #expect(files == ["0", "1", "2", "3"], "the last is the folder that is listed")
     }
 
-    @Test func `a program that is not there is an error`() async throws {
+    @Test func `a missing program is an error`() async throws {
         await #expect(throws: SkyError.self) {
             _ = try await ChildProcess.start("/nonexistent/program", arguments: [], standardError: "/dev/null")
         }

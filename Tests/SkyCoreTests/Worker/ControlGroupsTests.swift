@@ -95,7 +95,7 @@ struct ControlGroupsTests {
         return String(try #require(lines.first { $0.hasPrefix("0::") }).dropFirst(3))
     }
 
-    /// Starts a shell that tells its own number in a file, in a group where there is one.
+    /// Starts a shell that writes its process id into a file, in a group if one is given.
     private func start(
         _ command: String, telling file: String, group: ControlGroup? = nil
     ) async throws -> (ChildProcess, pid_t) {
@@ -103,7 +103,7 @@ struct ControlGroupsTests {
         let process = try await ChildProcess.start(
             "/bin/sh", arguments: ["-c", command], standardError: "/dev/null"
         ) { group }
-        // Opens when the shell opens it, too.
+        // This open succeeds when the shell opens the file too.
         let stream = try #require(fopen(file, "r"))
         defer { fclose(stream) }
         var line = [CChar](repeating: 0, count: 32)
@@ -111,7 +111,7 @@ struct ControlGroupsTests {
         return (process, try #require(number))
     }
 
-    @Test func `the daemon moves into a group below what it was given`() async throws {
+    @Test func `the daemon moves into a group below its delegated one`() async throws {
         let mounted = try MountedGroup()
         let scratch = ScratchFolder()
         let file = scratch.file("pid")
@@ -125,7 +125,7 @@ struct ControlGroupsTests {
         _ = await process.end(within: .seconds(20))
     }
 
-    @Test func `a group that is not its own is left alone`() async throws {
+    @Test func `a group that is not delegated is left alone`() async throws {
         let mounted = try MountedGroup(isDelegated: false)
         let scratch = ScratchFolder()
         let file = scratch.file("pid")
@@ -138,7 +138,7 @@ struct ControlGroupsTests {
         _ = await process.end(within: .seconds(20))
     }
 
-    @Test func `what a worker has started ends with it, and its group goes`() async throws {
+    @Test func `processes that a worker started end with it, and its group is removed`() async throws {
         let mounted = try MountedGroup()
         let scratch = ScratchFolder()
         let file = scratch.file("pid")
@@ -155,7 +155,7 @@ struct ControlGroupsTests {
         #expect((try? group(of: number))?.hasSuffix("/worker-1") != true)
     }
 
-    @Test func `where another is in the group nothing is taken over`() async throws {
+    @Test func `a group with another process in it is not taken over`() async throws {
         let mounted = try MountedGroup()
         let scratch = ScratchFolder()
         let whole = ControlGroup(existing: mounted.folder)
@@ -170,7 +170,7 @@ struct ControlGroupsTests {
         #expect(try group(of: number) == "/\(name)", "it is back where it was")
         #expect(access(mounted.folder + "/daemon", F_OK) != 0)
 
-        // Nor where a group of that name has somebody in it.
+        // Nothing is taken over either if a group of that name has a process in it.
         let daemon = try #require(ControlGroup(making: mounted.folder + "/daemon"))
         daemon.add(otherNumber)
         #expect(ControlGroups.takeOver(process: number, root: mounted.root) == nil)
@@ -181,7 +181,7 @@ struct ControlGroupsTests {
         }
     }
 
-    @Test func `a group that is left of before is used if it is empty`() throws {
+    @Test func `an existing empty group is used again`() throws {
         let mounted = try MountedGroup()
         let first = try #require(ControlGroup(making: mounted.folder + "/worker-1"))
         #expect(ControlGroup(making: first.folder) != nil)
@@ -206,7 +206,7 @@ struct ControlGroupsTests {
             ControlGroups.takeOver(process: number, root: mounted.root, controllers: [controller, "nonsense"]))
         #expect(groups.shared == [controller] && whole.shared == [controller])
         #expect(!whole.add(number), "what systemd does at the next start")
-        // As systemd starts what is to run after the end.
+        // Systemd starts the commands that run after the end in this way.
         let control = try #require(ControlGroup(making: mounted.folder + "/.control"))
         let (helper, helperNumber) = try await start(
             "echo $$ >\(scratch.file("helper")); exec sleep 600", telling: scratch.file("helper"))
@@ -222,7 +222,7 @@ struct ControlGroupsTests {
         whole.remove()
     }
 
-    @Test func `a process that the kernel has killed for its memory is told from others`() throws {
+    @Test func `a kill for lack of memory is recognised`() throws {
         let scratch = ScratchFolder()
         let folder = scratch.file("group")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

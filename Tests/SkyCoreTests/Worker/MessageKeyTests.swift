@@ -5,7 +5,7 @@ import Transport
 
 /// The messages to a node keep the words for an incarnation and for a fencing token that versions up to 0.1.0 have.
 @Suite struct MessageKeyTests {
-    @Test func `an incarnation goes over the wire as it always did`() throws {
+    @Test func `the encoding of an incarnation has not changed`() throws {
         struct Earlier: Codable, Equatable {
             var life: CoordinatorIncarnation
             var wanted: Int
@@ -24,7 +24,7 @@ import Transport
         }
     }
 
-    @Test func `a fencing token goes over the wire as it always did`() throws {
+    @Test func `the encoding of a fencing token has not changed`() throws {
         struct EarlierLease: Codable {
             var coordinator: CoordinatorID
             var epoch: UInt64

@@ -14,13 +14,13 @@ import Transport
         return status
     }
 
-    @Test func `what a node says of itself can be meant`() {
+    @Test func `plausible node statuses are accepted`() {
         #expect(status().isSane)
         #expect(status { $0.load = nil }.isSane)
         #expect(status { ($0.slots, $0.running, $0.completed) = (0, 0, 170_000_000_000) }.isSane)
     }
 
-    @Test func `nonsense is no answer`() {
+    @Test func `absurd node statuses are refused`() {
         let lies: [(inout NodeStatus) -> Void] = [
             { $0.version = String(repeating: "9", count: 1 << 20) }, { $0.version = "1\u{1B}[2J" }, { $0.version = "" },
             { $0.name = String(repeating: "x", count: 64) }, { $0.name = "a\u{202E}b" },

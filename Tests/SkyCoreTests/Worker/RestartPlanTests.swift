@@ -3,7 +3,7 @@ import Testing
 @testable import SkyCore
 
 @Suite struct RestartPlanTests {
-    @Test func `waits longer after every failure, ten seconds at most, and not at all after a success`() {
+    @Test func `the pause doubles with each failure up to ten seconds, and a success resets it`() {
         var plan = RestartPlan()
         var now = ContinuousClock.now
         #expect(plan.pause(at: now) == nil)
@@ -22,14 +22,14 @@ import Testing
         #expect(plan.pause(at: now) == .milliseconds(100))
     }
 
-    @Test func `those that fail together count once`() {
+    @Test func `failures at the same moment count once`() {
         var plan = RestartPlan()
         let now = ContinuousClock.now
         for _ in 1...4 { plan.failed(at: now) }
         #expect(plan.pause(at: now) == .milliseconds(100))
     }
 
-    @Test func `a worker's share of the memory`() {
+    @Test func `a worker gets a share of the memory, two gigabytes at least`() {
         #expect(MachineMemory.total >= 256 << 20)
         #expect(MachineMemory.shareOfWorker(among: 1) == max(2 << 30, MachineMemory.total))
         #expect(MachineMemory.shareOfWorker(among: 1_000_000) == 2 << 30)

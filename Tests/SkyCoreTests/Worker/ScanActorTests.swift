@@ -15,7 +15,7 @@ import Transport
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `what a coordinator that is silent has given is stopped when its lease runs out`() async throws {
+    func `the attempts of a silent coordinator are stopped when its lease ends`() async throws {
         let actor = actor()
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Sleeps already when the lease is given, as far as a test can tell.

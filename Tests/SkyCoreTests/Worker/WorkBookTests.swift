@@ -38,7 +38,7 @@ import Transport
 
     private func done(_ bytes: Int = 0) -> AttemptOutcome { .done(ByteBuffer(repeating: 1, count: bytes)) }
 
-    @Test func `what finds no slot waits, in order, and starts when one comes free`() throws {
+    @Test func `attempts without a slot wait in order, and start when one is free`() throws {
         var book = try book()
         #expect(try book.assign(assignment(0..<4), from: peer, now: .zero).start.map(\.attempt.task.index) == [0, 1])
         #expect(book.running == 2 && book.waiting == 2)
@@ -48,7 +48,7 @@ import Transport
         #expect(book.running == 2 && book.waiting == 1)
     }
 
-    @Test func `results are handed over until they are acknowledged, a few at a time`() throws {
+    @Test func `results are sent until they are acknowledged, a few at a time`() throws {
         var book = try book(slots: 5, wanted: 5)
         _ = try book.assign(assignment(0..<5), from: peer, now: .zero)
         for task in 0..<5 { _ = book.recordEnd(of: attempt(task), done(1000).end, .zero, now: .zero) }
@@ -60,7 +60,7 @@ import Transport
         #expect(book.resultBytes == 0)
     }
 
-    @Test func `an earlier life of a coordinator is refused`() throws {
+    @Test func `an earlier incarnation of a coordinator is refused`() throws {
         var book = try book()
         _ = try collect(&book, generation: 3)
         #expect(throws: WorkBook.Rejection.superseded) { _ = try collect(&book, generation: 2) }
@@ -70,7 +70,7 @@ import Transport
     }
 
     @Test
-    func `a stop ends what waits at once and what runs when it has ended; a result that was done all the same counts`()
+    func `a stop ends waiting attempts at once and running ones later; a finished result still counts`()
         throws
     {
         var book = try book()
@@ -85,7 +85,7 @@ import Transport
         #expect(book.running == 0 && book.free == 0, "the lease keeps its slots")
     }
 
-    @Test func `with the link go those that wait; those that run go on until the lease ends`() throws {
+    @Test func `a lost link drops waiting attempts; running ones go on until the lease ends`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<3), from: peer, now: .zero)
         #expect(book.linkLost(peer, now: .seconds(1)).stop.isEmpty)
@@ -101,7 +101,7 @@ import Transport
         )
     }
 
-    @Test func `nothing new starts for one that leaves too many results lying here`() throws {
+    @Test func `nothing new starts for a coordinator with too many uncollected results`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<4), from: peer, now: .zero)
         _ = book.recordEnd(of: attempt(0), done(WorkBook.resultLimit).end, .zero, now: .zero)
@@ -110,7 +110,7 @@ import Transport
         #expect(book.running == 2 && book.waiting == 1)
     }
 
-    @Test func `one that comes back after a quiet time gets what it has done then`() throws {
+    @Test func `a coordinator that returns after a quiet time gets its new results`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<2), from: peer, now: .zero)
         for task in 0..<2 { _ = book.recordEnd(of: attempt(task), done().end, .zero, now: .zero) }
@@ -131,15 +131,15 @@ import Transport
     }
 
     /// Found by fuzzing: the slots of the first that left began what waited for the second, which could then be asked for again.
-    @Test(arguments: 0..<8) func `when a node leaves, nothing begins that waits for another coordinator there`(
+    @Test(arguments: 0..<8) func `when a node leaves, no waiting attempt of its other coordinators starts`(
         seed: Int
     ) throws {
         var book = WorkBook(slots: 1, leaseDuration: .seconds(10))
-        // They are gone through in any order.
-        let lives = (0..<3).map {
+        // The book goes through them in an arbitrary order.
+        let incarnations = (0..<3).map {
             CoordinatorIncarnation(CoordinatorID(rawValue: UInt64(seed * 3 + $0)), generation: 1)
         }
-        for (number, incarnation) in lives.enumerated() {
+        for (number, incarnation) in incarnations.enumerated() {
             _ = try book.reserve(1, by: incarnation, from: peer, now: .zero)
             let task = ScanTask(.simulate(Simulation(duration: .zero)), label: "")
             let request = RunRequest(attempt: attempt(number), task: task, timeLimit: .seconds(1))
@@ -151,7 +151,7 @@ import Transport
         #expect(book.running == 1 && book.waiting == 0, "what ran is on its way to an end")
     }
 
-    @Test func `two nodes cannot speak for one coordinator, until the link to the first is gone`() throws {
+    @Test func `a second node cannot act for a coordinator until the link to the first is gone`() throws {
         var book = try book()
         let other = NodeID(rawValue: 8)
         #expect(throws: WorkBook.Rejection.duplicate) {
@@ -173,7 +173,7 @@ import Transport
         }
     }
 
-    @Test func `what waits is bounded in bytes, and there is room again when some of it has begun`() throws {
+    @Test func `waiting attempts are limited in bytes, and a start makes room`() throws {
         var book = try book(slots: 1, wanted: 1)
         let background = try LargeBackground.map
         let image = ImageReference(path: "/data/m13.fits", hdu: nil)
@@ -199,7 +199,7 @@ import Transport
         #expect(book.waiting == fitting, "one more, and no more")
     }
 
-    @Test func `what is known of a silent coordinator is forgotten in the end`() throws {
+    @Test func `a silent coordinator is forgotten in the end`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<1), from: peer, now: .zero)
         _ = book.recordEnd(of: attempt(0), done(100).end, .zero, now: .zero)

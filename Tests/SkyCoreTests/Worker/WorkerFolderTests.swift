@@ -18,7 +18,7 @@ import Testing
         for folder in folders { folder.remove() }
     }
 
-    @Test func `a lock that another daemon found first is not taken`() {
+    @Test func `a lock that another daemon holds is not taken`() {
         let scratch = ScratchFolder()
         let file = scratch.file("lock")
         let ours = open(file, O_RDWR | O_CREAT, 0o600)
@@ -32,7 +32,7 @@ import Testing
         #expect(!WorkerFolder.takes(ours), "the folder was cleared away before it was locked")
     }
 
-    @Test func `what a daemon left that was killed is cleared away by the next`() throws {
+    @Test func `the folder of a killed daemon is removed by the next`() throws {
         let scratch = ScratchFolder()
         // The lock of a process ends with it; here it is none that was ever held.
         let left = scratch.file("skynode-1-killed")

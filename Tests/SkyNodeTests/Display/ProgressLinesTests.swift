@@ -12,7 +12,7 @@ import Testing
             elapsed: .seconds(5))
     }
 
-    @Test func `the lines tell what is done, how fast, and how long it will take`() {
+    @Test func `the lines show what is done, how fast, and how long it will take`() {
         let shares = [
             NodeShare(name: "anna", completed: 6, running: 2), NodeShare(name: "bo", completed: 4, running: 2),
         ]
@@ -28,7 +28,7 @@ import Testing
         #expect(lines.count == 2 && lines.allSatisfy { $0.count < 40 })
     }
 
-    @Test func `wide names neither shift what follows them nor wrap`() {
+    @Test func `wide names neither shift the columns after them nor wrap`() {
         let shares = [NodeShare(name: "東京", completed: 1, running: 2), NodeShare(name: "bo", completed: 1, running: 2)]
         let lines = ProgressLines(columns: 100).lines(status(nodes: shares))
         #expect(lines[2].hasPrefix("  東京  running 2") && lines[3].hasPrefix("  bo    running 2"))
@@ -45,7 +45,7 @@ import Testing
         #expect(ProgressLines(rows: 3).lines(status(nodes: shares)).count == 4, "one node at least")
     }
 
-    @Test func `the rate is that of the last ten seconds, and begins anew where a job is resumed`() {
+    @Test func `the rate is that of the last ten seconds, and starts again when a job is resumed`() {
         var rate = ProgressRate()
         func note(_ seconds: Int, _ completed: Int) {
             var status = status(completed: completed)
@@ -62,7 +62,7 @@ import Testing
         #expect(rate.tasksPerSecond == nil)
     }
 
-    @Test func `a job that is paused says why, and promises no time`() {
+    @Test func `a paused job shows the reason and no remaining time`() {
         var status = status(nodes: [NodeShare(name: "anna", completed: 6, running: 2)])
         status.paused = "there is no room\non the disk"
         let lines = ProgressLines(columns: 100).lines(status)
@@ -72,7 +72,7 @@ import Testing
         #expect(line.contains("   paused: there is no room") && !line.contains("tasks/s") && !line.contains("\n"))
     }
 
-    @Test func `of many jobs a pause is told once, and its end when all go on`() {
+    @Test func `the pause of many jobs is reported once, and its end when all go on`() {
         var reports = PauseReports()
         #expect(reports.note(nil, of: "a") == nil)
         #expect(reports.note("no room", of: "a") == "paused: no room")
@@ -82,7 +82,7 @@ import Testing
         #expect(reports.note(nil, of: "b") == "The job goes on." && reports.note(nil, of: "b") == nil)
     }
 
-    @Test func `a line for a log says how long it will take`() {
+    @Test func `a line for a log shows the remaining time`() {
         #expect(ProgressLines().plainLine(status()).hasSuffix("2.0 tasks/s   about 15 s left"))
     }
 
@@ -95,12 +95,12 @@ import Testing
     @Test(arguments: [
         ("1s", 1.0), ("250ms", 0.25), ("1.5m", 90), ("2h", 7200), ("3", 3), ("0", 0),
     ])
-    func `durations are read as people write them`(text: String, seconds: Double) {
+    func `durations are read in the usual notation`(text: String, seconds: Double) {
         #expect(DurationText.parse(text)?.inSeconds == seconds)
     }
 
     @Test(arguments: ["", "s", "-1s", "1 s", "nan", "inf", "25h", "1d", "1e99"])
-    func `what is no duration is refused`(text: String) {
+    func `text that is not a duration is refused`(text: String) {
         #expect(DurationText.parse(text) == nil)
     }
 }

@@ -5,9 +5,9 @@ import Testing
 @testable import SkyNode
 @testable import Transport
 
-/// What people are told of a night's scan.
+/// What is reported of a batch of scans.
 struct ScanDetailTests {
-    @Test func `one image is told in full, of many each in a line, and options say otherwise`() {
+    @Test func `one image is reported in full and each of many in a line, unless options say otherwise`() {
         #expect(ScanDetail(isQuiet: false, isVerbose: false, images: 1) == .summary)
         #expect(ScanDetail(isQuiet: false, isVerbose: false, images: 2) == .line)
         #expect(ScanDetail(isQuiet: false, isVerbose: true, images: 200) == .everything)
@@ -24,7 +24,7 @@ struct ScanDetailTests {
         return totals
     }
 
-    @Test func `a night closes with one line`() {
+    @Test func `a batch ends with one line`() {
         let folder = OutputPlace.folder("out", [.csv, .fits])
         let line = totals([300, 530, 200], failed: ["a.fits", "b\u{1}.fits"], leftOut: 1, refused: 2)
             .line(.milliseconds(2100), folder, merged: ["out/merged.csv", "out/merged.cat.fits"])
@@ -43,7 +43,7 @@ struct ScanDetailTests {
         #expect(totals([7, 8]).isMany && totals([7], refused: 1).isMany && totals([7], leftOut: 1).isMany)
     }
 
-    @Test func `an image's line has what is out of the ordinary`() {
+    @Test func `an image's line names what is unusual`() {
         func line(_ state: JobReport.State, retries: Int, failed: Int, hasCoordinates: Bool = true) -> String {
             let report = JobReport(
                 state: state, scheduled: 5, completed: 5 - failed, failed: failed, retries: retries,
@@ -58,7 +58,7 @@ struct ScanDetailTests {
         #expect(line(.cancelled, retries: 0, failed: 0).hasSuffix("the catalogue has gaps"))
     }
 
-    @Test func `what has changed is told in full of one image, and of many in a line`() {
+    @Test func `changes are reported in full for one image, and in a line for each of many`() {
         var changes = ChangeLines(
             image: "b.fits", reference: "a.fits", counts: ["4 appeared", "1 moved"], verdict: "stars 3 pixels wide",
             blindness: nil, doubts: ["few stars", "no times"], files: ["b.changes.csv"])
@@ -79,7 +79,7 @@ struct ScanDetailTests {
             changes.lines(.everything).suffix(2) == ["2 tracks through three or more images", "wrote b.changes.csv"])
     }
 
-    @Test func `only failures are told of one image of many`() {
+    @Test func `only failures are reported for one image of many`() {
         let published = NIOLockedValueBox<[String]>([])
         var terminal = ProgressDisplay.Terminal(isLive: false)
         terminal.say = { line in published.withLockedValue { $0.append(line) } }
@@ -116,7 +116,7 @@ struct ScanDetailTests {
             output: { line in log.withLockedValue { $0.append(line) } })
     }
 
-    @Test func `the picture of a job is gone before anything is printed, whatever job it was`() {
+    @Test func `the live picture is erased before a line is printed`() {
         let log = NIOLockedValueBox<[String]>([])
         let display = ProgressDisplay(.progress, terminal: terminal(log))
         var status = JobStatus(
@@ -134,7 +134,7 @@ struct ScanDetailTests {
             ])
     }
 
-    @Test func `where only problems are told there is no picture`() {
+    @Test func `there is no live picture when only problems are reported`() {
         let log = NIOLockedValueBox<[String]>([])
         let display = ProgressDisplay(.problems, terminal: terminal(log))
         var status = JobStatus(

@@ -14,12 +14,12 @@ struct ScreenPageTests {
         ScreenPage(lines, columns: columns, rows: rows).text
     }
 
-    @Test func `each line is cleared behind its end, and the screen below the last`() {
+    @Test func `each line is cleared after its end, and the screen below the last one`() {
         #expect(page(["one", "", "three"]) == home + "one" + clear + clear + "three" + clear + rest)
         #expect(page([]) == home + rest)
     }
 
-    @Test func `what has no room above the last row is left out`() {
+    @Test func `lines without room above the last row are left out`() {
         #expect(
             page(["1", "2", "3", "4", "5", "6"]) == home + ["1", "2", "3", "4"].map { $0 + clear }.joined() + rest)
         #expect(page(["1", "2"], rows: 1) == home + "1" + clear + rest)
@@ -31,7 +31,7 @@ struct ScreenPageTests {
         #expect(page(["head", "next", wide]) == home + "head" + clear + "next" + clear + rest, "no part of one")
     }
 
-    @Test func `a line that fills its rows is not cleared behind its end, where its last character stands`() {
+    @Test func `a line that fills its rows is not cleared at its end, to keep its last character`() {
         let full = "ten of ten"
         #expect(
             page([full, full + full, "next", "no room"]) == home + full + "\n" + full + full + "\n" + "next" + clear

@@ -18,7 +18,7 @@ struct ServiceLogHandlerTests {
         return found.withLockedValue { $0 }
     }
 
-    @Test func `journald gets a priority and no time`() {
+    @Test func `a journald line has a priority and no time`() {
         let found = lines(.journal) { logger in
             logger[metadataKey: "node"] = "dome"
             logger.debug("hidden")
@@ -32,14 +32,14 @@ struct ServiceLogHandlerTests {
             ])
     }
 
-    @Test func `programs get an object a line`() throws {
+    @Test func `a JSON log has one object in each line`() throws {
         let line = try #require(
             lines(.json) { $0.notice("a \"word\"\n", metadata: ["job": "7", "level": "mine"]) }.first)
         #expect(line.contains(#""job":"7","level":"notice","message":"a \"word\"\n","time":"20"#))
         #expect(!line.contains("\n"))
     }
 
-    @Test func `people get the time`() throws {
+    @Test func `a plain log line has the time`() throws {
         let line = try #require(lines(.plain) { $0.notice("hello", metadata: ["b": "2", "a": "1"]) }.first)
         #expect(line.hasSuffix("Z notice skynode a=1 b=2: hello"))
     }

@@ -17,7 +17,8 @@ struct TextStyleTests {
         #expect(ColourChoice.auto.isOn(terminal: true, environment: [:]))
         #expect(!ColourChoice.auto.isOn(terminal: false, environment: [:]))
         #expect(!ColourChoice.auto.isOn(terminal: true, environment: ["NO_COLOR": "1"]))
-        #expect(ColourChoice.auto.isOn(terminal: true, environment: ["NO_COLOR": ""]), "an empty variable is none")
+        #expect(
+            ColourChoice.auto.isOn(terminal: true, environment: ["NO_COLOR": ""]), "an empty variable counts as unset")
         #expect(!ColourChoice.auto.isOn(terminal: true, environment: ["TERM": "dumb"]))
         #expect(ColourChoice.always.isOn(terminal: false, environment: ["NO_COLOR": "1"]))
         #expect(!ColourChoice.never.isOn(terminal: true, environment: [:]))

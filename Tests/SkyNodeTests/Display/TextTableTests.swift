@@ -31,7 +31,7 @@ struct TextTableTests {
             reason: nil, status: status, submitted: 1_800_000_000_000)
     }
 
-    @Test func `where there is room a table of nodes has all columns`() {
+    @Test func `a table of nodes has all columns if there is room`() {
         let lines = NodeTable([node(1), node(2)]).lines
         #expect(
             lines[0]
@@ -41,7 +41,7 @@ struct TextTableTests {
             lines[2].hasPrefix("node2  2f09038379318800  127.0.0.1:43017  0.1.0    0/2    0.22  1.00   alive  12 s"))
     }
 
-    @Test func `in 80 columns what is missed least is left out`() {
+    @Test func `a table of nodes in 80 columns leaves out the least important columns`() {
         let same = NodeTable([node(1), node(2)], width: 80).lines
         #expect(same[0] == "NAME   ID        ADDRESS          SLOTS  LOAD  SPEED  STATE  SINCE  RTT")
         let mixed = NodeTable([node(1), node(2, version: "0.2.0")], width: 80).lines
@@ -57,7 +57,7 @@ struct TextTableTests {
         for line in nodes + jobs.lines { #expect(line.count <= width && !line.isEmpty) }
     }
 
-    @Test func `columns begin where they do in every line, however wide the characters are`() {
+    @Test func `columns are aligned however wide the characters are`() {
         let cells = ["旧い空.fits", "e\u{301}toile.fits", "🔭.fits", "ｍ31.fits", "m31.fits"]
         #expect(
             TextTable(rows: cells.map { [$0, "7"] }).lines == [
@@ -73,18 +73,18 @@ struct TextTableTests {
         ("", 0), ("m31", 3), ("星", 2), ("한글", 4), ("한", 2), ("ｱ", 1), ("é", 1), ("e\u{301}", 1), ("👩🏽", 2), ("🇯🇵", 2),
         ("❤", 1), ("❤\u{FE0F}", 2), ("…", 1), ("α", 1), ("𠮷", 2), ("\u{301}", 0),
     ])
-    func `a character takes the columns that a terminal gives it`(text: String, columns: Int) {
+    func `a character's width is that in a terminal`(text: String, columns: Int) {
         #expect(text.columns == columns)
     }
 
-    @Test func `ids are shortened as far as they differ`() {
+    @Test func `ids are shortened as far as they stay different`() {
         #expect(TableColumn.shortened(["0123456789abcdef", "f123456789abcdef"]) == ["01234567", "f1234567"])
         #expect(TableColumn.shortened(["0123456789abcdef", "0123456789bbcdef"]) == ["0123456789a", "0123456789b"])
         #expect(TableColumn.shortened(["0123456789abcdef"]) == ["01234567"])
         #expect(TableColumn.shortened([]) == [])
     }
 
-    @Test func `in 80 columns jobs have short ids and files without folders`() {
+    @Test func `a table of jobs in 80 columns has short ids and files without folders`() {
         let title = "/data/nights/2026-11-24/object/f_e1.fits against /data/nights/2026-11-17/object/f_e0.fits"
         let now = Date(timeIntervalSince1970: 1_800_000_120)
         let lines = JobTable([(nil, job(1, title: title))], namesNodes: false, width: 80, now: now).lines
@@ -94,7 +94,7 @@ struct TextTableTests {
         #expect(wide[0].contains("PRIORITY") && wide[1].contains("2027-01-15T08:00:00Z") && wide[1].hasSuffix(title))
     }
 
-    @Test func `a priority that matters is shown`() {
+    @Test func `a priority is shown if a job has one`() {
         let lines = JobTable([(nil, job(1, title: "x", priority: 5))], namesNodes: false, width: 80).lines
         #expect(lines[0].contains("PRIORITY"))
     }
@@ -114,7 +114,7 @@ struct TextTableTests {
         #expect(lines.contains("round trip  0.26 ms") && lines.contains("up          1 m 30 s"))
     }
 
-    @Test func `times are as exact as they are worth`() {
+    @Test func `times are shown with a useful precision`() {
         #expect([0.87, 9.99, 9.999, 61].map { DurationText.taken($0) } == ["0.87 s", "9.99 s", "9 s", "1 m 1 s"])
         #expect(
             [-3, 0.4, 59, 150, 7300, 2e5].map { DurationText.ago($0) } == [

@@ -26,7 +26,7 @@ struct ConnectionBookTests {
 
     private enum Unexpected: Error { case refusal }
 
-    @Test func `the oldest idle connection of a source makes room for its next one, and nobody else's does`() throws {
+    @Test func `a source's next connection closes its own oldest idle one, and no other`() throws {
         var book = ConnectionBook(limits: limits)
         let other = try opened(book.open(from: source(2), at: .zero)).id
         let ids = try (1...3).map { try opened(book.open(from: source(1), at: .seconds($0))).id }
@@ -45,21 +45,21 @@ struct ConnectionBookTests {
         let idle = try opened(book.open(from: .local, at: .zero)).id
         #expect(book.answering(answering, at: .zero) == true)
         #expect(try opened(book.open(from: .local, at: .seconds(1))).closing == idle)
-        // Writing what is not counted, as of a probe, is answering too.
+        // A connection that writes an answer to a probe is answering too, although it is not counted.
         var second = ConnectionBook(limits: limits)
         for _ in 1...2 { second.writing(try opened(second.open(from: .local, at: .zero)).id, at: .zero) }
         #expect(second.open(from: .local, at: .seconds(1)) == .refused)
         #expect(second.counts.refused == 1 && second.count == 2)
     }
 
-    @Test func `where all places are taken, whoever has most gives way`() throws {
+    @Test func `when all places are taken, the source with the most connections gives way`() throws {
         var book = ConnectionBook(limits: limits)
         for _ in 1...2 { _ = book.open(from: try source(2), at: .zero) }
         let greedy = try (1...3).map { try opened(book.open(from: source(1), at: .seconds($0))).id }
         _ = book.open(from: try source(3), at: .seconds(4))
         #expect(book.count == 6)
         let newcomer = try opened(book.open(from: source(4), at: .seconds(5)))
-        #expect(newcomer.closing == greedy[0], "not the oldest of all, which is somebody's who has two")
+        #expect(newcomer.closing == greedy[0], "not the oldest of all, which belongs to a source with two")
     }
 
     @Test func `other machines cannot fill the places of this one`() throws {
@@ -69,7 +69,7 @@ struct ConnectionBookTests {
         #expect(try opened(book.open(from: .local, at: .seconds(1))).closing == nil)
     }
 
-    @Test func `with all connections of a source answering, probes still have a place`() throws {
+    @Test func `probes have a place while the allowed answers of a source are under way`() throws {
         let limits = HTTPLimits()
         var book = ConnectionBook(limits: limits)
         for _ in 0..<limits.localConnections {
@@ -83,18 +83,18 @@ struct ConnectionBookTests {
         #expect(limits.answers < limits.connections)
     }
 
-    @Test func `so many requests are answered at a time, of one source and of all`() throws {
+    @Test func `the requests answered at a time are limited, for each source and in total`() throws {
         var book = ConnectionBook(limits: limits)
         let ids = try [1, 1, 1, 2, 3].map { try opened(book.open(from: source($0), at: .zero)).id }
         #expect(ids.map { book.answering($0, at: .zero) } == [true, true, false, true, false])
         book.answered(ids[3], at: .zero)
         #expect(book.answering(ids[4], at: .zero) == true)
-        // Not of a connection that is gone.
+        // A request on a closed connection is not answered.
         book.close(ids[0])
         #expect(book.answering(ids[0], at: .zero) == false)
     }
 
-    @Test func `a request that does not come whole is ended, however its bytes drip`() throws {
+    @Test func `a request that is not complete in time is ended, however slowly its bytes arrive`() throws {
         var book = ConnectionBook(limits: limits)
         let id = try opened(book.open(from: .local, at: .zero)).id
         for second in 1...9 { book.received(id, at: .seconds(second)) }
@@ -115,7 +115,7 @@ struct ConnectionBookTests {
         #expect(book.deadline(id, at: .seconds(1030)) == .seconds(1040))
     }
 
-    @Test func `who says nothing is closed without a word`() throws {
+    @Test func `a silent connection is closed without an answer`() throws {
         var book = ConnectionBook(limits: limits)
         let (silent, kept) = (
             try opened(book.open(from: .local, at: .zero)).id, try opened(book.open(from: .local, at: .zero)).id
@@ -128,7 +128,7 @@ struct ConnectionBookTests {
         #expect(book.counts.idle == 2)
     }
 
-    @Test func `who reads nothing is closed, and who reads again is not`() throws {
+    @Test func `a client that reads nothing is closed, and one that reads again is not`() throws {
         var book = ConnectionBook(limits: limits)
         let id = try opened(book.open(from: .local, at: .zero)).id
         #expect(book.answering(id, at: .zero) == true)
@@ -141,7 +141,7 @@ struct ConnectionBookTests {
         #expect(book.expire(id, at: .seconds(170)) == .close && book.counts.stalled == 1)
     }
 
-    @Test func `who asks and reads nothing makes room for others`() throws {
+    @Test func `a client that asks and reads nothing makes room for others`() throws {
         var book = ConnectionBook(limits: limits)
         let ids = try (1...2).map { _ in try opened(book.open(from: .local, at: .zero)).id }
         for id in ids { book.writing(id, at: .zero) }
@@ -150,7 +150,7 @@ struct ConnectionBookTests {
         #expect(try opened(book.open(from: .local, at: .seconds(2))).closing == ids[1])
     }
 
-    @Test func `who is hung up on has a moment to hang up too`() throws {
+    @Test func `a closing connection has a moment for the client to close too`() throws {
         var book = ConnectionBook(limits: limits)
         let id = try opened(book.open(from: .local, at: .zero)).id
         book.closing(id, at: .seconds(1))
@@ -160,18 +160,18 @@ struct ConnectionBookTests {
         #expect(book.expire(id, at: .seconds(6)) == .close)
     }
 
-    @Test func `guesses that wait make room for others`() throws {
+    @Test func `delayed guesses make room for other connections`() throws {
         var book = ConnectionBook(limits: limits)
         let ids = try (1...2).map { _ in try opened(book.open(from: .local, at: .zero)).id }
         book.writing(ids[0], at: .seconds(1))
         book.delay(ids[1], at: .seconds(1))
         #expect(try opened(book.open(from: .local, at: .seconds(2))).closing == ids[1])
-        // One that is gone does not come back.
+        // A closed connection does not come back.
         book.delay(ids[1], at: .seconds(2))
         #expect(book.count == 2 && book.deadline(ids[1], at: .seconds(2)) == nil)
     }
 
-    @Test func `connections are counted under networks, and all of this machine together`() throws {
+    @Test func `connections are counted by network, and those of this machine together`() throws {
         func source(_ text: String) throws -> HTTPSource { HTTPSource(try SocketAddress(ipAddress: text, port: 1)) }
         #expect(try source("127.0.0.1") == .local && source("127.9.9.9") == .local && source("::1") == .local)
         #expect(try source("::ffff:127.0.0.1") == .local && HTTPSource(nil) == .local)

@@ -17,7 +17,7 @@ struct HTTPTests {
         ("DELETE", "/v1/jobs/\(job)", .delete(JobID(rawValue: 255))),
         ("GET", "/v1/jobs/\(job)/events", .events(JobID(rawValue: 255))),
     ])
-    func `what there is is found`(method: String, path: String, route: APIRoute) throws {
+    func `existing paths are routed`(method: String, path: String, route: APIRoute) throws {
         #expect(try APIRoute(method: method, path: path) == route)
     }
 
@@ -25,17 +25,17 @@ struct HTTPTests {
         "/", "", "/v1", "/v2/jobs", "/v1/jobs/ff", "/v1/jobs/00000000000000fg", "/v1/jobs/+0000000000000ff",
         "/v1/jobs/\(job)/event", "/v1/jobs/\(job)/events/1", "/healthz/x", "/v1/nodes/1",
     ])
-    func `what there is not is not found`(path: String) {
+    func `unknown paths are not found`(path: String) {
         #expect(throws: APIRoute.Problem.notFound) { try APIRoute(method: "GET", path: path) }
     }
 
-    @Test func `the time is told as HTTP wants it`() {
+    @Test func `dates have the format of HTTP`() {
         // The example of RFC 9110, and the last second of a leap year.
         #expect(HTTPServer.date(Date(timeIntervalSince1970: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPServer.date(Date(timeIntervalSince1970: 1_735_689_599)) == "Tue, 31 Dec 2024 23:59:59 GMT")
     }
 
-    @Test func `other methods are told which there are`() {
+    @Test func `a refused method lists the allowed ones`() {
         #expect(throws: APIRoute.Problem.method(["GET", "HEAD", "POST"])) {
             try APIRoute(method: "PUT", path: "/v1/jobs")
         }
@@ -45,7 +45,7 @@ struct HTTPTests {
         }
     }
 
-    @Test func `a bucket lets a burst through, and then so many a second`() {
+    @Test func `a token bucket lets a burst through, and then its rate`() {
         var bucket = TokenBucket(rate: 10, capacity: 3)
         func takes(_ times: Duration...) -> [Bool] { times.map { bucket.take(now: $0) } }
         #expect(takes(.seconds(1), .seconds(1), .seconds(1), .seconds(1)) == [true, true, true, false])
@@ -55,7 +55,7 @@ struct HTTPTests {
         #expect(takes(.seconds(100), .seconds(100), .seconds(100), .seconds(100)) == [true, true, true, false])
     }
 
-    @Test func `metrics are told in Prometheus's form`() {
+    @Test func `metrics have the format of Prometheus`() {
         let registry = MetricsRegistry()
         let counter = registry.makeCounter(label: "transport_calls_total", dimensions: [("direction", "o\"u\\t\n")])
         counter.increment(by: 2)
@@ -93,7 +93,7 @@ struct HTTPTests {
                 """)
     }
 
-    @Test func `a part that hangs is not waited for`() async {
+    @Test func `an answer that hangs is given up after its time limit`() async {
         let never = Latch()
         let answer = await API.answer(within: .milliseconds(20)) {
             await never.wait()

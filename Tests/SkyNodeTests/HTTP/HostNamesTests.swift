@@ -10,7 +10,7 @@ struct HostNamesTests {
         "[fe80::1%eth0]:80", "dome-3.hill.example", "Dome-3:7422", "dome-3.", "sky.example.org:443", "proxy",
         "node-0.pods.svc:7422", "a.b.pods.svc",
     ])
-    func `addresses and the node's own names are answered`(host: String) {
+    func `addresses and the node's own names are accepted`(host: String) {
         #expect(hosts.judge([host]) == .accepted)
     }
 
@@ -18,7 +18,7 @@ struct HostNamesTests {
         "evil.example", "localhost.evil.example", "dome-3.evil.example", "xsky.example.org", "pods.svc", "xpods.svc",
         "127.1", "0x7f000001", "2130706433", "127.0.0.1.nip.io", "dome-33", "hill.example", "localhost..",
     ])
-    func `somebody else's name is not`(host: String) {
+    func `foreign host names are refused`(host: String) {
         #expect(hosts.judge([host]) == .foreign(host))
         #expect(hosts.judge([host + ":7422"]) == .foreign(host))
     }
@@ -28,17 +28,17 @@ struct HostNamesTests {
         "[::1]x", "[::1]:80:80", "user@localhost", "local host", "localhost/", "evil.example,localhost", "lócalhost",
         "localhost\u{0}", String(repeating: "a", count: 254),
     ])
-    func `what is no host is not taken for one`(host: String) {
+    func `malformed hosts are refused`(host: String) {
         #expect(hosts.judge([host]) == .malformed)
     }
 
-    @Test func `a request names one host`() {
+    @Test func `a request must name exactly one host`() {
         #expect(hosts.judge([]) == .malformed)
         #expect(hosts.judge(["localhost", "localhost"]) == .malformed)
         #expect(hosts.judge(["localhost", "evil.example"]) == .malformed)
     }
 
-    @Test func `what is configured is a name`() {
+    @Test func `only valid host names can be configured`() {
         #expect(["a", "a.b", "*.a.b", "A_b-c."].allSatisfy(HostNames.isValid))
         #expect(!["", "*", "*.", "a:80", "a b", "a.*", "https://a", "[::1]"].contains(where: HostNames.isValid))
     }

@@ -8,11 +8,10 @@ import Transport
 /// Clients that would shut the HTTP interface for everybody else.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HostileClientTests {
     @Test(arguments: ["", "GET /he", "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"])
-    func `more connections than there are places keep nobody out, whatever was sent on them`(start: String) async throws
-    {
+    func `more connections than there are places lock nobody out, whatever they sent`(start: String) async throws {
         try await HTTPDoor.with {
             $0.localConnections = 8
-            // None goes because its time is over, however long a busy machine takes.
+            // With these limits no connection is closed for its age, however slow the machine is.
             ($0.receiveLimit, $0.idleLimit) = (.seconds(3600), .seconds(3600))
         } _: { door in
             var idle: [RawConnection] = []
@@ -34,7 +33,7 @@ import Transport
         }
     }
 
-    @Test func `half a request is answered with 408, and silence with nothing`() async throws {
+    @Test func `half a request is answered with 408, and a silent connection is closed`() async throws {
         try await HTTPDoor.with {
             $0.receiveLimit = .milliseconds(100)
         } _: { door in
@@ -56,11 +55,11 @@ import Transport
     }
 
     @Test(arguments: ["POST /v1/jobs", "GET /healthz"])
-    func `a body that drips does not hold its connection`(start: String) async throws {
+    func `a body that arrives too slowly does not keep its connection`(start: String) async throws {
         try await HTTPDoor.with(token: HTTPDoor.token) {
             $0.receiveLimit = .milliseconds(200)
         } _: { door in
-            // Again where the time was over before the head was there, as on a busy machine.
+            // On a busy machine the time may be over before the head has arrived; then it is tried again.
             while door.connections.counts.late == 0 {
                 let connection = try await door.open()
                 try? await connection.send(
@@ -81,12 +80,12 @@ import Transport
         }
     }
 
-    @Test func `a connection is closed when nothing is asked for long`() async throws {
+    @Test func `an idle connection is closed`() async throws {
         try await HTTPDoor.with {
             ($0.idleLimit, $0.receiveLimit) = (.milliseconds(50), .milliseconds(500))
         } _: { door in
             var status: Int?
-            // Again where the request was late, as on a busy machine.
+            // On a busy machine the request may be late; then it is tried again.
             while status != 200 {
                 let connection = try await door.open()
                 status = try? await connection.ask("/healthz")?.status
@@ -95,13 +94,13 @@ import Transport
         }
     }
 
-    @Test func `who asks for much and reads nothing is closed`() async throws {
+    @Test func `a client that asks for much and reads nothing is closed`() async throws {
         try await HTTPDoor.with {
             ($0.stallLimit, $0.requestBurst) = (.milliseconds(100), 1e9)
         } _: { door in
             let connection = try await door.open()
             await connection.stopReading()
-            // As many as are needed until the socket's buffers are full.
+            // Requests are sent until the socket's buffers are full.
             let many = String(repeating: "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 500)
             while door.connections.counts.stalled == 0 {
                 do { try await connection.send(many) } catch { break }
@@ -112,7 +111,7 @@ import Transport
         }
     }
 
-    @Test func `probes take nothing from the requests of others, and ask the node once`() async throws {
+    @Test func `probes do not count as requests, and share one answer of the node`() async throws {
         let asked = NIOLockedValueBox(0)
         try await HTTPDoor.with { limits in
             (limits.requestRate, limits.requestBurst) = (0, 3)
@@ -120,7 +119,7 @@ import Transport
             let health = parts.health
             parts.health = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(60)) {
                 asked.withLockedValue { $0 += 1 }
-                // Of the node itself: there is one.
+                // The node's own health is asked for until it is known.
                 while true {
                     if let health = await health.value() { return health }
                 }
@@ -139,27 +138,27 @@ import Transport
         }
     }
 
-    @Test func `guesses of the token are slowed, and the right one is let in at once`() async throws {
+    @Test func `wrong tokens are delayed, and the right one is accepted at once`() async throws {
         try await HTTPDoor.with(token: HTTPDoor.token) { limits in
             (limits.guessRate, limits.guessBurst, limits.guessDelay) = (0, 3, .seconds(3600))
         } _: { door in
             for wrong in ["Bearer x", "Bearer " + HTTPDoor.token + "x", "Basic eDp5"] {
                 #expect(try await door.ask("/v1/jobs", "Authorization: " + wrong)?.status == 401)
             }
-            // That is no guess.
+            // A request without a token is not a guess.
             #expect(try await door.ask("/v1/jobs")?.status == 401)
             let guesses = try await [door.open(), door.open()]
             for guess in guesses {
                 try await guess.send("GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer y\r\n\r\n")
             }
             for _ in 1...5 { #expect(try await door.ask("/v1/jobs", HTTPDoor.bearer)?.status == 200) }
-            // They still wait.
+            // The wrong guesses still wait.
             #expect(guesses.allSatisfy { $0.isOpen })
             for guess in guesses { await guess.close() }
         }
     }
 
-    @Test func `a slowed guess is told to come later, and that the connection ends`() async throws {
+    @Test func `a delayed guess gets 429 with Retry-After, and its connection is closed`() async throws {
         try await HTTPDoor.with(token: HTTPDoor.token) { limits in
             (limits.guessRate, limits.guessBurst, limits.guessDelay) = (0, 1, .zero)
         } _: { door in
@@ -174,7 +173,7 @@ import Transport
         }
     }
 
-    @Test func `whose name is asked for comes before everything else`() async throws {
+    @Test func `the host name is checked before everything else`() async throws {
         try await HTTPDoor.with(token: HTTPDoor.token) { _ in
         } _: { door in
             for path in ["/healthz", "/readyz", "/metrics", "/v1/jobs", "/nothing"] {
@@ -201,7 +200,7 @@ import Transport
         }
     }
 
-    @Test func `more clients than there are places that read none of their answers keep nobody out`() async throws {
+    @Test func `more clients than places that read no answers lock nobody out`() async throws {
         try await HTTPDoor.with {
             ($0.localConnections, $0.requestBurst, $0.stallLimit) = (4, 1e9, .seconds(3600))
         } _: { door in
@@ -223,7 +222,7 @@ import Transport
         }
     }
 
-    @Test func `what the node does not do in time is told with 503`() async throws {
+    @Test func `an answer that is late is replaced by 503`() async throws {
         let never = Latch()
         try await HTTPDoor.with {
             $0.answerLimit = .milliseconds(50)
@@ -240,7 +239,7 @@ import Transport
         never.open()
     }
 
-    @Test func `metrics come also where the journal hangs, and say so`() async throws {
+    @Test func `metrics are answered while the journal hangs, and say so`() async throws {
         let never = Latch()
         try await HTTPDoor.with { _ in
         } parts: { parts in

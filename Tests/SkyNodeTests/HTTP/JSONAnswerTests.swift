@@ -7,14 +7,14 @@ import Transport
 
 /// What is written as JSON, also of nodes that send nonsense.
 struct JSONAnswerTests {
-    @Test func `what cannot be written as JSON is a failure and no empty answer`() throws {
+    @Test func `a value that JSON cannot express is an error, and no empty answer`() throws {
         struct Odd: Encodable { var load = Double.nan }
         let response = Response.json(Odd())
         #expect(response.status == .internalServerError)
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func `another node's nonsense is left out`(number: Double) throws {
+    func `absurd numbers from another node are left out`(number: Double) throws {
         let member = Member(node: NodeID(rawValue: 1), name: "odd", address: nil, since: .zero)
         let status = NodeStatus(
             node: member.node, name: "odd", version: "", slots: 1, running: 0, completed: 0, failed: 0, uptime: .zero,

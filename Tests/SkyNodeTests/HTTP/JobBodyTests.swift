@@ -5,11 +5,11 @@ import Testing
 @testable import Sky
 @testable import SkyNode
 
-/// What clients send, and what they hear where it is no job.
+/// The bodies that clients send, and the errors for those that are not jobs.
 struct JobBodyTests {
     private func submission(_ text: String) throws -> Submission { try JobBody(ByteBuffer(string: text)).submission() }
 
-    @Test func `a job is what its body says`() throws {
+    @Test func `a body's fields become the job's request`() throws {
         guard
             let request = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind.rehearsal
         else {
@@ -29,7 +29,7 @@ struct JobBodyTests {
         #expect(job.request.options.priority == 5 && job.request.options.retries == 0 && job.token == "t")
     }
 
-    @Test func `a plane, a colour and a mask are those of the command line`() throws {
+    @Test func `plane, colour and mask mean the same as on the command line`() throws {
         func image(_ options: String) throws -> ImageReference? {
             let text = #"{"kind":"scan","path":"/d/a.fits.gz","options":\#(options)}"#
             guard let request = try submission(text).request.kind.scan else { return nil }
@@ -52,14 +52,14 @@ struct JobBodyTests {
         (#"{"mask":"bad.fits"}"#, "absolute path"), (#"{"mask":"hdu:10000"}"#, "a number from 0 to 9999"),
         (#"{"mask":"hdu:-1"}"#, "a number from 0 to 9999"), (#"{"mask":"/a\u0000b"}"#, "no zero byte"),
     ])
-    func `layers that cannot be are told by the option's name`(options: String, words: String) throws {
+    func `an impossible layer is refused with the option's name`(options: String, words: String) throws {
         let error = try #require(throws: APIFailure.self) {
             _ = try submission(#"{"kind":"scan","path":"/d/a.fits","options":\#(options)}"#)
         }
         #expect("\(error)".contains(words), "\(error)")
     }
 
-    @Test func `planes and colours of one file have results of their own`() {
+    @Test func `planes and colours of one file have separate results`() {
         func stem(_ layer: ImageLayer?) -> String {
             ImagePath.stem(of: ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer))
         }
@@ -144,14 +144,14 @@ struct JobBodyTests {
             "`options.min-area` cannot be \"1.5\"; skynode scan --help says what it takes"
         ),
     ])
-    func `what is no job is refused with the field that is wrong`(text: String, message: String) throws {
+    func `a bad body is refused with the name of the wrong field`(text: String, message: String) throws {
         let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
         #expect(failure.status == .badRequest)
         #expect(failure.message == message)
     }
 
     @Test(arguments: ["help", "version", "Threshold", "output", "", "-threshold", "a b", "preset=x", "cluster-key"])
-    func `options that a scan has not are refused by name`(name: String) throws {
+    func `unknown options of a scan are refused by name`(name: String) throws {
         let text = #"{"kind":"scan","path":"/a","options":{"\#(name)":"/etc/passwd"}}"#
         let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
         #expect(failure.message.hasPrefix("`options`: there is no `\(name)`"), "\(failure.message)")
@@ -162,14 +162,14 @@ struct JobBodyTests {
         #"{"filter":"none","fwhm":2}"#, #"{"mesh":-5}"#, #"{"gain":"-inf"}"#, #"{"sector":1e15}"#, #"{"fwhm":1e300}"#,
         #"{"aperture":"1e308,2"}"#, #"{"margin":-1}"#, #"{"saturation":"nan"}"#, #"{"zero-point":"nan"}"#,
     ])
-    func `values that an option cannot have are refused in one line`(options: String) throws {
+    func `bad values of options are refused in one line`(options: String) throws {
         let text = #"{"kind":"scan","path":"/a","options":\#(options)}"#
         let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
         #expect(failure.status == .badRequest && failure.message.hasPrefix("`options"), "\(failure.message)")
         #expect(!failure.message.contains("\n"))
     }
 
-    @Test func `null says as much as nothing, and a whole number may have a point`() throws {
+    @Test func `null counts as absent, and a whole number may have a decimal point`() throws {
         let job = try submission(
             #"{"kind":"simulate","tasks":5.0,"seconds":null,"path":null,"options":null,"token":null,"retries":null}"#)
         guard let request = job.request.kind.rehearsal else {
@@ -179,7 +179,7 @@ struct JobBodyTests {
         #expect(request.tasks == 5 && request.duration == .seconds(1) && job.token == nil)
     }
 
-    @Test func `nothing is nested so deeply that it is followed to its end`() throws {
+    @Test func `deeply nested bodies are refused with a short message`() throws {
         for text in [
             String(repeating: "[", count: 60_000), String(repeating: #"{"a":"#, count: 10_000),
             #"{"kind":"scan","path":"/a","options":"# + String(repeating: "[", count: 100)

@@ -15,39 +15,39 @@ final class RawConnection: Sendable {
     private final class Reader: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         let text: NIOLockedValueBox<String>
-        let news: AsyncStream<Void>.Continuation
+        let arrivals: AsyncStream<Void>.Continuation
 
-        init(_ text: NIOLockedValueBox<String>, _ news: AsyncStream<Void>.Continuation) {
-            (self.text, self.news) = (text, news)
+        init(_ text: NIOLockedValueBox<String>, _ arrivals: AsyncStream<Void>.Continuation) {
+            (self.text, self.arrivals) = (text, arrivals)
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             text.withLockedValue { $0 += String(buffer: unwrapInboundIn(data)) }
-            news.yield()
+            arrivals.yield()
         }
 
-        func channelInactive(context: ChannelHandlerContext) { news.finish() }
+        func channelInactive(context: ChannelHandlerContext) { arrivals.finish() }
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
     private let channel: any Channel
     private let text: NIOLockedValueBox<String>
-    private let news: AsyncStream<Void>
+    private let arrivals: AsyncStream<Void>
 
-    private init(_ channel: any Channel, _ text: NIOLockedValueBox<String>, _ news: AsyncStream<Void>) {
-        (self.channel, self.text, self.news) = (channel, text, news)
+    private init(_ channel: any Channel, _ text: NIOLockedValueBox<String>, _ arrivals: AsyncStream<Void>) {
+        (self.channel, self.text, self.arrivals) = (channel, text, arrivals)
     }
 
     static func open(_ port: Int) async throws -> RawConnection {
         let text = NIOLockedValueBox("")
-        let (news, continuation) = AsyncStream.makeStream(of: Void.self)
+        let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Reader(text, continuation))
                 }
             }.connect(host: "127.0.0.1", port: port).get()
-        return RawConnection(channel, text, news)
+        return RawConnection(channel, text, arrivals)
     }
 
     /// - Throws: where the other side has closed.
@@ -66,7 +66,7 @@ final class RawConnection: Sendable {
     func answer() async -> Answer? {
         while true {
             if let answer = text.withLockedValue(RawConnection.take) { return answer }
-            var iterator = news.makeAsyncIterator()
+            var iterator = arrivals.makeAsyncIterator()
             if await iterator.next() == nil { return text.withLockedValue(RawConnection.take) }
         }
     }

@@ -22,7 +22,7 @@ import Transport
         }
     }
 
-    @Test func `whoever asks while a question is under way hears its answer`() async {
+    @Test func `calls during a question share its answer`() async {
         let part = Part()
         let shared = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(3600), ask: part.answer)
         let answers = await withTaskGroup(of: Int?.self) { group in
@@ -35,7 +35,7 @@ import Transport
         #expect(part.asked.withLockedValue { $0 } == 1)
     }
 
-    @Test func `an answer that is too old is asked for once more`() async {
+    @Test func `an answer that is too old is asked for again`() async {
         let part = Part()
         part.isFree.open()
         let shared = SharedAnswer(maximumAge: .zero, limit: .seconds(3600), ask: part.answer)
@@ -43,7 +43,7 @@ import Transport
         #expect(await shared.value() == 2)
     }
 
-    @Test func `a part that hangs is asked once, and not waited for by those who come later`() async {
+    @Test func `a part that hangs is asked once, and later calls do not wait for it`() async {
         let part = Part()
         // If each of them waited, that would take longer than a test may.
         let shared = SharedAnswer(maximumAge: .seconds(3600), limit: .seconds(1), ask: part.answer)
@@ -52,7 +52,7 @@ import Transport
         await part.wasAsked.wait()
         #expect(part.asked.withLockedValue { $0 } == 1)
         part.isFree.open()
-        // Its late answer is one all the same, and it is young. Who does not wait for it has to leave the thread to it.
+        // Its late answer still counts, and it is young. This loop yields, so that the late answer gets a thread.
         var answer = await shared.value()
         while answer == nil {
             await Task.yield()

@@ -15,7 +15,7 @@ struct SourceLimitsTests {
         return limits
     }
 
-    @Test func `one source's requests are not another one's`() throws {
+    @Test func `each source has its own limit of requests`() throws {
         var sources = SourceLimits(limits: limits)
         let (one, other) = (try source(1), try source(2))
         #expect((1...3).map { _ in sources.takeRequest(one, at: .zero) } == [true, true, false])
@@ -25,7 +25,7 @@ struct SourceLimitsTests {
         #expect(later)
     }
 
-    @Test func `guesses are counted by themselves`() throws {
+    @Test func `guesses are counted separately`() throws {
         var sources = SourceLimits(limits: limits)
         let one = try source(1)
         let guesses = [0, 0, 1, 2, 3].map { sources.takeGuess(one, at: .seconds($0)) }
@@ -34,13 +34,13 @@ struct SourceLimitsTests {
         #expect(right)
     }
 
-    @Test func `of fifty thousand sources the latest are remembered`() throws {
+    @Test func `the number of remembered sources is limited`() throws {
         var sources = SourceLimits(limits: limits)
         let first = try source(0)
         _ = sources.takeGuess(first, at: .zero)
         for number in 1...50_000 {
             _ = sources.takeRequest(try source(number), at: .zero)
-            // Who goes on is not forgotten for it.
+            // A source that goes on guessing is not forgotten.
             if number % 2 == 0 { #expect(sources.takeGuess(first, at: .zero) == false) }
         }
         #expect(sources.count == 3)

@@ -12,16 +12,16 @@ struct ArgumentTests {
     // MARK: - Times and sizes
 
     @Test(arguments: [("7d", 604_800), ("12h", 43_200), ("1.5h", 5400), ("30m", 1800), ("0d", 0), ("0", 0)])
-    func `an age is read with its unit`(text: String, seconds: Double) {
+    func `an age has a unit`(text: String, seconds: Double) {
         #expect(AgeArgument(argument: text)?.duration.inSeconds == seconds)
     }
 
     @Test(arguments: ["", "7", "d", "-1d", "40000d", "nand", "infh", "1w", "7 d"])
-    func `what is no age is refused`(text: String) {
+    func `text that is not an age is refused`(text: String) {
         #expect(AgeArgument(argument: text) == nil)
     }
 
-    @Test func `a duration needs a unit, because nobody can tell seconds from minutes`() {
+    @Test func `a duration other than zero needs a unit`() {
         #expect(DurationArgument(argument: "90s")?.duration == .seconds(90))
         #expect(DurationArgument(argument: "0")?.duration == .zero)
         for text in ["90", "", "s", "-1s", "25h"] { #expect(DurationArgument(argument: text) == nil, "\(text)") }
@@ -33,16 +33,16 @@ struct ArgumentTests {
             ("0", 0), ("512", 512), ("1K", 1024), ("500m", 500 << 20), ("20G", 20 << 30), ("1t", 1 << 40),
             ("16777215T", 16_777_215 << 40),
         ] as [(String, UInt64)])
-    func `a size has a unit of powers of 1024`(text: String, bytes: UInt64) {
+    func `a size may have a unit, a power of 1024`(text: String, bytes: UInt64) {
         #expect(SizeArgument(argument: text)?.bytes == bytes)
     }
 
     @Test(arguments: ["", "G", "-1G", "1.5G", "1GB", "1P", "16777216T", "0x10"])
-    func `what is no size, or more than can be counted, is refused`(text: String) {
+    func `a malformed or too large size is refused`(text: String) {
         #expect(SizeArgument(argument: text) == nil)
     }
 
-    @Test func `a size that is no number to count with is the largest`() {
+    @Test func `a size beyond the range of integers is clamped`() {
         #expect(SizeArgument(argument: "16777215T")?.count == .max)
         let texts = [0, 999, 1000, 1_610_612_736, 150 << 20].map(SizeArgument.text)
         #expect(texts == ["0 B", "999 B", "0.98 KiB", "1.50 GiB", "150 MiB"])
@@ -50,7 +50,7 @@ struct ArgumentTests {
 
     // MARK: - Numbers
 
-    @Test func `a node has one slot at least, and so many at most`() throws {
+    @Test func `the number of slots has a least and a largest value`() throws {
         #expect(try SlotsArgument.check(1) == 1 && SlotsArgument.check(NodeSettings.slotLimit) == 1024)
         for slots in [0, -1, 1025] {
             let failure = #expect(throws: CommandFailure.self) { try SlotsArgument.check(slots) }
@@ -58,7 +58,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test func `a task that is to go wrong has a number and a way`() {
+    @Test func `a poison task has a number and a kind of failure`() {
         #expect(PoisonArgument(argument: "7")?.task == 7 && PoisonArgument(argument: "7")?.kind == .crash)
         #expect(PoisonArgument(argument: "3:hang")?.kind == .hang)
         for text in ["0", "", "x", "7:", "7:fly", "7:hang:hang", ":hang", "-1"] {
@@ -66,7 +66,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test func `apertures are numbers with commas in between`() {
+    @Test func `apertures are numbers separated by commas`() {
         #expect(AperturesArgument(argument: "6")?.diameters == [6])
         #expect(AperturesArgument(argument: "6,10.5,20")?.diameters == [6, 10.5, 20])
         for text in ["", "6,", ",6", "6;10", "six"] { #expect(AperturesArgument(argument: text) == nil, "\(text)") }
@@ -91,7 +91,7 @@ struct ArgumentTests {
 
     // MARK: - Words
 
-    @Test func `a word is one of those that there are`() {
+    @Test func `an option with fixed values takes exactly these`() {
         #expect(NamedArgument<DetectionPreset>(argument: "sensitive")?.value == .sensitive)
         #expect(NamedArgument<DetectionPreset>(argument: "Sensitive") == nil)
         #expect(NamedArgument<DetectionPreset>.allValueStrings == DetectionPreset.allCases.map(\.rawValue))
@@ -100,7 +100,7 @@ struct ArgumentTests {
         #expect(BayerArgument(argument: "grbg")?.pattern == .grbg && BayerArgument(argument: "rgb") == nil)
     }
 
-    @Test func `formats and check images are named once each, in the order given`() {
+    @Test func `formats and check images keep the given order, without repetitions`() {
         #expect(FormatsArgument(argument: "fits,csv,fits")?.formats == [.fits, .csv])
         #expect(CheckImagesArgument(argument: "rms,background,rms")?.images == [.rms, .background])
         for text in ["", "csv,", "csv,xml", "CSV"] { #expect(FormatsArgument(argument: text) == nil, "\(text)") }
@@ -126,7 +126,7 @@ struct ArgumentTests {
 
     // MARK: - Files
 
-    @Test func `a filter is a name, or a file of weights where files may be named`() throws {
+    @Test func `a filter is a name, or a file of weights if files are allowed`() throws {
         #expect(try FilterArgument(argument: "seeing")?.filter(readsFiles: false) == .seeing)
         #expect(FilterArgument(argument: "gauss") == nil)
         let folder = ScratchFolder()
@@ -145,7 +145,7 @@ struct ArgumentTests {
         #expect(words?.message?.hasPrefix("\(path): ") == true)
     }
 
-    @Test func `a file that an option names is small, and a file`() throws {
+    @Test func `an option's file must be a regular file of limited size`() throws {
         let folder = ScratchFolder()
         folder.put("12345", in: "five")
         let (path, name) = (folder.path, folder.file("five"))

@@ -47,7 +47,7 @@ struct ClusterOptionsTests {
         #expect(complaint { try options.check() } == expected)
     }
 
-    @Test func `a node that is lost is waited for, two minutes where nothing is said`() throws {
+    @Test func `a lost node is waited for as long as the option says, or two minutes`() throws {
         #expect(try ClusterOptions.parse([]).patience.duration == Defaults.patience)
         let options = try ClusterOptions.parse(words("--reconnect-for 5s --format json"))
         #expect(options.patience.duration == .seconds(5) && options.format == .json && options.slots == nil)
@@ -56,7 +56,7 @@ struct ClusterOptionsTests {
         #expect(asked.node == "dome:7420" && asked.format == .text)
     }
 
-    @Test func `a job that is handed over outlives no node inside its command`() throws {
+    @Test func `--detach contradicts a node inside the command`() throws {
         let cluster = try ClusterOptions.parse(words("--slots 2"))
         let flags = try SubmissionFlags.parse(["--detach"])
         #expect(
@@ -71,14 +71,14 @@ struct ClusterOptionsTests {
         "--node dome:7420 --tls-certificate a --tls-private-key b --tls-trust-roots c",
         "--cluster-key k --interface lo --interface eth9 --multicast 239.1.2.3:4567", "--no-multicast",
     ])
-    func `a command that goes on with a job has the options that led to its node`(line: String) throws {
+    func `the command for going on with a job has the same connection options`(line: String) throws {
         let options = try ClusterOptions.parse(words(line + " --log-level debug --reconnect-for 5s"))
         #expect(options.connection(environment: [:]) == words(line))
         let next = try NodeOptions.parse(words(line))
         #expect(next.node == options.node && next.network.security.words == options.network.security.words)
     }
 
-    @Test func `where a node is named, how nodes are found is not repeated`() throws {
+    @Test func `the options of discovery are not repeated when a node is named`() throws {
         let found = "--interface lo --multicast 239.1.2.3:4567"
         let options = try ClusterOptions.parse(words("--node dome:7420 \(found) --no-multicast"))
         #expect(options.connection(environment: [:]) == ["--node", "dome:7420"])
@@ -103,7 +103,7 @@ struct ClusterOptionsTests {
 
     // MARK: - The network
 
-    @Test func `others are looked for by multicast unless that is off`() throws {
+    @Test func `other nodes are found by multicast unless that is switched off`() throws {
         let usual = try #require(try NetworkOptions.parse([]).multicastSettings())
         #expect(usual.group == MulticastSettings().group && usual.interfaces.isEmpty)
         let own = try NetworkOptions.parse(words("--multicast 239.1.2.3:4567 --interface lo --interface eth9"))
@@ -118,7 +118,7 @@ struct ClusterOptionsTests {
         }
     }
 
-    @Test func `an interface is one of this machine's, or an address`() throws {
+    @Test func `an interface is an existing one or an address`() throws {
         try NetworkOptions.parse(words("--interface lo --interface 10.0.0.1")).checkInterfaces()
         let options = try NetworkOptions.parse(words("--interface nosuch0"))
         #expect(complaint { try options.checkInterfaces() } == "--interface nosuch0: there is no such interface here")
@@ -134,7 +134,7 @@ struct ClusterOptionsTests {
         }
     }
 
-    @Test func `a command logs what its user asks for`() throws {
+    @Test func `a command logs at the level of its option`() throws {
         let levels = try ["", "--log-level debug"].map {
             try LogOptions.parse(words($0)).logger("test", default: .warning).logLevel
         }
@@ -162,12 +162,12 @@ struct ClusterOptionsTests {
             "--insecure and --tls-certificate contradict each other; leave one out"
         ),
     ])
-    func `two ways to say who may take part contradict each other`(line: String, expected: String) throws {
+    func `two kinds of protection contradict each other`(line: String, expected: String) throws {
         let options = try SecurityOptions.parse(words(line))
         #expect(complaint { _ = try options.transportSecurity() } == expected)
     }
 
-    @Test func `with a key or without protection other machines are reached`() throws {
+    @Test func `other machines can be reached with a key or with --insecure`() throws {
         let other = NodeAddress.hostPort(host: "10.0.0.1", port: 7420)
         for line in ["--cluster-key k", "--insecure", "--tls-certificate a"] {
             let options = try SecurityOptions.parse(words(line))
@@ -182,7 +182,7 @@ struct ClusterOptionsTests {
     private static let isKeyless = (try? SecurityOptions.parse([]).key) == nil
 
     @Test(.enabled(if: isKeyless, "a key lies in its usual place"))
-    func `without a key links stay within this machine`() throws {
+    func `links stay within this machine without a key`() throws {
         let options = try SecurityOptions.parse([])
         #expect(options.isLoopbackOnly && options.protection == .none)
         #expect(complaint { try options.checkReach(.hostPort(host: "127.0.0.1", port: 1), option: "--node") } == nil)
@@ -196,7 +196,7 @@ struct ClusterOptionsTests {
                 == "--accept-key goes with --cluster-key: a node has one key of its own")
     }
 
-    @Test func `the files that options name are told with their options`() throws {
+    @Test func `files of keys are listed with their options`() throws {
         let options = try SecurityOptions.parse(words("--cluster-key k --accept-key a --accept-key b"))
         #expect(options.files.map(\.option) == ["--cluster-key", "--accept-key", "--accept-key"])
         #expect(options.files.map(\.path) == ["k", "a", "b"])
@@ -206,7 +206,7 @@ struct ClusterOptionsTests {
 
     // MARK: - What a node keeps and answers
 
-    @Test func `a node keeps what it is told to, and the usual where it is told nothing`() throws {
+    @Test func `storage options have their values, or the defaults`() throws {
         let usual = try StorageOptions.parse([])
         #expect(usual.data == nil && usual.dataLimit == nil && usual.keepJobs == JobRetention().count)
         #expect(usual.keepDays == 30)

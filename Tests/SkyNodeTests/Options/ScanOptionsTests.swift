@@ -29,7 +29,7 @@ struct ScanOptionsTests {
 
     // MARK: - Detection
 
-    @Test func `where nothing is said the presets decide, and options go on top`() throws {
+    @Test func `the preset gives the defaults, and options override it`() throws {
         #expect(try configuration("") == ScanConfiguration())
         #expect(try configuration("--preset sensitive") == DetectionPreset.sensitive.configuration)
         let own = try configuration("--preset sensitive --threshold 4 --filter none --min-area 3")
@@ -56,7 +56,7 @@ struct ScanOptionsTests {
         ("--filter own.conv", "--filter: files cannot be named here"),
         ("--columns @own.param", "--columns: files cannot be named here"),
     ])
-    func `options of detection that do not go together are refused`(line: String, words: String) {
+    func `contradicting options of detection are refused`(line: String, words: String) {
         #expect(complaint { _ = try configuration(line) } == words)
     }
 
@@ -64,12 +64,12 @@ struct ScanOptionsTests {
         "--threshold 0", "--min-area 0", "--mesh 4", "--mesh-filter 2", "--aperture 0", "--sector 100", "--margin 5000",
         "--hdu 10000", "--fwhm 99", "--deblend-levels 65", "--columns NO_SUCH_COLUMN",
     ])
-    func `a value that no scan can have is refused in one line`(line: String) throws {
+    func `an impossible value is refused in one line`(line: String) throws {
         let words = try #require(complaint { _ = try configuration(line) })
         #expect(!words.isEmpty && !words.contains("\n"))
     }
 
-    @Test func `columns are named, or are in a file`() throws {
+    @Test func `columns are named on the command line or in a file`() throws {
         let folder = ScratchFolder()
         folder.put("NUMBER\nX_IMAGE  # a place\n", in: "own.param")
         #expect(
@@ -96,7 +96,7 @@ struct ScanOptionsTests {
 
     private let image = String(decoding: FITSBytes.header(["BITPIX = 8", "NAXIS = 0"]), as: UTF8.self)
 
-    @Test func `weights and masks are found by their image's name, or in its file`() throws {
+    @Test func `weights and masks are found by their image's name or in its file`() throws {
         let folder = ScratchFolder()
         for name in ["a.fits", "a.weight.fits", "mask.fits"] { folder.put(image, in: name) }
         let path = folder.file("a.fits")
@@ -120,7 +120,7 @@ struct ScanOptionsTests {
         #expect(complaint { _ = try companions("--mask %.mask.fits") }?.contains("a.mask.fits") == true)
     }
 
-    @Test func `a folder's weights are no images to be scanned`() throws {
+    @Test func `the weights in a folder are found for their image`() throws {
         let folder = ScratchFolder()
         for name in ["a.fits", "a.weight.fits"] { folder.put(image, in: name) }
         let options = try CompanionOptions.parse(words("--weight %.weight.fits --mask hdu:1"))
@@ -131,7 +131,7 @@ struct ScanOptionsTests {
         #expect(CompanionOptions.stem("night/a.fits.gz") == "night/a" && CompanionOptions.stem("a.fits") == "a")
     }
 
-    @Test func `sources are found on another image where one is named`() throws {
+    @Test func `--detect names another image to find sources on`() throws {
         let folder = ScratchFolder()
         folder.put(image, in: "deep.fits")
         func detection(_ line: String) throws -> DetectionImage? {
@@ -178,7 +178,7 @@ struct ScanOptionsTests {
         #expect(place.isStandardOutput == line.hasPrefix("-o -"))
     }
 
-    @Test func `a name that no catalogue has is a folder only where one is there`() throws {
+    @Test func `an output with an unknown ending is refused unless it is an existing folder`() throws {
         let words = complaint { _ = try place("-o list.txt") }
         #expect(words?.hasPrefix("--output list.txt: no catalogue ends with .txt; they end with ") == true)
         #expect(words?.hasSuffix("For a folder of that name, write list.txt/") == true)
@@ -192,7 +192,7 @@ struct ScanOptionsTests {
 
     // MARK: - Artificial stars
 
-    @Test func `artificial stars have a number, and all that is said of them goes with it`() throws {
+    @Test func `the options of artificial stars need --inject with their number`() throws {
         func demand(_ line: String) throws -> InjectionDemand? {
             try InjectionOptions.parse(words(line)).demand(zeroPoint: 25)
         }
@@ -214,7 +214,7 @@ struct ScanOptionsTests {
 
     // MARK: - The whole
 
-    @Test func `what a scan is asked for has defaults`() throws {
+    @Test func `the options of a scan have defaults`() throws {
         let options = try ScanFixture.options("a.fits b.fits")
         #expect(options.images == ["a.fits", "b.fits"] && !options.job.detach && !options.job.noCache)
         #expect(!options.files.noMerge && !options.files.noPicture && !options.files.keepPartial)
@@ -224,7 +224,7 @@ struct ScanOptionsTests {
         #expect(all.detection.finding.threshold == 3 && all.comparison.reference == "r" && all.flags.priority == 3)
     }
 
-    @Test func `nothing is looked at before it is clear what is meant`() throws {
+    @Test func `contradicting options are refused before any file is read`() throws {
         let none = complaint { _ = try PreparedScan(try ScanFixture.options("")) }
         #expect(none == "name at least one FITS image; see skynode scan --help")
         let both = complaint {
@@ -233,7 +233,7 @@ struct ScanOptionsTests {
         #expect(both?.hasPrefix("--alone and --node contradict each other") == true)
     }
 
-    @Test func `a plan is made of the files that are there, and the folder for their results`() throws {
+    @Test func `a plan has the readable images, and makes the output folder`() throws {
         let folder = ScratchFolder()
         for name in ["a.fits", "b.fits", "a.weight.fits"] { folder.put(image, in: name) }
         folder.put("<!DOCTYPE html>", in: "page.fits")
@@ -248,7 +248,7 @@ struct ScanOptionsTests {
         #expect(!folder.names.contains("out"))
     }
 
-    @Test func `the options of a synthetic image are its recipe`() throws {
+    @Test func `the options of a synthetic image are applied to its recipe`() throws {
         var synthesis = SkySynthesis()
         try FrameOptions.parse([]).apply(to: &synthesis)
         try EpochOptions.parse([]).apply(to: &synthesis)

@@ -5,7 +5,7 @@ import Testing
 @testable import SkyCore
 @testable import SkyNode
 
-/// What a batch of images does next, told as stories: what happens, and what is done then.
+/// What a batch of images does next, written as stories: an event, and the actions that follow.
 struct BatchProgressTests {
     private let start = ContinuousClock.now
 
@@ -32,7 +32,7 @@ struct BatchProgressTests {
     /// File and image in it.
     private func place(_ place: Int) -> String { "\(place >> BatchProgress.orderBits).\(place % 1024)" }
 
-    /// A batch and what it is told: each time with the words for what it does then.
+    /// A batch that gets events; each event returns the words for the actions that follow.
     private final class Story {
         var progress: BatchProgress
         /// The image that was begun last under each name, and where.
@@ -94,7 +94,7 @@ struct BatchProgressTests {
     }
 
     @Test(arguments: [(1, 4), (3, 4), (4, 6), (1000, 7)])
-    func `of many images so many are under way as slots can use`(slots: Int, width: Int) throws {
+    func `as many images are under way as the slots can use`(slots: Int, width: Int) throws {
         let story = try story(images: night)
         #expect(story.handle(.begun) == ["count slots"])
         #expect(story.progress.state == .countingSlots)
@@ -110,7 +110,7 @@ struct BatchProgressTests {
         #expect(story.handle(.slotsCounted(100_000)).count == 64)
     }
 
-    @Test func `the further images of a file come next, and stay together in the catalogue of all`() throws {
+    @Test func `the further images of a file come next, and stay together in the merged catalogue`() throws {
         let story = try story(images: night)
         _ = (story.handle(.begun), story.handle(.slotsCounted(0)))
         let item = try #require(ScanFixture.plan(images: ["a"]).items.first)
@@ -123,7 +123,7 @@ struct BatchProgressTests {
         #expect(story.end("g") == ["merge [\"0.0\", \"0.4\", \"0.8\", \"1.0\"]"])
     }
 
-    @Test func `one file with several images has a catalogue of all of them, unless none is wanted`() throws {
+    @Test func `one file with several images has a merged catalogue unless --no-merge is given`() throws {
         for (line, words) in [("", "merge [\"0.0\", \"0.4\"]"), ("--no-merge", "2 images: 20 sources in 0.00 s")] {
             let story = try story(line, images: ["a"])
             #expect(story.handle(.begun) == ["scan a"])
@@ -136,20 +136,20 @@ struct BatchProgressTests {
 
     // MARK: - Interrupts and losses
 
-    @Test func `an interrupt begins nothing more, and what is under way ends the batch`() throws {
+    @Test func `after an interrupt no image begins, and the last one under way ends the batch`() throws {
         let story = try story(images: night)
         _ = (story.handle(.begun), story.handle(.slotsCounted(0)))
         #expect(story.end("a") { $0.hasSection = true } == ["scan e"])
         for name in ["b", "c", "d"] {
             #expect(story.end(name, .cancelled, isWritten: false, isInterrupted: true) == [])
         }
-        // A catalogue of all that lacks images would be taken for whole.
+        // A merged catalogue that lacks images could be mistaken for a complete one.
         #expect(
             story.end("e", .cancelled, isWritten: false, isInterrupted: true)
                 == ["tell what is done: 1 whole, 0 in part", "finish cancelled"])
     }
 
-    @Test func `with what is done kept, an interrupted batch has a catalogue of it that says so`() throws {
+    @Test func `with --keep-partial an interrupted batch has a catalogue marked as partial`() throws {
         let story = try story(images: ["a", "b"], keepsPartial: true)
         _ = story.handle(.begun)
         #expect(story.end("a") { $0.hasSection = true } == [])
@@ -161,7 +161,7 @@ struct BatchProgressTests {
                 == ["tell what is done: 1 whole, 1 in part", "finish cancelled"])
     }
 
-    @Test func `an interrupt after the last image leaves its catalogue whole, and the status tells`() throws {
+    @Test func `an interrupt after the last image leaves the catalogue whole, and changes the status`() throws {
         let story = try story(images: ["a", "b"])
         _ = (story.handle(.begun), story.end("a") { $0.hasSection = true })
         #expect(
@@ -170,7 +170,7 @@ struct BatchProgressTests {
         #expect(story.handle(.merged(.done, files: []), isInterrupted: true) == ["finish cancelled"])
     }
 
-    @Test func `one image that is cancelled says so by itself`() throws {
+    @Test func `a batch of one image says nothing more when that is cancelled`() throws {
         let story = try story(images: ["a"])
         _ = story.handle(.begun)
         #expect(story.end("a", .cancelled, isWritten: false, isInterrupted: true) == ["finish cancelled"])
@@ -185,7 +185,7 @@ struct BatchProgressTests {
 
     // MARK: - The reference
 
-    @Test func `the reference is scanned first, and without it nothing is`() throws {
+    @Test func `the reference is scanned first, and its failure ends the batch`() throws {
         let compared = try story("--reference r", images: ["a"], reference: "r")
         #expect(compared.handle(.begun) == ["scan reference r"])
         #expect(compared.progress.state == .scanningReference)
@@ -197,7 +197,7 @@ struct BatchProgressTests {
         }
     }
 
-    @Test func `what is strange about the reference is said to people`() throws {
+    @Test func `a warning about the reference is shown in the text format only`() throws {
         var info = ScanFixture.info()
         info.cube = ImageCube(planes: 5, isColourImage: false)
         for (format, count) in [(OutputFormat.text, 1), (.json, 0)] {
@@ -218,7 +218,7 @@ struct BatchProgressTests {
             story.handle(.changesWritten(.usage), seconds: 2) == ["3 images: 30 sources in 2.00 s", "finish usage"])
     }
 
-    @Test func `nothing is compared after an interrupt`() throws {
+    @Test func `no image is compared after an interrupt`() throws {
         let story = try story("--reference r", images: ["a"], reference: "r")
         _ = (story.handle(.begun), story.handle(.referenceScanned(ScanFixture.info())))
         #expect(story.end("a", isInterrupted: true) { $0.isCompared = true } == ["finish cancelled"])
@@ -226,19 +226,19 @@ struct BatchProgressTests {
 
     // MARK: - What the command ends with
 
-    @Test func `the worst status of all is the command's`() throws {
+    @Test func `the command has the worst status of its images`() throws {
         let story = try story("--no-merge", images: ["a", "b", "c"])
         _ = (story.handle(.begun), story.end("a", .partlyFailed), story.end("b", .usage, isWritten: false))
         #expect(story.end("c") == ["2 images: 20 sources in 0.00 s; 1 failed: b", "finish usage"])
     }
 
-    @Test func `files that could not be read are told, and fail the command`() throws {
+    @Test func `unreadable files are counted, and fail the command`() throws {
         let story = try story(images: ["a"], refusals: 2)
         _ = story.handle(.begun)
         #expect(story.end("a") == ["1 image: 10 sources in 0.00 s; 2 could not be read", "finish usage"])
     }
 
-    @Test func `where no file has a picture of the sky, nothing was done`() throws {
+    @Test func `a batch without any picture of the sky fails`() throws {
         let story = try story(images: ["a", "b"])
         _ = (story.handle(.begun), story.end("a", isWritten: false) { $0.isLeftOut = true })
         #expect(
@@ -249,13 +249,13 @@ struct BatchProgressTests {
         #expect(other.end("b").last == "finish done", "masks lie among images")
     }
 
-    @Test func `a catalogue of all that cannot be written fails the command`() throws {
+    @Test func `a merged catalogue that cannot be written fails the command`() throws {
         let story = try story(images: ["a", "b"])
         _ = (story.handle(.begun), story.end("a") { $0.hasSection = true }, story.end("b") { $0.hasSection = true })
         #expect(story.handle(.merged(.usage, files: [])).last == "finish usage")
     }
 
-    @Test func `one image needs no closing line, and who wants only errors gets none`() throws {
+    @Test func `there is no closing line for one image, nor with --quiet`() throws {
         let one = try story(images: ["a"], detail: .summary)
         _ = one.handle(.begun)
         #expect(one.end("a") == ["finish done"])
@@ -264,13 +264,13 @@ struct BatchProgressTests {
         #expect(quiet.end("b") == ["finish done"])
     }
 
-    @Test func `where every file that is written has a line, the closing one does not name it again`() throws {
+    @Test func `the closing line does not repeat files that have their own lines`() throws {
         let story = try story(images: ["a", "b"], detail: .everything)
         _ = (story.handle(.begun), story.end("a") { $0.hasSection = true }, story.end("b") { $0.hasSection = true })
         #expect(story.handle(.merged(.done, files: ["merged.csv"])).first == "2 images: 20 sources in 0.00 s")
     }
 
-    @Test func `of a file that is damaged in the middle it is said what there is a catalogue of`() throws {
+    @Test func `the error for a damaged file names the images with a catalogue and those without`() throws {
         let story = try story("--no-merge", images: ["a"])
         _ = story.handle(.begun)
         let item = try #require(ScanFixture.plan(images: ["a"]).items.first)

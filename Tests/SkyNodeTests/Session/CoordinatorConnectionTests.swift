@@ -30,7 +30,7 @@ struct CoordinatorConnectionTests {
             TransportError.connectionLost(mayHaveRun: true), RemoteError(.leaving, "it stops"),
             RemoteError(.noSuchActor, "it starts"),
         ] as [any Error])
-    func `a call goes on with the node that was started again, and the person is told`(loss: any Error) async throws {
+    func `a call goes on with a restarted node, and a message says so`(loss: any Error) async throws {
         let (old, new) = (try node("old"), try node("new"))
         let log = NIOLockedValueBox<[String]>([])
         let reach = reach(old.coordinator, patience: .seconds(60), log) { [new] _ in new.coordinator }
@@ -46,7 +46,7 @@ struct CoordinatorConnectionTests {
         #expect(lines.first?.hasSuffix("trying again for 60 s. Ctrl-C ends this, not the job") == true)
     }
 
-    @Test func `a link that comes back to the same node is no restart`() async throws {
+    @Test func `a new link to the same node does not count as a restart`() async throws {
         let node = try node("one")
         let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
         let reach = reach(node.coordinator, patience: .seconds(60), log) { $0 }
@@ -62,7 +62,7 @@ struct CoordinatorConnectionTests {
         #expect(await reach.restarts == 0)
     }
 
-    @Test func `what is no loss of the connection is told at once`() async throws {
+    @Test func `an error that is not a lost connection is thrown at once`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
         let reach = reach(node.coordinator, patience: .seconds(60), log) { _ in
@@ -75,7 +75,7 @@ struct CoordinatorConnectionTests {
         #expect(log.withLockedValue { $0 }.isEmpty)
     }
 
-    @Test func `without patience, or in this process, what is lost stays lost`() async throws {
+    @Test func `a lost connection is final with no patience or for a node in this process`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
         let embedded = CoordinatorConnection(node.coordinator, patience: .seconds(60))
@@ -89,7 +89,7 @@ struct CoordinatorConnectionTests {
         #expect(log.withLockedValue { $0 }.isEmpty)
     }
 
-    @Test func `a command that is interrupted waits for no node`() async throws {
+    @Test func `an interrupted command does not wait for its node`() async throws {
         let node = try node("one")
         let (log, dials) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
         let reach = reach(node.coordinator, patience: .seconds(3600), log) { _ in

@@ -31,7 +31,7 @@ import Testing
         #expect(numbers.withLockedValue { $0 } == [0, 1, 2, 3], "each once, in order")
     }
 
-    @Test func `an interrupt cancels the job, and its end is waited for`() async throws {
+    @Test func `an interrupt cancels the job, and the command waits for its end`() async throws {
         let submission = submission(tasks: 2, seconds: 3600)
         let interrupts = Interrupts()
         let report = try await with { reach in
@@ -43,7 +43,7 @@ import Testing
         #expect(interrupts.wasInterrupted && interrupts.remains.isEmpty, "nothing goes on")
     }
 
-    @Test func `a job of somebody else is watched without being cancelled`() async throws {
+    @Test func `a job that was submitted elsewhere is watched and not deleted`() async throws {
         let submission = submission(tasks: 2)
         let (report, isThere) = try await with { reach in
             let job = try await JobHandover.submit(submission, to: reach)
@@ -53,7 +53,7 @@ import Testing
         #expect(report.state == .done && isThere)
     }
 
-    @Test func `a job that is handed over twice under one name is one job`() async throws {
+    @Test func `a job submitted twice with the same token is one job`() async throws {
         let once = submission(token: "once")
         let other = submission()
         let jobs = try await with { reach in
@@ -66,7 +66,7 @@ import Testing
         #expect(jobs[0] == jobs[1] && Set(jobs).count == 3, "without a name each is another one")
     }
 
-    @Test func `a job that is refused ends the command with its reason`() async throws {
+    @Test func `a refused job ends the command with its reason`() async throws {
         let submission = submission(tasks: 0)
         let failure = await #expect(throws: CommandFailure.self) {
             try await with { try await JobHandover.submit(submission, to: $0) }
@@ -74,7 +74,7 @@ import Testing
         #expect(failure?.status == .usage && failure?.message?.isEmpty == false, "\(String(describing: failure))")
     }
 
-    @Test func `jobs in a row are deleted, each before the next`() async throws {
+    @Test func `each of several jobs in a row is deleted before the next`() async throws {
         let submission = submission(tasks: 1)
         let (times, left) = try await with { reach in
             let times = try await RepeatedJobs(coordinator: reach).run(submission, 3, Interrupts())
@@ -83,7 +83,7 @@ import Testing
         #expect(times == 3 && left == 0)
     }
 
-    @Test func `a job in a row that is not done ends the command`() async throws {
+    @Test func `a failed job in a row ends the command`() async throws {
         var request = SimulateRequest(tasks: 1, duration: .zero)
         request.failEvery = 1
         var job = JobRequest(.simulate(request))
@@ -95,7 +95,7 @@ import Testing
         #expect(failure?.status == .partlyFailed)
     }
 
-    @Test func `a cluster of one node is asked as a whole`() async throws {
+    @Test func `a command for the whole cluster works with one node`() async throws {
         let answers = try await with { reach in
             let whole = WholeCluster(coordinator: await reach.coordinator)
             let counts = try await whole.ask { try await $0.list().count }

@@ -20,7 +20,7 @@ struct ImageListTests {
         }
     }
 
-    @Test func `a folder means the FITS files in it, in the order of their names`() throws {
+    @Test func `a folder means its FITS files, ordered by name`() throws {
         let folder = ScratchFolder()
         put(["b.fits", "a.FIT.gz", "c.fts.fz", ".hidden.fits", "notes.txt", "d.fits.txt"], in: folder)
         let list = try ImageList([folder.path])
@@ -28,7 +28,7 @@ struct ImageListTests {
         #expect(list.refusals.isEmpty)
     }
 
-    @Test func `a pattern that no shell has expanded means what it matches`() throws {
+    @Test func `an unexpanded pattern means the files that it matches`() throws {
         let folder = ScratchFolder()
         put(["a1.fits", "a2.fits", "b1.fits"], in: folder)
         #expect(
@@ -40,7 +40,7 @@ struct ImageListTests {
         #expect(complaint([path + "/a1.fits", path]) == nil)
     }
 
-    @Test func `a folder without images is an error, and a file that is not there is found later`() throws {
+    @Test func `a folder without images is an error at once, and a missing file is one later`() throws {
         let folder = ScratchFolder()
         put(["notes.txt"], in: folder)
         let path = folder.path
@@ -48,7 +48,7 @@ struct ImageListTests {
         #expect(try ImageList(["/nonexistent/a.fits"]).images.map(\.path) == ["/nonexistent/a.fits"])
     }
 
-    @Test func `a file that is meant twice is scanned once, by whatever way it is named`() throws {
+    @Test func `a file that is named twice is scanned once, whatever its paths`() throws {
         let folder = ScratchFolder()
         put(["a.fits"], in: folder)
         symlink(folder.file("a.fits"), folder.file("link.fits"))
@@ -59,7 +59,7 @@ struct ImageListTests {
         #expect(list.images.first?.path == ImagePath.resolved(folder.file("link.fits")))
     }
 
-    @Test func `a name that is no text is refused once, and the others are scanned`() throws {
+    @Test func `a name that is not valid text is refused once, and the others are listed`() throws {
         let folder = ScratchFolder()
         put(["a.fits"], in: folder)
         let bytes = Array(folder.path.utf8) + Array("/caf".utf8) + [0xE9] + Array(".fits".utf8) + [0]
@@ -87,7 +87,7 @@ struct ImageListTests {
         #expect(ImagePath.stem(path) == stem)
     }
 
-    @Test func `the planes and colours of one image have names of their own`() {
+    @Test func `the planes and colours of one image have separate names`() {
         func stem(_ layer: ImageLayer) -> String {
             ImagePath.stem(of: ImageReference(path: "/d/a.fits", hdu: nil, layer: layer))
         }
@@ -95,7 +95,7 @@ struct ImageListTests {
         #expect(stem(ImageLayer(plane: 2, bayer: BayerGrid(.rggb, .greenOfRed))) == "a-plane2-G1")
     }
 
-    @Test func `a path is resolved, and one that is no image is refused with its name`() throws {
+    @Test func `a path is resolved, and a file that is not an image is refused`() throws {
         let folder = ScratchFolder()
         folder.put("SIMPLE  = " + String(repeating: " ", count: 2870), in: "a.fits")
         folder.put("<!DOCTYPE html>", in: "page.fits")
@@ -108,7 +108,7 @@ struct ImageListTests {
         }
     }
 
-    @Test func `bytes that are no text are written as the shell writes them`() {
+    @Test func `bytes that are not text are escaped as in a shell`() {
         #expect(FolderNames.escaped(Array("café".utf8)) == "café")
         #expect(FolderNames.escaped([0x61, 0xE9, 0x2E, 0x0F]) == "a\\xe9.\u{0F}")
         #expect(FolderNames.escaped([0xC3]) == "\\xc3" && FolderNames.escaped([]) == "")

@@ -4,7 +4,7 @@ import Testing
 @testable import SkyCore
 @testable import SkyNode
 
-/// What is done with one image after another step of it has ended, told as stories.
+/// What is done with one image after each of its steps, written as stories.
 struct ImageProgressTests {
     private func words(_ actions: [ImageProgress.Action]) -> [String] {
         actions.map { action in
@@ -30,7 +30,7 @@ struct ImageProgressTests {
         }
     }
 
-    /// An image and what it is told: each time with the words for what is done then.
+    /// An image that gets events; each event returns the words for the actions that follow.
     private final class Story {
         var progress: ImageProgress
         private let words: ([ImageProgress.Action]) -> [String]
@@ -64,7 +64,7 @@ struct ImageProgressTests {
 
     // MARK: - A scan that is done
 
-    @Test func `an image is scanned, fetched, drawn, written and told`() throws {
+    @Test func `an image is scanned, fetched, drawn, written and reported`() throws {
         let story = try story()
         #expect(story.progress.state == .scanning && story.progress.subject == nil)
         #expect(story.handle(scanned()) == ["fetch"])
@@ -75,27 +75,27 @@ struct ImageProgressTests {
         #expect(story.handle(.written).isEmpty, "it has ended")
     }
 
-    @Test func `an image of a batch is told by name and in a line, and kept for the catalogue of all`() throws {
+    @Test func `an image of a batch is reported in a line, and kept for the merged catalogue`() throws {
         let story = try story(images: ["/d/a.fits", "/d/b.fits"], detail: .line)
         #expect(story.progress.subject == "/d/a.fits" && story.progress.detail == .line)
         _ = (story.handle(scanned()), story.handle(.fetched(ScanFixture.info(), sources: 7)), story.handle(.drawn))
         #expect(story.handle(.written) == ["count 7 whole", "tell line", "finish done with 7 merged"])
     }
 
-    @Test func `nothing is drawn where one catalogue is all that is wanted`() throws {
+    @Test func `no picture is drawn if the output is one catalogue`() throws {
         let story = try story("-o all.csv")
         _ = story.handle(scanned())
         #expect(story.handle(.fetched(ScanFixture.info(), sources: 7)) == ["write []"])
     }
 
-    @Test func `tasks that failed tell in the status`() throws {
+    @Test func `failed tasks change the status`() throws {
         let story = try story()
         _ = (story.handle(scanned(failed: 2)), story.handle(.fetched(ScanFixture.info(), sources: 7)))
         _ = story.handle(.drawn)
         #expect(story.handle(.written).last == "finish partlyFailed with 7")
     }
 
-    @Test func `results that cannot be written are no reason to give up the other images`() throws {
+    @Test func `results that cannot be written do not stop the other images`() throws {
         let story = try story(images: ["/d/a.fits", "/d/b.fits"])
         _ = (story.handle(scanned()), story.handle(.fetched(ScanFixture.info(), sources: 7)), story.handle(.drawn))
         #expect(story.handle(.notWritten("no room")) == ["fail no room", "finish usage merged"])
@@ -103,7 +103,7 @@ struct ImageProgressTests {
 
     // MARK: - Files of several images
 
-    @Test func `an image that turns out to be one of several has a name of its own, and the others follow`() throws {
+    @Test func `an image that is one of several in its file gets its own name, and the others follow`() throws {
         let story = try story()
         _ = story.handle(scanned())
         #expect(story.handle(.fetched(ScanFixture.info(hdu: 1, images: [1, 2, 4]), sources: 7)) == ["fetch picture"])
@@ -128,7 +128,7 @@ struct ImageProgressTests {
                 == "finish done with 7 merged and /d/a.fits[plane 2] and /d/a.fits[plane 3]")
     }
 
-    @Test func `a plane that was named is alone`() throws {
+    @Test func `a named plane is scanned alone`() throws {
         let story = try story("--plane 2", format: .json)
         _ = story.handle(scanned())
         var info = ScanFixture.info()
@@ -137,7 +137,7 @@ struct ImageProgressTests {
         #expect(story.handle(.written).last == "finish done with 7")
     }
 
-    @Test func `with weights from its own file, the other images of the file are not scanned, which is said`() throws {
+    @Test func `weights from hdu:N skip the other images of the file, with a message`() throws {
         var source = ScanFixture.source("/d/a.fits")
         var companions = Companions()
         companions.noise = Companions.Image(path: "/d/a.fits", hdu: 2)
@@ -159,14 +159,14 @@ struct ImageProgressTests {
         #expect(story.handle(.written).last == "finish done with 7", "one image, under the file's name")
     }
 
-    @Test func `numbers of images that no file has are left out`() throws {
+    @Test func `impossible numbers of images are left out`() throws {
         let story = try story()
         _ = story.handle(scanned())
         _ = story.handle(.fetched(ScanFixture.info(images: [0, -1, 10_000, .max]), sources: 7))
         #expect(story.progress.item.name == "/d/a.fits")
     }
 
-    @Test func `a damaged part of the file fails the scan, and is said even where little is`() throws {
+    @Test func `a damaged part of the file fails the scan, and is reported even with --quiet`() throws {
         let story = try story(detail: .errors)
         _ = story.handle(scanned())
         var info = ScanFixture.info()
@@ -179,7 +179,7 @@ struct ImageProgressTests {
 
     // MARK: - A scan that failed
 
-    @Test func `a scan that failed says why, and its file's other images are scanned all the same`() throws {
+    @Test func `a failed scan has a reason, and the other images of its file are scanned`() throws {
         let story = try story()
         #expect(
             story.handle(scanned(.badInput, reason: "/d/a.fits: cut\u{1} off"))
@@ -192,7 +192,7 @@ struct ImageProgressTests {
         #expect(other.handle(.looked(nil)) == ["finish partlyFailed"], "its header could not be read")
     }
 
-    @Test func `an image that is cancelled says what is left of it`() throws {
+    @Test func `a cancelled image says what is kept of it`() throws {
         #expect(
             try story().handle(scanned(.cancelled), isInterrupted: true)
                 == ["say skynode: /d/a.fits: cancelled; nothing was written", "finish cancelled"])
@@ -214,14 +214,14 @@ struct ImageProgressTests {
         #expect(batch.handle(scanned(.cancelled), isInterrupted: true) == ["finish cancelled"], "the batch says it")
     }
 
-    @Test func `with what is done kept, a scan that failed is written in part`() throws {
+    @Test func `with --keep-partial a failed scan is written in part`() throws {
         let story = try story(keepsPartial: true)
         #expect(story.handle(scanned(.failed, reason: "too many failures")) == ["fail too many failures", "fetch"])
         _ = (story.handle(.fetched(ScanFixture.info(), sources: 3)), story.handle(.drawn))
         #expect(story.handle(.written) == ["count 3 part", "tell summary", "finish partlyFailed with 3"])
     }
 
-    @Test func `a file of masks only is left out, which is said of one image whatever is to be said`() throws {
+    @Test func `a file of masks only is left out, with a message unless it is one of many with --quiet`() throws {
         let reason = "/d/a.fits: no picture of the sky in it"
         for (images, detail, isSaid) in [
             (["/d/a.fits"], ScanDetail.errors, true), (["/d/a.fits", "/d/b.fits"], .errors, false),
@@ -234,7 +234,7 @@ struct ImageProgressTests {
 
     // MARK: - What follows the scan
 
-    @Test func `an image is compared and tested with stars, and the page leads there`() throws {
+    @Test func `an image is compared and tested with stars, and the page links to both`() throws {
         let story = try story("--reference r.fits", reference: "r.fits", injects: true)
         _ = story.handle(scanned())
         #expect(story.handle(.fetched(ScanFixture.info(), sources: 7)) == ["prepare comparison stars"])
@@ -247,7 +247,7 @@ struct ImageProgressTests {
         #expect(story.handle(.tested(.partlyFailed)) == ["finish partlyFailed with 7 compared"])
     }
 
-    @Test func `an image that cannot be compared is told so before anything of it is written`() throws {
+    @Test func `an image that cannot be compared fails before anything is written`() throws {
         let story = try story("--reference r.fits", reference: "r.fits")
         _ = (story.handle(scanned()), story.handle(.fetched(ScanFixture.info(), sources: 7)))
         #expect(
@@ -255,7 +255,7 @@ struct ImageProgressTests {
                 == ["fail /d/a.fits: too few stars; nothing of it was written", "finish usage"])
     }
 
-    @Test func `a comparison that fails leaves the catalogue`() throws {
+    @Test func `a failed comparison keeps the catalogue`() throws {
         func compared() throws -> Story {
             let story = try story("--reference r.fits", reference: "r.fits")
             _ = (story.handle(scanned()), story.handle(.fetched(ScanFixture.info(), sources: 7)))
@@ -269,7 +269,7 @@ struct ImageProgressTests {
                 == ["fail /d/a.fits cannot be compared with r.fits: no overlap", "finish usage with 7"])
     }
 
-    @Test func `after an interrupt nothing follows the files`() throws {
+    @Test func `after an interrupt no comparison or test begins`() throws {
         let early = try story("--reference r.fits", reference: "r.fits", injects: true)
         _ = early.handle(scanned())
         #expect(early.handle(.fetched(ScanFixture.info(), sources: 7), isInterrupted: true) == ["fetch picture"])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SkyNode
 
-/// What commands take where little is said: a key, and a node.
+/// The key and the node that commands use by default.
 struct PlaceTests {
     private func key(
         _ environment: [String: String] = [:], option: String? = nil, certificates: Bool = false,
@@ -16,7 +16,7 @@ struct PlaceTests {
     private let own = "/home/ada/.config/skynode/cluster.key"
     private let machine = "/etc/skynode/cluster.key"
 
-    @Test func `the option counts more than the variable, and this more than a key in its usual place`() {
+    @Test func `the key is taken from the option, else the variable, else its usual place`() {
         let environment = ["HOME": "/home/ada", "SKYNODE_CLUSTER_KEY": "b"]
         #expect(key(environment, option: "a", readable: [own]) == KeyChoice(path: "a", source: .option))
         #expect(key(environment, readable: [own]) == KeyChoice(path: "b", source: .variable))
@@ -25,19 +25,19 @@ struct PlaceTests {
         #expect(key(["HOME": "/home/ada"]) == nil, "what cannot be read is not there")
     }
 
-    @Test func `nothing is taken where something else is said`() {
+    @Test func `the usual key is not taken when other protection is chosen`() {
         #expect(key(["SKYNODE_CLUSTER_KEY": ""], readable: [machine]) == nil, "an empty variable says none")
         #expect(key(insecure: true, readable: [machine]) == nil)
         #expect(key(["SKYNODE_CLUSTER_KEY": "b"], certificates: true, readable: [machine]) == nil)
         #expect(key(["SKYNODE_CLUSTER_KEY": "b"], insecure: true)?.source == .variable, "that is a contradiction")
     }
 
-    @Test func `a user's configuration may be elsewhere`() {
+    @Test func `a user's configuration folder may be elsewhere`() {
         #expect(KeyChoice.places(["HOME": "/h", "XDG_CONFIG_HOME": "/x"]) == ["/x/skynode/cluster.key", machine])
         #expect(KeyChoice.places(["XDG_CONFIG_HOME": "relative"]) == [machine])
     }
 
-    @Test func `a key that nobody named is told where it leads to an error`() {
+    @Test func `an error with a default key names that key`() {
         #expect(KeyChoice(path: machine, source: .place).remark.contains("the key \(machine) was taken"))
         #expect(KeyChoice(path: "a", source: .option).remark.isEmpty)
     }
@@ -54,7 +54,7 @@ struct PlaceTests {
         #expect(wrong.message == "SKYNODE_NODE dome-2: not an address of the form HOST:PORT; did you mean dome-2:7420?")
     }
 
-    @Test func `the variable that commands ask a node by is none of a node's own`() {
+    @Test func `SKYNODE_NODE is not reported as an unknown variable`() {
         #expect(ConfiguredArguments.problems(["SKYNODE_NODE": "dome-2:7420"]).isEmpty)
         #expect(!ConfiguredArguments.problems(["SKYNODE_NODES": "dome-2:7420"]).isEmpty)
     }

@@ -40,7 +40,7 @@ struct ScanConflictsTests {
             ("--reference r --difference", 1, nil), ("--fail-sector 0", 1, "--fail-sector counts sectors from 1"),
             ("--fail-sector 1", 1, nil), ("", 5, nil),
         ] as [(String, Int, String?)])
-    func `numbers that cannot be and options without their other half are refused`(
+    func `impossible numbers and options without their counterpart are refused`(
         line: String, images: Int, words: String?
     ) throws {
         // A number below zero looks like an option.
@@ -69,14 +69,14 @@ struct ScanConflictsTests {
                 "--reference compares one image with one: it does not go with --bayer, which makes four of each"
             ),
         ] as [(String, Int, Bool, String?)])
-    func `what needs a folder or a whole image is refused without`(
+    func `options that need a folder or a whole image are refused without one`(
         line: String, layers: Int, injects: Bool, words: String?
     ) throws {
         let conflicts = try conflicts(line)
         #expect(complaint { try conflicts.checkLayers(layers, injects: injects) } == words)
     }
 
-    @Test func `somebody must wait for artificial stars`() throws {
+    @Test func `--inject and --detach contradict each other`() throws {
         let detached = try conflicts("--detach")
         #expect(
             complaint { try detached.checkWaiting(injects: true) }
@@ -85,7 +85,7 @@ struct ScanConflictsTests {
         #expect(complaint { try conflicts("").checkWaiting(injects: true) } == nil)
     }
 
-    @Test func `standard output takes one catalogue, and a terminal no FITS table`() throws {
+    @Test func `standard output takes one catalogue, and a terminal takes no FITS table`() throws {
         func complaint(_ line: String, isTerminal: Bool) throws -> String? {
             let conflicts = try conflicts(line)
             return self.complaint { try conflicts.checkStandardOutput(isTerminal: isTerminal) }

@@ -16,7 +16,7 @@ struct ScanFilesTests {
             name: "a.fits", stem: stem, formats: formats, configuration: ScanConfiguration(), catalogue: catalogue())
     }
 
-    @Test func `without a picture there are the catalogues, in their order`() async throws {
+    @Test func `without a picture only the catalogues are written, in the order of their formats`() async throws {
         let folder = ScratchFolder()
         let written = try await files(folder.file("a"), [.regions, .csv, .fits]).write(
             preview: nil, runs: [], facts: [])
@@ -49,7 +49,7 @@ struct ScanFilesTests {
         }
     }
 
-    @Test func `what is scanned of a file is told with its sources`() {
+    @Test func `a catalogue's section has the name and the plane of its image`() {
         var item = catalogue()
         item.info.cube = ImageCube(planes: 3, isColourImage: true)
         let section = ScanFiles(

@@ -25,7 +25,7 @@ struct ScanPlanTests {
         #expect(plan.items.map(\.stem) == ["./sky", "./sky-2", "./sky-3", "./sky-2-2"])
     }
 
-    @Test func `a colour camera's image is four jobs`() throws {
+    @Test func `an image of a colour camera makes four jobs`() throws {
         let plan = try ScanFixture.plan("--bayer rggb", images: ["/d/a.fits"])
         #expect(plan.items.map(\.name) == ["/d/a.fits[R]", "/d/a.fits[G1]", "/d/a.fits[G2]", "/d/a.fits[B]"])
         #expect(plan.items.map(\.stem) == ["./a-R", "./a-G1", "./a-G2", "./a-B"])
@@ -33,7 +33,7 @@ struct ScanPlanTests {
         #expect(try ScanFixture.plan().items[0].layer == nil, "all of an image is no layer")
     }
 
-    @Test func `a catalogue of all is made of several images, or where it is all that is wanted`() throws {
+    @Test func `several images, or a single output file, have a merged catalogue`() throws {
         #expect(try !ScanFixture.plan().merges)
         #expect(try ScanFixture.plan(images: ["a", "b"]).merges)
         let separate = try ScanFixture.plan("--no-merge", images: ["a", "b"])
@@ -57,14 +57,14 @@ struct ScanPlanTests {
         }
     }
 
-    @Test func `a job that cannot be is refused before any is submitted`() throws {
+    @Test func `an invalid job is refused before any is submitted`() throws {
         for line in ["--retries 1000", "--priority 101", "--allow-failures=-1", "--time-limit 0"] {
             let error = try #require(throws: SkyError.self, "\(line)") { _ = try ScanFixture.plan(line) }
             #expect(error.kind == .badInput)
         }
     }
 
-    @Test func `the reference is scanned as one that is compared, and writes nothing`() throws {
+    @Test func `the reference is scanned for comparison, and has no files of its own`() throws {
         let plan = try ScanFixture.plan(
             "--reference r.fits --coordinate-error 5 --difference --check-image background", images: ["a.fits"],
             reference: "r.fits")
@@ -79,12 +79,12 @@ struct ScanPlanTests {
         #expect(try ScanFixture.plan("--inject-changes 9").injectedChanges == 9)
     }
 
-    @Test func `artificial stars are told before the scan, as it may be seen to be in vain`() throws {
+    @Test func `the request of a scan has the artificial stars, so that it can fail early`() throws {
         let plan = try ScanFixture.plan(injection: InjectionDemand(count: 30))
         #expect(try scan(plan.items[0]).purpose?.injection?.count == 30)
     }
 
-    @Test func `one bad file is no reason to leave the others, and only bad ones are`() throws {
+    @Test func `one bad file does not stop the others, and only bad files are an error`() throws {
         try ScanFixture.plan(refusals: 2).checkIsNotEmpty()
         let refused = try ScanFixture.plan(images: [], refusals: 2)
         let error = try #require(throws: SkyError.self) { try refused.checkIsNotEmpty() }
@@ -109,7 +109,7 @@ struct ScanPlanTests {
         #expect(other.order > plane.order && plane.order > item.order, "images before planes")
     }
 
-    @Test func `an image is told where the reference lies that it is compared with`() throws {
+    @Test func `the request of a compared image has the place of the reference`() throws {
         let place = try JSONDecoder().decode(
             SkyCircle.self, from: Data(#"{"alpha":10,"delta":20,"radius":0.5}"#.utf8))
         let compared = try ScanFixture.plan("--reference r.fits", reference: "r.fits").items[0].compared(with: place)

@@ -14,7 +14,7 @@ struct ScanTotalsTests {
         return totals.stopLine(try ScanFixture.plan(line, images: ["a", "b", "c"]), keepsPartial: keepsPartial)
     }
 
-    @Test func `a batch that was stopped says what it has written`() throws {
+    @Test func `a stopped batch says what it has written`() throws {
         #expect(try words("") == "cancelled: 0 of 3 images were scanned, nothing was written")
         #expect(
             try words("-o out/", whole: 2)
@@ -29,7 +29,7 @@ struct ScanTotalsTests {
                 == "cancelled: 1 of 3 images were scanned, and their files are in out")
     }
 
-    @Test func `of one catalogue of all there is nothing, unless it was to be kept`() throws {
+    @Test func `a stopped batch with one output file writes it only with --keep-partial`() throws {
         #expect(
             try words("-o all.csv", whole: 2)
                 == "cancelled: 2 of 3 images were scanned, nothing was written; --keep-partial writes those that are "
@@ -42,7 +42,7 @@ struct ScanTotalsTests {
                 == "cancelled: 2 of 3 images were scanned, nothing was written", "what is cut off there looks whole")
     }
 
-    @Test func `a node's share of the work is its sectors`() {
+    @Test func `a node's share of the work is the number of its sectors`() {
         let shares = SectorShares()
         let kinds: [JobEvent.Kind] = [
             .completed(task: "header", node: "bo"), .completed(task: "sector 1", node: "bo"),
@@ -60,7 +60,7 @@ struct ScanTotalsTests {
 
     // MARK: - Jobs that no node has answered for
 
-    @Test func `jobs that may go on are named, the first three`() {
+    @Test func `the first three jobs that may go on are named`() {
         var jobs = UnansweredJobs()
         #expect(jobs.isEmpty && jobs.lines.isEmpty)
         for number in 1...5 { jobs.begin(JobID(rawValue: UInt64(number))) }
@@ -74,7 +74,7 @@ struct ScanTotalsTests {
             ])
     }
 
-    @Test func `the advice leads to the node that has the jobs`() {
+    @Test func `the advice has the connection options of the node with the jobs`() {
         var jobs = UnansweredJobs(connection: ["--node", "dome:7420", "--cluster-key", "my key"])
         jobs.begin(JobID(rawValue: 1))
         jobs.submissions = 1
@@ -86,7 +86,7 @@ struct ScanTotalsTests {
             ])
     }
 
-    @Test func `why a job could not be cancelled is said, and one that is being handed over`() {
+    @Test func `the message says why a job was not cancelled, and mentions an unanswered submission`() {
         var jobs = UnansweredJobs()
         jobs.begin(JobID(rawValue: 1))
         jobs.reason = "no room\u{7}"
@@ -103,7 +103,7 @@ struct ScanTotalsTests {
 
     // MARK: - Jobs in a row
 
-    @Test func `of jobs in a row the nearest ranks are told`() {
+    @Test func `the times of jobs in a row are reported by nearest ranks`() {
         let times = JobTimes((1...200).reversed().map { .milliseconds($0) })
         #expect(times.line.jobs == 200 && times.line.p50 == 0.1 && times.line.p99 == 0.198)
         #expect(times.line.longest == 0.2)

@@ -6,7 +6,7 @@ import Testing
 @testable import SkyNode
 @testable import Transport
 
-/// What a person hears whose command finds no node, or cannot start one; and what holds where nothing is said.
+/// The errors of a command that finds no node or cannot start one, and the defaults.
 struct SessionWordsTests {
     private struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -19,18 +19,18 @@ struct SessionWordsTests {
         ("errno: 113", "no route to the host"), ("dnsAError", "unknown host"), ("unknown(host: x)", "unknown host"),
         ("something else", "something else"),
     ])
-    func `a connection that cannot be made is told by its reason`(text: String, words: String) {
+    func `a failed connection is reported with its reason`(text: String, words: String) {
         #expect(ClusterSession.reason(Failure(description: text)) == words)
     }
 
-    @Test func `a wrong key is told from other failures`() {
+    @Test func `a wrong key is distinguished from other failures`() {
         for words in ["it has another cluster key", "its certificate is too old", "the cluster's key"] {
             #expect(ClusterSession.isAboutKeys(.broken(words)))
         }
         #expect(!ClusterSession.isAboutKeys(.broken("it speaks HTTP")))
     }
 
-    @Test func `a node that cannot start says what to do`() {
+    @Test func `a node that cannot start gives advice`() {
         func words(_ code: Int32) -> String? {
             StartFailure.command(
                 IOError(errnoCode: code, reason: "bind"), listen: .hostPort(host: "10.0.0.1", port: 80)
@@ -46,7 +46,7 @@ struct SessionWordsTests {
 
     // MARK: - Defaults
 
-    @Test func `a node's name is made a file's`() {
+    @Test func `a node's name is made fit for a file name`() {
         #expect(Defaults.fileName("dome-2.hill") == "dome-2.hill" && Defaults.fileName("a/b c") == "a_b_c")
         #expect(Defaults.fileName("..") == "_." && Defaults.fileName("") == "")
     }

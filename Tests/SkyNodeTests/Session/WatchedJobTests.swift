@@ -40,7 +40,7 @@ struct WatchedJobTests {
         return watched
     }
 
-    @Test func `a job is followed from what its submission told to its end`() {
+    @Test func `a job is followed from the events of its submission to its end`() {
         var watched = WatchedJob(job, outlivesCommand: true)
         #expect(words(watched.handle(.submitted(batch([completed]), restarts: 0))) == ["observe [0]", "ask"])
         #expect(watched.request(restarts: 0).from == 1 && watched.request(restarts: 0).job == job)
@@ -51,7 +51,7 @@ struct WatchedJobTests {
         #expect(watched.state == .ended)
     }
 
-    @Test func `a job that has ended with its submission is asked no more`() {
+    @Test func `a job that has ended on submission is not asked for again`() {
         var watched = WatchedJob(job, outlivesCommand: true)
         #expect(
             words(watched.handle(.submitted(batch([completed, ended]), restarts: 0)))
@@ -59,14 +59,14 @@ struct WatchedJobTests {
         #expect(watched.handle(.interrupted).isEmpty, "nothing is left to be cancelled")
     }
 
-    @Test func `a job of somebody else is followed from its first event`() {
+    @Test func `a job that was submitted elsewhere is followed from its first event`() {
         var watched = WatchedJob(job, outlivesCommand: false)
         #expect(words(watched.handle(.attached(restarts: 3))) == ["ask"])
         #expect(watched.request(restarts: 3).from == 0)
         #expect(words(watched.handle(.answered(batch([planned]), restarts: 3))) == ["observe [0]", "ask"])
     }
 
-    @Test func `a coordinator that was started again is asked from its first event, and its plan is not shown twice`() {
+    @Test func `after a restart events are asked for from the first, and the plan is not shown twice`() {
         var watched = watched()
         _ = watched.handle(.answered(batch([planned, completed]), restarts: 0))
         #expect(watched.request(restarts: 0).from == 2)
@@ -77,7 +77,7 @@ struct WatchedJobTests {
         #expect(watched.request(restarts: 1).from == 3)
     }
 
-    @Test func `an interrupt cancels the job once, waits for no lost node, and the job's end still comes`() {
+    @Test func `an interrupt cancels the job once, stops reconnecting, and still gets the job's end`() {
         var watched = watched()
         #expect(words(watched.handle(.interrupted)) == ["stop reconnecting", "cancel"])
         #expect(watched.state == .cancelling)
@@ -98,12 +98,12 @@ struct WatchedJobTests {
         #expect(watched.state == .lost && watched.handle(.interrupted).isEmpty)
     }
 
-    @Test func `where the command was interrupted it leaves, unless its job ends with it`() {
+    @Test func `an interrupted command leaves a lost connection unless its job ends with it`() {
         for outlivesCommand in [true, false] {
-            for isTold in [true, false] {
+            for isReported in [true, false] {
                 var watched = watched(outlivesCommand: outlivesCommand)
-                // The loss may be known before anybody has been told of the interrupt.
-                if isTold { _ = watched.handle(.interrupted) }
+                // The loss may be known before the interrupt has been reported.
+                if isReported { _ = watched.handle(.interrupted) }
                 let words = words(watched.handle(.connectionLost(reason: "lost", isInterrupted: true)))
                 #expect(words.count == 1)
                 #expect(words.first == "leave" || !outlivesCommand && words.first?.hasPrefix("fail noCluster") == true)

@@ -37,7 +37,9 @@ import Testing
     }
 
     @Test(arguments: [(0.4, -0.3, 0.0), (310, -120, 0), (40, 60, 7), (2100, 2050, 180)])
-    func `without coordinates the stars' pattern gives shift and turn`(dx: Double, dy: Double, turn: Double) throws {
+    func `without coordinates the pattern of the stars gives shift and rotation`(dx: Double, dy: Double, turn: Double)
+        throws
+    {
         let old = sources(300, seed: 1)
         let new = seen(old, dx: dx, dy: dy, turn: turn, noise: 0.05)
         let matching = try EpochMatching(new: new, old: old, newInfo: info(false), oldInfo: info(false))
@@ -48,7 +50,7 @@ import Testing
         #expect(abs(place.x + 1 - old[10].x) < 0.2 && abs(place.y + 1 - old[10].y) < 0.2)
     }
 
-    @Test func `the sky's coordinates match what lies on other pixels`() throws {
+    @Test func `the coordinates match stars that lie on other pixels`() throws {
         let old = sources(300, seed: 2).map { withSky($0, $0) }
         let new = zip(seen(old, dx: 700, dy: -300, turn: 40, noise: 0.05), old).map { withSky($0, $1) }
         let matching = try EpochMatching(new: new, old: old, newInfo: info(true), oldInfo: info(true))
@@ -65,7 +67,7 @@ import Testing
         return source
     }
 
-    @Test func `what has nothing in common is refused in words`() throws {
+    @Test func `images with no stars in common are refused with a reason`() throws {
         let (some, others) = (sources(200, seed: 5), sources(200, seed: 6))
         let error = SkyError.thrown { () throws(SkyError) in
             try EpochMatching(new: some, old: others, newInfo: info(false), oldInfo: info(false))
@@ -73,8 +75,8 @@ import Testing
         #expect(error?.message.contains("no stars in common") == true)
     }
 
-    /// As after a meridian flip, of which the solver could make nothing.
-    @Test func `where one image alone has coordinates, the pattern decides`() throws {
+    /// This is an image after a meridian flip for which the solver found no coordinates.
+    @Test func `the pattern of the stars decides if only one image has coordinates`() throws {
         let old = sources(300, seed: 7)
         let new = seen(old, dx: 2001, dy: 2001, turn: 180, noise: 0.05).map { withSky($0, $0) }
         let matching = try EpochMatching(new: new, old: old, newInfo: info(true), oldInfo: info(false))
@@ -94,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [(100, true), (1000, true), (3000, true), (100, false), (250, false)])
-    func `dithered stars are followed, not the hot pixels`(count: Int, isSharp: Bool) throws {
+    func `the alignment follows dithered stars and not hot pixels`(count: Int, isSharp: Bool) throws {
         let stars = sources(300, seed: 31)
         let new = seen(stars, dx: 9, dy: -6, turn: 0, noise: 0.05)
         let spots = hot(count, isSharp: isSharp)
@@ -106,14 +108,14 @@ import Testing
         #expect(matching.agreement.leftOut >= 2 * count - 20 && matching.agreement.doubts.isEmpty)
     }
 
-    @Test func `stars that stay where they are are no hot pixels`() throws {
+    @Test func `stars that stay at their pixels are not taken for hot pixels`() throws {
         let stars = sources(300, seed: 32)
         let new = seen(stars, dx: 0.1, dy: 0, turn: 0, noise: 0.05)
         let matching = try EpochMatching(new: new, old: stars, newInfo: info(false), oldInfo: info(false))
         #expect(matching.pairs.count > 290 && matching.agreement.unmatchedNew < 5)
     }
 
-    @Test func `coordinates that say the telescope moved leave hot pixels out`() throws {
+    @Test func `hot pixels are left out if the coordinates show that the telescope moved`() throws {
         let stars = sources(200, seed: 33)
         let spots = hot(400, isSharp: false)
         let old = (stars + spots).map { withSky($0, $0) }
@@ -143,14 +145,14 @@ import Testing
             new: new, old: old, newInfo: info(true), oldInfo: info(true), coordinateError: error)
     }
 
-    @Test func `stars may contradict coordinates only so far`() throws {
+    @Test func `stars may differ from the coordinates only up to a limit`() throws {
         #expect(try matching(wrongBy: 15, nil).pairs.count > 290)
         let error = #expect(throws: SkyError.self) { try matching(wrongBy: 60, nil) }
         #expect(error?.message.contains("60 arcsec") == true && error?.message.contains("--coordinate-error") == true)
         #expect(try matching(wrongBy: 60, 80).pairs.count > 290)
     }
 
-    @Test func `frames on opposite sides of the sky are said not to overlap`() {
+    @Test func `frames on opposite sides of the sky are refused as not overlapping`() {
         let old = sources(30, seed: 2).map { withSky($0, $0) }
         var new = old
         for index in new.indices { new[index].alphaWindow = (new[index].alphaWindow ?? 0) - 180 }
@@ -160,7 +162,7 @@ import Testing
         #expect(error?.message.contains("opposite parts of the sky") == true, "\(String(describing: error))")
     }
 
-    @Test func `frames that do not overlap are said not to`() {
+    @Test func `frames that lie apart are refused as not overlapping`() {
         let stars = sources(300, seed: 35)
         let old = stars.map { withSky($0, $0) }
         let new = sources(300, seed: 36).map { star in
@@ -174,7 +176,7 @@ import Testing
         #expect(error?.message.contains("do not overlap") == true && error?.message.contains("arcsec apart") == true)
     }
 
-    @Test func `a mirror image is laid on by its coordinates`() throws {
+    @Test func `a mirror image is aligned by its coordinates`() throws {
         let stars = sources(300, seed: 37)
         let old = stars.map { withSky($0, $0) }
         let new = stars.map { star in
@@ -189,13 +191,13 @@ import Testing
 
     // MARK: - Agreement
 
-    @Test func `a copy of an image is told from another exposure`() throws {
+    @Test func `a copy of an image is distinguished from another exposure`() throws {
         let stars = sources(200, seed: 38)
         let matching = try EpochMatching(new: stars, old: stars, newInfo: info(false), oldInfo: info(false))
         #expect(matching.agreement.doubts.contains { $0.contains("copies of one") })
     }
 
-    @Test func `few in common is doubtful, and says how few`() throws {
+    @Test func `few stars in common give a caution with their share`() throws {
         let stars = sources(300, seed: 39)
         let others = seen(stars, dx: 3, dy: 2, turn: 0, noise: 0.05).prefix(110) + sources(190, seed: 41)
         let matching = try EpochMatching(new: Array(others), old: stars, newInfo: info(false), oldInfo: info(false))
@@ -203,7 +205,7 @@ import Testing
         #expect(matching.agreement.doubts.contains { $0.contains("have a partner") })
     }
 
-    @Test func `empty catalogues and places that are no numbers are refused in words`() {
+    @Test func `empty catalogues and positions that are not numbers are refused with a reason`() {
         var wrong = sources(20, seed: 8)
         for index in wrong.indices { wrong[index].xWindow = .nan }
         for (new, old) in [([], sources(20, seed: 8)), (sources(20, seed: 8), []), ([], []), (wrong, wrong)] {
@@ -221,7 +223,7 @@ import Testing
         return catalogue
     }
 
-    @Test func `the ratio of fluxes is the stars', whatever some of them do`() throws {
+    @Test func `the flux ratio is that of most stars, whatever some of them do`() throws {
         let old = sources(400, seed: 9)
         var new = old
         for index in new.indices { new[index].fluxAuto *= index % 5 == 0 ? 3 : 0.7 + 1e-4 * old[index].x }

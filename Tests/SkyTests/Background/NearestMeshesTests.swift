@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `where none is good there is none`() {
+    @Test func `without a good mesh there is no nearest one`() {
         #expect(NearestMeshes(columns: 3, rows: 2) { _ in false }.nearest(to: 4).isEmpty)
     }
 }

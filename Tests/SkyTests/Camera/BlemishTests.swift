@@ -105,7 +105,7 @@ import Testing
 
     // MARK: - The block without values
 
-    @Test func `the block is where the header says and nowhere else`() {
+    @Test func `pixels are missing only in the block that the header names`() {
         let frame = recipe { $0.nanBlock = true }.render()
         let block = BadBlock(recipe { $0.nanBlock = true }).area
         #expect(block.width == 25 && block.height == 10)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StoredFrameTests {
     @Test(arguments: PixelFormat.allCases)
-    func `a frame comes back to half a quantum, and what has no value comes back without`(format: PixelFormat) throws {
+    func `a stored frame is exact to half a quantum, and missing pixels stay missing`(format: PixelFormat) throws {
         var recipe = SkySynthesis()
         recipe.width = 90
         recipe.height = 70
@@ -32,7 +32,7 @@ import Testing
         #expect(worst <= limit)
     }
 
-    @Test func `a format without room for the recipe's saturation sets its own`() {
+    @Test func `pixels are limited by the saturation level and by the range of the format`() {
         var recipe = SkySynthesis()
         #expect(recipe.ceiling == 60_000)
         recipe.saturation = 0

@@ -29,7 +29,7 @@ import Testing
         return (table, comparison)
     }
 
-    @Test func `a row for each change, magnitudes only where the source is seen`() throws {
+    @Test func `each change has a row, with magnitude errors only where the source is seen`() throws {
         let (table, _) = try table()
         #expect(table.count(.appeared) == 1 && table.count(.moved) == 0)
         let lines = String(decoding: table.csv, as: UTF8.self).split(separator: "\n")
@@ -45,7 +45,7 @@ import Testing
         #expect(try cell("ALPHA_J2000") == "" && cell("TRACK") == "")
     }
 
-    @Test func `the page has the pictures of each change, and names that are no HTML`() throws {
+    @Test func `the page has the pictures of each change, and escapes names`() throws {
         let (table, _) = try table()
         let picture = EpochCutouts(old: [1, 2, 3], new: [4, 5, 6], difference: [7, 8, 9], side: 41)
         let page = String(decoding: ChangeReport(table, cutouts: [0: picture]).html, as: UTF8.self)
@@ -56,7 +56,7 @@ import Testing
         #expect(page.contains("<h2>Appeared</h2>") && !page.contains("<h2>Moved</h2>"))
     }
 
-    @Test func `the page has as many cells in each row, whatever was drawn`() throws {
+    @Test func `each row of the page has the same number of cells, whatever was drawn`() throws {
         let (table, _) = try table()
         let older = EpochCutouts(old: [1], new: [2], difference: nil, side: 41)
         for (cutouts, images) in [([0: older], 2), ([:], 0)] {

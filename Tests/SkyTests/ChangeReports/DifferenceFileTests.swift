@@ -31,7 +31,7 @@ import Testing
         return (results.compactMap { $0.1.planes }, results, new, one.catalogue)
     }
 
-    @Test func `a new star's light is in it, and what is blank scatters by its noise`() throws {
+    @Test func `a difference file has the light of a new star, and empty sky scatters by its noise`() throws {
         let (planes, results, new, catalogue) = try parts(side: 512)
         let info = catalogue.info
         var file = try DifferenceFile(of: info)
@@ -61,7 +61,7 @@ import Testing
         #expect(areSound)
     }
 
-    @Test func `pixels that nobody asked for, or of another place, are refused`() throws {
+    @Test func `pixels that were not requested or belong elsewhere are refused`() throws {
         let (_, results, _, _) = try parts(side: 512)
         let (order, result) = try #require(results.first { $0.result.planes != nil })
         #expect(result.isSound(of: order))
@@ -72,12 +72,12 @@ import Testing
         #expect(
             result.planes?.isSound(of: PixelRect(x: core.x + 1, y: core.y, width: core.width, height: core.height))
                 == false)
-        let untold = try parts(side: 512, tellsPixels: false).planes
-        #expect(untold.isEmpty)
+        let without = try parts(side: 512, tellsPixels: false).planes
+        #expect(without.isEmpty)
     }
 
-    @Test func `an image that is too large for memory is refused in words`() {
-        // Too many by a little, and more than can be counted.
+    @Test func `an image that is too large for memory is refused with a reason`() {
+        // One image is slightly too large, and the size of the other overflows.
         let info = ImageInfo(width: 1 << 16, height: 1 << 15, bitpix: -32, hdu: 0, hasWCS: false)
         #expect(throws: SkyError.self) { _ = try DifferenceFile(of: info) }
         let endless = ImageInfo(width: .max, height: 2, bitpix: -32, hdu: 0, hasWCS: false)

@@ -20,7 +20,7 @@ import Testing
         return (0..<count).map { _ in candidate(random.uniform(0, 2000), random.uniform(0, 2000)) }
     }
 
-    @Test func `a bad column of either image is a line, whatever lies elsewhere is none`() {
+    @Test func `a bad column of either image is a line, and scattered candidates are not`() {
         var random = RandomStream(seed: 4, purpose: 4)
         let places = scattered(12)
         // Fixed in the old image, while it slants through the new one.
@@ -34,12 +34,12 @@ import Testing
         #expect(DetectorLines(places + row, new: info, old: info).isInLine.suffix(5).allSatisfy { $0 })
     }
 
-    @Test func `what is strong is no line's, however it lies`() {
+    @Test func `strong candidates are never part of a line`() {
         let row = (0..<7).map { candidate(Double($0) * 250 + 17, 801.2, 9) }
         #expect(DetectorLines(row, new: info, old: info).isInLine.allSatisfy { !$0 })
     }
 
-    @Test func `three in a row, many all over, and what faces the other way are no line`() {
+    @Test func `three in a row, scattered candidates and mixed signs are not a line`() {
         let three = (0..<3).map { candidate(900, Double($0) * 500) }
         #expect(DetectorLines(three + scattered(10), new: info, old: info).isInLine.allSatisfy { !$0 })
         #expect(DetectorLines(scattered(1500), new: info, old: info).isInLine.count { $0 } < 8)

@@ -27,7 +27,7 @@ import Testing
         #expect(comparison.coverage > 0.9 && comparison.coverage < 1)
     }
 
-    @Test func `a new star is found with its place and flux, and says what it was before`() throws {
+    @Test func `a new star is found with its position, its flux and its earlier limit`() throws {
         var new = night
         let star = PaintedEpoch.lonely(x: 201.4, y: 150.7, flux: 3000)
         new.extra = [star]
@@ -56,7 +56,7 @@ import Testing
         #expect(change.kind == .vanished && change.significance < -6)
     }
 
-    @Test func `a star hidden in another's wings, which no catalogue separates, is found`() throws {
+    @Test func `a new star in the wings of another one is found`() throws {
         var (before, after) = (old, night)
         let bright = Star(x: 180, y: 210, flux: 60_000)
         before.field.append(bright)
@@ -68,7 +68,7 @@ import Testing
         #expect(comparison.changes.count == 1)
     }
 
-    @Test(arguments: [0.5, 2.0]) func `a star of another brightness has changed`(factor: Double) throws {
+    @Test(arguments: [0.5, 2.0]) func `a star whose brightness differs is reported as changed`(factor: Double) throws {
         var (before, after) = (old, night)
         let star = PaintedEpoch.lonely(x: 300.3, y: 120.6, flux: 8000)
         before.extra = [star]
@@ -80,7 +80,7 @@ import Testing
         #expect(abs(change.fluxNew / change.fluxOld / factor - 1) < 0.15)
     }
 
-    @Test func `cosmic rays, bad columns and holes are no sources`() throws {
+    @Test func `cosmic rays, bad columns and holes are not reported`() throws {
         var new = night
         new.spoil = { canvas in
             var random = RandomStream(seed: 8, purpose: 1)
@@ -97,8 +97,7 @@ import Testing
         #expect(comparison.changes.isEmpty, "\(comparison.changes)")
     }
 
-    @Test(arguments: [false, true]) func `cosmic rays that a pipeline has resampled are no sources`(inOld: Bool) throws
-    {
+    @Test(arguments: [false, true]) func `resampled cosmic rays are not reported`(inOld: Bool) throws {
         func spoil(_ canvas: inout PixelCanvas) {
             var random = RandomStream(seed: 18, purpose: 1)
             for _ in 0..<60 {
@@ -128,7 +127,7 @@ import Testing
         #expect(comparison.refused[.shape] > 5)
     }
 
-    @Test func `the edge of a shadow that moves is no row of sources`() throws {
+    @Test func `the edge of a moving shadow is not reported as a row of sources`() throws {
         func shadow(_ canvas: inout PixelCanvas, from distance: Double) {
             for y in 0..<canvas.height {
                 for x in 0..<canvas.width where 0.9 * Double(x) + 0.43 * Double(y) > distance {
@@ -149,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [0.0, 0.3])
-    func `hot pixels that are just sharp enough in one image are no changes`(shift: Double) throws {
+    func `hot pixels that are sharp in only one image are not reported`(shift: Double) throws {
         // The same pixels of the detector in both, and hardly another pointing, as of frames that are taken one after the other.
         var (before, after) = (PaintedEpoch(), PaintedEpoch())
         (before.fwhm, after.fwhm, after.dx, after.seed) = (2.1, 2.1, shift, 2)
@@ -169,7 +168,7 @@ import Testing
         #expect(comparison.refused[.shape] > 3)
     }
 
-    @Test func `new stars of undersampled frames are found wherever in a pixel they are`() throws {
+    @Test func `new stars of undersampled frames are found wherever in a pixel they lie`() throws {
         var (before, after) = (old, night)
         (before.fwhm, after.fwhm, after.transparency) = (1.4, 1.3, 1)
         let lonely = (0..<12).map { index in
@@ -183,10 +182,10 @@ import Testing
             found >= 11 && comparison.changes.count <= found + 1, "\(found) of 12, \(comparison.changes.count) rows")
     }
 
-    @Test func `what lies outside the other image has not appeared`() throws {
+    @Test func `sources outside the other image are not reported as new`() throws {
         var new = PaintedEpoch()
         (new.dx, new.dy, new.seed) = (120, 0, 9)
-        // Where the old image saw nothing, new stars are seen.
+        // The new image shows stars outside the old one.
         new.field += (0..<20).map { Star(x: -100 + 4.7 * Double($0), y: 15 + 19.3 * Double($0), flux: 20_000) }
         let comparison = try study.compare(new, with: old)
         #expect(comparison.changes.isEmpty, "\(comparison.changes)")

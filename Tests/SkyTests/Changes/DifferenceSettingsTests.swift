@@ -10,14 +10,14 @@ import Testing
             fluxNew: new, fluxNewError: 1, fluxOld: old, fluxOldError: 1, significance: significance)
     }
 
-    @Test func `a strong difference is reported whatever the images show`() {
+    @Test func `a strong difference is always reported`() {
         let settings = DifferenceSettings()
         for (new, old) in [(5.5, 0.0), (50, 44.5), (0, 5.5)] {
             #expect(settings.reports(candidate(new > old ? 5.5 : -5.5, new: new, old: old)))
         }
     }
 
-    @Test func `a weaker one is where one image alone has a source, and the other nothing`() {
+    @Test func `a weaker difference is reported only if exactly one image has a source`() {
         let settings = DifferenceSettings()
         #expect(settings.reports(candidate(4.6, new: 6.5, old: 0.2)))
         #expect(settings.reports(candidate(-4.6, new: -0.3, old: 6.5)))
@@ -29,24 +29,24 @@ import Testing
     }
 
     @Test(arguments: [(900, 4.8), (4096, 5.38), (20_000, 5.92), (1, 4.8), (100_000, 6)])
-    func `more pixels ask for more`(side: Int, presence: Double) {
+    func `images with more pixels need a higher significance`(side: Int, presence: Double) {
         let settings = DifferenceSettings(ImageInfo(width: side, height: side, bitpix: -32, hdu: 0, hasWCS: false))
         #expect(abs(settings.presence - presence) < 0.03)
     }
 
-    @Test func `a hole in one image is no source in the other`() {
+    @Test func `a hole in one image is not reported as a source in the other`() {
         let settings = DifferenceSettings()
-        // As on nights of nothing but noise.
+        // These are differences on images of nothing but noise.
         for (significance, new, old) in [(5.61, 3.3, -3.4), (-5.75, -5.22, 2.48), (5.77, 2.78, -4.9)] {
             #expect(!settings.reports(candidate(significance, new: new, old: old)))
         }
         #expect(settings.reports(candidate(9, new: 7, old: -4)), "what is bright enough is a source beside a hole, too")
         #expect(candidate(3, new: 0, old: -4).evidence == 0)
-        // Where the other image is darker than dark.
+        // The other image is far below the sky at this place.
         #expect(!settings.reports(candidate(13, new: 9, old: -7)) && settings.reports(candidate(30, new: 25, old: -7)))
     }
 
-    @Test func `what neither image shows is not reported`() {
+    @Test func `a difference that neither image shows is not reported`() {
         let settings = DifferenceSettings()
         var faint = candidate(6, new: 2.9, old: 0.5)
         #expect(!settings.reports(faint))
@@ -55,7 +55,7 @@ import Testing
         #expect(settings.reports(candidate(6, new: 3.1, old: 0.5)))
     }
 
-    @Test func `what may complete a track is kept, and not reported`() {
+    @Test func `a candidate that may complete a track is kept and not reported`() {
         let settings = DifferenceSettings()
         #expect(settings.keeps(candidate(4.6, new: 4, old: -2)) && !settings.reports(candidate(4.6, new: 4, old: -2)))
         #expect(!settings.keeps(candidate(4.4, new: 4, old: 0)))

@@ -42,7 +42,7 @@ import Testing
         #expect(results.allSatisfy { $0.candidates.count <= DifferenceResult.mostCandidates })
     }
 
-    @Test func `another part of the sky has nothing in common`() throws {
+    @Test func `an image of another part of the sky is refused`() throws {
         var elsewhere = PaintedEpoch()
         elsewhere.field = PaintedEpoch.stars(140, seed: 77)
         let (new, before) = (try study.scan(elsewhere), try study.scan(old))
@@ -52,7 +52,7 @@ import Testing
         #expect(error?.message.contains("no stars in common") == true)
     }
 
-    @Test func `images that are not the order's are refused`() throws {
+    @Test func `images that do not match the order are refused`() throws {
         let (pair, old) = try pair()
         let order = pair.order(
             for: Sector(

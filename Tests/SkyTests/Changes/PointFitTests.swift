@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [2.0, 2.9, 4.5, 7.0], [1.0, -1])
-    func `stars are not sharper than stars, wherever in a pixel they are`(fwhm: Double, sign: Double) {
+    func `stars are not called sharp, wherever in a pixel they lie`(fwhm: Double, sign: Double) {
         var random = SplitMix64(seed: 11)
         for (signalToNoise, most) in [(5.0, 10), (8, 2), (20, 0), (100, 0)] {
             let flux = sign * flux(signalToNoise, fwhm: fwhm)
@@ -52,10 +52,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func `cosmic rays are, of one pixel or some`(length: Int) {
+    @Test(arguments: [1, 2, 3]) func `cosmic rays of one to three pixels are called sharp`(length: Int) {
         var random = SplitMix64(seed: 12)
         for signalToNoise in [6.0, 12, 50] {
-            // As high as a matched filter sees a star of that signal to noise.
+            // The flux is that of a star with the same signal to noise in a matched filter.
             let flux = flux(signalToNoise, fwhm: 2.9)
             var sharp = 0
             for _ in 0..<200 {
@@ -69,13 +69,13 @@ import Testing
         }
     }
 
-    @Test func `of stars that hardly cover a pixel nothing is said`() {
+    @Test func `nothing is called sharp if stars hardly cover a pixel`() {
         var random = SplitMix64(seed: 13)
         let fit = fit(flux: 50, fwhm: 2.9, &random) { x, y in x == 0 && y == 0 ? 50 : 0 }
         #expect(!fit.isSharper(than: 1.5) && fit.isSharper(than: 2.9))
     }
 
-    @Test func `what was taken out of one image only is no change`() {
+    @Test func `a pixel that was replaced in only one image is not a change`() {
         var random = SplitMix64(seed: 14)
         func fit(_ sign: Double, hidden: Double) -> PointFit {
             var fit = PointFit(flux: sign * 40)
@@ -104,13 +104,13 @@ import Testing
         #expect(!whole.isOfReplaced(significance: 9), "nothing was taken out")
     }
 
-    @Test func `without pixels nothing is said, and nothing divided`() {
+    @Test func `a fit without pixels says nothing, and does not divide by zero`() {
         let fit = PointFit(flux: 3)
         #expect(fit.misfit == 0 && fit.worst == 0 && !fit.isSharper(than: 3) && !fit.isOfReplaced(significance: 9))
     }
 
     /// A star, and pixels of a hot pixel two pixels beside it that were replaced in the old image: what they were counts against it.
-    @Test func `what was replaced beside a star in one image alone does not take the star away`() {
+    @Test func `pixels replaced beside a star in only one image do not hide the star`() {
         var random = SplitMix64(seed: 13)
         let flux = flux(50, fwhm: 3)
         var (star, bare) = (

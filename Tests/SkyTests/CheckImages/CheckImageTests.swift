@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what was not asked for, or is no part of the image, is refused`() throws {
+    @Test func `parts that were not requested or lie outside the image are refused`() throws {
         let (plan, _) = try scanned([.segmentation, .filtered], sector: 128)
         let info = try #require(plan.info)
         var footprint = try #require(plan.planes?.footprints.first?.footprint)
@@ -104,7 +104,7 @@ import Testing
         files.add(page)
     }
 
-    @Test func `an image whose sectors are too large for it is refused in words`() throws {
+    @Test func `check images with sectors that are too large are refused with a reason`() throws {
         var request = SkyRequest(image: ImageReference(path: "/x.fits", hdu: nil), configuration: ScanConfiguration())
         (request.checkImages, request.configuration.sectorSize) = ([.filtered], nil)
         func refusal(_ width: Int, _ height: Int) -> String? {
@@ -122,7 +122,7 @@ import Testing
         #expect(SkyError.thrown { () throws(SkyError) in try request.validate() } != nil)
     }
 
-    @Test func `of a header the cards that tell the place in the sky are handed on`() {
+    @Test func `only the coordinate cards of a header are copied`() {
         func card(_ name: String) -> String {
             let text = name + String(repeating: " ", count: 8 - name.count) + "= 1"
             return text + String(repeating: " ", count: 80 - text.count)

@@ -9,7 +9,7 @@ import Testing
         SkyError.thrown { () throws(SkyError) in try ColumnList.names(text, apertures: apertures) }?.message
     }
 
-    @Test func `names stand for columns in their order, and for those of every aperture`() throws {
+    @Test func `names stand for columns in the given order, and for all apertures`() throws {
         #expect(try ColumnList.names("flags,X_IMAGE,mu_max", apertures: 1) == ["FLAGS", "X_IMAGE", "MU_MAX"])
         #expect(try ColumnList.names("FLUX_APER", apertures: 2) == ["FLUX_APER", "FLUX_APER_1"])
         #expect(try ColumnList.names("MAG_APER_1", apertures: 2) == ["MAG_APER_1"])
@@ -17,7 +17,7 @@ import Testing
         #expect(more == CatalogueColumn.usual(apertures: 1).map(\.name) + ["MU_MAX"])
     }
 
-    @Test func `a parameter file of SExtractor's is read`() throws {
+    @Test func `a SExtractor parameter file is read`() throws {
         let text = "# all\nNUMBER\n  X_IMAGE   # along x\r\n\n#Y_IMAGE\nFLUX_APER(2)\n"
         #expect(
             try ColumnList.names(file: Array(text.utf8), apertures: 3)
@@ -33,12 +33,12 @@ import Testing
         "+",
         "FLUX_APER(99999999999999999999)", String(repeating: "A", count: 70_000), "\u{1B}[2J",
     ])
-    func `what is no column is refused in one line`(text: String) throws {
+    func `an unknown column is refused in one line`(text: String) throws {
         let message = try #require(refusal(text))
         #expect(message.count < 300 && !message.contains("\n") && !message.contains("\u{1B}"))
     }
 
-    @Test func `a request with columns that there are not is refused`() throws {
+    @Test func `a request with bad columns is refused`() throws {
         var configuration = ScanConfiguration()
         for columns in [
             [], ["NOTHING"], ["FLAGS", "FLAGS"], Array(repeating: "FLAGS", count: 10_000), ["FLUX_APER_1"],

@@ -19,7 +19,7 @@ import Testing
         return Catalogue(info: info, sources: sources, truncated: 0, filter: .pyramid, injected: nil)
     }
 
-    @Test func `width and brightness are those of the image where nothing is said`() throws {
+    @Test func `width and brightness come from the image by default`() throws {
         var configuration = ScanConfiguration()
         let rounds = try InjectionDemand(count: 100).rounds(for: catalogue(), configuration: configuration)
         let injection = try #require(rounds.first)
@@ -35,7 +35,7 @@ import Testing
         #expect(abs(flux / (flux / 2 + area * 100).squareRoot() - 100) < 1e-6, "a hundred times its noise")
     }
 
-    @Test func `what is said goes before what is measured`() throws {
+    @Test func `given values override measured ones`() throws {
         var configuration = ScanConfiguration()
         configuration.zeroPoint = 25
         var demand = InjectionDemand(count: 10)
@@ -46,14 +46,14 @@ import Testing
         #expect(abs(injection.brightest - 100) < 1e-9 && abs(injection.faintest - 1) < 1e-12)
     }
 
-    @Test func `more stars than there is room for are spread over several scans`() throws {
+    @Test func `more stars than fit are spread over several scans`() throws {
         let rounds = try InjectionDemand(count: 1500).rounds(for: catalogue(), configuration: ScanConfiguration())
         #expect(rounds.count > 1 && rounds.map(\.count).reduce(0, +) == 1500)
         #expect(Set(rounds.map(\.seed)).count == rounds.count)
         for round in rounds { #expect(try !StarPlacement(round, width: 600, height: 500).stars.isEmpty) }
     }
 
-    @Test func `what the catalogue does not tell has to be said`() {
+    @Test func `a value that the catalogue cannot give must be an option`() {
         var demand = InjectionDemand(count: 10)
         func refusal(_ demand: InjectionDemand, _ catalogue: Catalogue) -> String {
             SkyError.thrown { () throws(SkyError) in

@@ -23,7 +23,7 @@ import Testing
         return InjectionReport([(injection, catalogue(now, stars))], plain: catalogue(before), zeroPoint: 25)
     }
 
-    @Test func `a star is the nearest source within its own width, and none beyond`() {
+    @Test func `an injected star is matched with the nearest source within its own width`() {
         let stars = [
             InjectedStar(number: 1, x: 50, y: 50, flux: 90), InjectedStar(number: 2, x: 150, y: 50, flux: 90),
             InjectedStar(number: 3, x: 250, y: 50, flux: 90),
@@ -37,7 +37,7 @@ import Testing
         #expect(abs((report.stars[0].error(\.fluxes, zeroPoint: 25) ?? 0) - 2.5 * log10(2)) < 1e-9)
     }
 
-    @Test func `on top of a source a star counts where it is told apart, and for no flux`() {
+    @Test func `a star on top of a source counts as blended, and not for its flux`() {
         let stars = [
             InjectedStar(number: 1, x: 50, y: 50, flux: 90), InjectedStar(number: 2, x: 150, y: 50, flux: 90),
         ]
@@ -48,7 +48,7 @@ import Testing
         #expect(bin?.blended == 2 && bin?.blendedFound == 1 && bin?.automatic == nil)
     }
 
-    @Test func `stars without pixels or results count nowhere`() {
+    @Test func `stars without pixels or results are not counted`() {
         var masked = InjectedStar(number: 1, x: 50, y: 50, flux: 90)
         masked.isMasked = true
         let report = report(
@@ -57,7 +57,7 @@ import Testing
         #expect(report.bins.reduce(0) { $0 + $1.stars } == 1 && report.bins.allSatisfy { $0.found == 0 })
     }
 
-    @Test func `bins divide the range, and median and scatter are those of what is found`() {
+    @Test func `bins divide the range, and median and scatter are those of the found stars`() {
         let stars = (0..<50).map { InjectedStar(number: $0 + 1, x: 10 * Double($0) + 5, y: 5, flux: 99) }
         let faint = InjectedStar(number: 51, x: 5, y: 105, flux: 1.001)
         let offsets = [-0.1, -0.05, 0, 0.05, 5]
@@ -80,7 +80,7 @@ import Testing
         #expect(String(decoding: plot, as: UTF8.self).contains("a &lt; b"))
     }
 
-    @Test func `stars of one brightness are one bin`() {
+    @Test func `stars of one brightness make one bin`() {
         let injection = Injection(count: 1, faintest: 10, brightest: 10, fwhm: 3)
         let stars = [InjectedStar(number: 1, x: 50, y: 50, flux: 10)]
         let report = InjectionReport([(injection, catalogue([], stars))], plain: catalogue([]), zeroPoint: 0)
@@ -93,12 +93,12 @@ import Testing
         // 81 of 263: Newcombe 1998, Statistics in Medicine 17, 857; the others by hand.
         (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662), (0, 0, 0, 1),
     ])
-    func `Wilson's interval is that of the literature`(found: Int, of all: Int, low: Double, high: Double) {
+    func `Wilson's interval agrees with the literature`(found: Int, of all: Int, low: Double, high: Double) {
         let interval = WilsonInterval(found, of: all)
         #expect(abs(interval.low - low) < 2e-4 && abs(interval.high - high) < 2e-4, "\(interval)")
     }
 
-    @Test func `the curve never rises, and tells where it crosses a level`() throws {
+    @Test func `the curve never rises, and gives the magnitude where it crosses a level`() throws {
         func report(_ shares: [(found: Int, stars: Int)]) -> [InjectionReport.Bin] {
             shares.enumerated().map { index, share in
                 var bin = InjectionReport.Bin(low: Double(index), high: Double(index) + 1)

@@ -8,7 +8,7 @@ import Transport
 @Suite struct ConvolutionKernelTests {
     private func kernel(_ text: String) throws -> ConvolutionKernel { try ConvolutionKernel(file: Array(text.utf8)) }
 
-    @Test func `a file of SExtractor's is read`() throws {
+    @Test func `a SExtractor filter file is read`() throws {
         let kernel = try kernel("CONV NORM\n# a row\n 1 2 1\r\n2\t4 2.0\n1e0 2 1 # last\n\n")
         #expect(kernel.width == 3 && kernel.height == 3 && kernel.isNormed)
         let weights = DetectionKernel(.kernel(kernel))
@@ -26,14 +26,14 @@ import Transport
         "SIMPLE  =                    T",
         "CONV NORM\n1 \u{1B}[2J 1\n", String(repeating: "\0", count: 70_000),
     ])
-    func `what is no filter is refused in one line`(text: String) throws {
+    func `a malformed filter is refused in one line`(text: String) throws {
         let error = try #require(
             SkyError.thrown { () throws(SkyError) in try ConvolutionKernel(file: Array(text.utf8)) })
         #expect(error.kind == .badInput && error.message.count < 200)
         #expect(!error.message.contains("\n") && !error.message.contains("\u{1B}"))
     }
 
-    @Test func `it travels whole, and one that is none is refused where it arrives`() throws {
+    @Test func `a kernel survives the wire, and a malformed one is refused on arrival`() throws {
         let filter = DetectionFilter.kernel(
             try ConvolutionKernel(width: 3, height: 1, weights: [0.1, -2, 7], isNormed: false))
         #expect(try WireCoder.decode(DetectionFilter.self, from: WireCoder.encode(filter)) == filter)
@@ -43,7 +43,7 @@ import Transport
         }
     }
 
-    @Test func `sectors of any size give the same sources with it`() throws {
+    @Test func `sectors of any size give the same sources with a kernel`() throws {
         var frame = TestFrame(width: 260, height: 230, seed: 12)
         frame.addStars(200)
         frame.addStar(x: 128, y: 120, flux: 300_000, sigma: 12, flattening: 0.6)

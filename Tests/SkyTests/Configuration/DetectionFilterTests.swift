@@ -26,7 +26,7 @@ import Testing
         #expect(DetectionKernel(.none).noiseFactor == 1)
     }
 
-    @Test func `what an earlier version wrote is read, and what this one writes`() throws {
+    @Test func `settings of this and earlier versions can be read`() throws {
         let old = """
             {"threshold":2,"minimumArea":5,"deblendLevels":32,"deblendContrast":0.005,"meshSize":64,"meshFilterSize":3,
             "apertureDiameter":7,"gain":0,"zeroPoint":25,"sectorSize":512,"margin":64}

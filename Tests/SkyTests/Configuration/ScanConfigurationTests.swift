@@ -22,7 +22,7 @@ import Testing
     ]
 
     @Test(arguments: wrong.indices)
-    func `what would crash or mislead SEP is refused`(index: Int) {
+    func `settings that would crash or mislead SEP are refused`(index: Int) {
         var configuration = ScanConfiguration()
         Self.wrong[index](&configuration)
         let error = SkyError.thrown { () throws(SkyError) in try configuration.validate() }

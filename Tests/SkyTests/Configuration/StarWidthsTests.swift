@@ -14,7 +14,7 @@ import Testing
             })
     }
 
-    @Test func `stars agree on a width, whatever else there is`() throws {
+    @Test func `the width of the stars is found among other sources`() throws {
         let stars: [Float] = [3.0, 3.02, 2.98, 3.01, 3.0, 2.99]
         let seeing = try #require(widths(stars + [1.1, 9, 12, 7, 20]).seeing)
         #expect(abs(seeing.fwhm - 3) < 0.02 && seeing.error < 0.02 && seeing.stars == 6)
@@ -31,7 +31,7 @@ import Testing
         #expect((8...16).contains(seeing.stars) && seeing.isClear)
     }
 
-    @Test func `a field of nothing but galaxies gives no width that is not doubted`() {
+    @Test func `a field of only galaxies gives no width, or a doubtful one`() {
         var random = RandomStream(seed: 6, purpose: 5)
         let fields = (0..<100).map { _ in
             widths((0..<150).map { _ in Float(4.5 * exp(0.35 * random.normal())) })
@@ -40,14 +40,14 @@ import Testing
     }
 
     /// Cosmic rays are narrow, and of all widths.
-    @Test func `some narrower sources are not the stars`() throws {
+    @Test func `a few narrower sources are not taken for the stars`() throws {
         var random = RandomStream(seed: 7, purpose: 5)
         let stars = (0..<100).map { _ in Float(3 + 0.1 * random.normal()) }
         let rays = (0..<12).map { Float(1.2 + 0.09 * Double($0)) }
         #expect(abs(try #require(widths(stars + rays).seeing).fwhm - 3) < 0.1)
     }
 
-    @Test func `what is doubtful says so`() {
+    @Test func `a doubtful width has a reason`() {
         #expect(Seeing(fwhm: 2.5, error: 0.02, stars: 100).doubt == nil)
         #expect(Seeing(fwhm: 2.5, error: 0.02, stars: 6).doubt?.contains("6 stars") == true)
         #expect(Seeing(fwhm: 2.5, error: 0.3, stars: 100).doubt?.contains("uncertain") == true)
@@ -56,7 +56,7 @@ import Testing
         #expect(Seeing(given: 20).doubt == nil)
     }
 
-    @Test func `two images take the widths of the stars that both have`() throws {
+    @Test func `the widths of two images come from their common stars`() throws {
         func source(_ fwhm: Double) -> Source {
             var source = Source(x: 1, y: 1, sector: 0)
             (source.fwhm, source.a, source.b, source.fluxAuto, source.fluxErrorAuto) = (fwhm, 1.3, 1.25, 1000, 10)
@@ -68,7 +68,7 @@ import Testing
         let both = try #require(StarWidths.seeing(of: stars + galaxies))
         #expect(abs(both.first.fwhm - 2.05) < 0.05 && abs(both.second.fwhm - 3.05) < 0.05)
         #expect(StarWidths.seeing(of: Array(stars.prefix(3))) == nil)
-        // No two galaxies alike, and too few stars to stand out: the one image that knows tells for both.
+        // All galaxies differ, and too few stars stand out: the image with a known width decides for both.
         let few =
             Array(stars.prefix(4)) + (0..<12).map { (source(2.3 + 0.2 * Double($0)), source(3.3 + 0.2 * Double($0))) }
         let known = StarWidths.seeing(of: few, alone: (nil, Seeing(fwhm: 3, error: 0.02, stars: 12)))
@@ -93,13 +93,13 @@ import Testing
         #expect(widths([1, 2, 4, 8, 16, 32, 64]).seeing == nil, "no two agree")
     }
 
-    @Test func `a width that no filter has becomes the nearest that one has`() {
+    @Test func `a width beyond the filters becomes the nearest possible one`() {
         #expect(widths(Array(repeating: 40, count: 9)).filter == .gaussian(fwhm: 15))
         #expect(widths(Array(repeating: 0.1, count: 9)).filter == .gaussian(fwhm: 0.5))
         #expect(widths([1e-38, 1e-38, 1e-38, 1e-38, 1e-38, 3e38]).filter == .gaussian(fwhm: 0.5))
     }
 
-    @Test func `only what is bright, alone and round counts as a star`() {
+    @Test func `only bright, isolated and round sources count as stars`() {
         func source(_ change: (inout Source) -> Void = { _ in }) -> Source {
             var source = Source(x: 1, y: 1, sector: 0)
             (source.fwhm, source.a, source.b, source.fluxAuto, source.fluxErrorAuto) = (3, 1.3, 1.25, 1000, 10)

@@ -92,7 +92,7 @@ import Testing
             "the tables of distortions that the header names (AXISCORR) cannot be read"
         ),
     ])
-    func `what does not become ICRS is no coordinates, and why is said`(
+    func `coordinates that cannot become ICRS are left out with a reason`(
         names: [String], others: [String], words: String
     )
         throws
@@ -103,18 +103,17 @@ import Testing
         #expect(throws: Never.self) { try image.info.validate() }
     }
 
-    @Test func `linear coordinates are said to be that, and where there are none nothing is said`() throws {
+    @Test func `linear coordinates are reported, and missing ones are not`() throws {
         #expect(
             try image(["CTYPE1  = 'LINEAR'", "CTYPE2  = 'LINEAR'"]).info.missingCoordinates
                 == "the header's are linear (LINEAR, LINEAR)")
         #expect(try image(["CRVAL1  = 1.0", "CDELT1  = 0.0"]).info.missingCoordinates == nil)
-        // Characters that no FITS header has.
+        // Characters that a FITS header must not contain.
         let odd = try image(cards("RA", "DEC", "TAN", ["RADESYS = '\u{1B}[2J\u{7F}'"])).info
         #expect(throws: Never.self) { try odd.validate() }
     }
 
-    @Test func `an equinox that is no number counts for nothing, and a third axis of one plane does not matter`() throws
-    {
+    @Test func `an equinox that is not a number and a third axis of one plane are ignored`() throws {
         let plain = try #require(try image(cards("RA", "DEC", "TAN")).wcs?.sky(x: 3, y: 4))
         let odd = cards("RA", "DEC", "TAN", ["EQUINOX = NaN", "CTYPE3  = 'FREQ'", "CRVAL3  = 1.0E9", "WCSAXES = 3"])
         let sky = try #require(try image(odd).wcs?.sky(x: 3, y: 4))
@@ -148,7 +147,7 @@ import Testing
             try image.read(DistortedFrame.frame.rect) == DistortedFrame.frame.pixels, "the file is at its image again")
     }
 
-    @Test func `a table that a peer made up is none`() throws {
+    @Test func `a malformed lookup table from a peer is refused`() throws {
         let axis = LookupTable.Axis(count: 2, element: 1, pixel: 1, step: 10)
         let sound = LookupTable(
             name: LookupTable.Name(stage: .image, axis: 0, version: 1), x: axis, y: axis, values: [0, 1, 2, 3])

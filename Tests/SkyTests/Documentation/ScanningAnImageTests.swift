@@ -32,7 +32,7 @@ import Testing
         #expect(regions.contains("ellipse("))
     }
 
-    @Test func `a file and the same pixels in memory have one catalogue, in sectors or whole`() throws {
+    @Test func `a file and the same pixels in memory give the same catalogue, in sectors or whole`() throws {
         let frame = frame()
         var scan = SkyScan()
         (scan.configuration.sectorSize, scan.configuration.meshSize) = (128, 32)
@@ -55,7 +55,7 @@ import Testing
         #expect(abs(try #require(source.delta) - (2 + (source.y - 100.5) * 1e-4)) < 1e-5)
     }
 
-    @Test func `what cannot be scanned is refused in words`() throws {
+    @Test func `images that cannot be scanned are refused`() throws {
         #expect(throws: SkyError.self) { try SkyScan().catalogue(of: .pixels(width: 3, height: 3, [1, 2])) }
         #expect(throws: SkyError.self) { try SkyScan().catalogue(of: .pixels(width: .max, height: .max, [])) }
         #expect(throws: SkyError.self) { try SkyScan().catalogue(of: .file(folder.path + "/missing.fits")) }

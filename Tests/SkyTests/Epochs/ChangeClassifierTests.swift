@@ -29,7 +29,7 @@ import Testing
         return ChangeClassifier(new: made(first.catalogue), old: made(second.catalogue), pair: pair)
     }
 
-    @Test func `what is gone from something that stays has faded, from the dark it has vanished`() throws {
+    @Test func `a loss on a source that stays is faded, and otherwise vanished`() throws {
         let classifier = try classifier()
         let faded = classifier.change(candidate(-9, new: 40, old: 49, at: 204))
         #expect(faded.kind == .faded && faded.isOnSource)

@@ -43,7 +43,7 @@ import Transport
         }
     }
 
-    @Test func `a difference shows what has changed in units of its noise, and neither stars nor another seeing`()
+    @Test func `a difference shows changes in units of its noise, and no stars`()
         throws
     {
         var night = PaintedEpoch()
@@ -56,7 +56,7 @@ import Transport
         let rect = PixelRect(x: Int(change.x.rounded()) - 21, y: Int(change.y.rounded()) - 21, width: 41, height: 41)
         let values = try painter.difference(in: rect)
         #expect(abs(Double(values[20 * 41 + 20]) / change.significance - 1) < 0.2)
-        // Far from it there is noise, of one.
+        // Far from it there is only noise, of one unit.
         let rim = (0..<41).flatMap { values[$0 * 41..<$0 * 41 + 6] }
         #expect((0.6...1.5).contains(try #require(RobustStatistics.spread(rim)).sigma))
         // The brightest star that is far from saturated has some hundred sigma in either image.
@@ -71,7 +71,7 @@ import Transport
         #expect(rest.count == 41 * 41 && rest.allSatisfy { abs($0) < 12 })
     }
 
-    @Test func `a moved source's pictures show both places, and places that are no numbers are refused`() throws {
+    @Test func `pictures of a moved source show both places, and bad positions are refused`() throws {
         let (new, old) = (try study.scan(PaintedEpoch()), try study.scan(PaintedEpoch()))
         var painter = try painter(new, old)
         var moved = candidate(x: 200, y: 200)
@@ -84,7 +84,7 @@ import Transport
         #expect(try painter.cutouts(of: change).new.count > 100)
     }
 
-    @Test func `where one image has nothing there is no difference`() throws {
+    @Test func `there is no difference where one image has no pixels`() throws {
         var night = PaintedEpoch()
         (night.dx, night.seed) = (40, 2)
         let (new, old) = (try study.scan(night), try study.scan(PaintedEpoch()))
@@ -106,7 +106,7 @@ import Transport
         #expect(greys[5] > 134 && greys[6] > 150 && greys[6] < 200)
     }
 
-    @Test func `strongest changes are drawn, those of one part together, not too many by one task`() {
+    @Test func `the strongest changes are drawn, grouped by sector, with a limit for each task`() {
         let sectors = [0, 100].map { x in
             let rect = PixelRect(x: x, y: 0, width: 100, height: 100)
             return Sector(index: x / 100, core: rect, padded: rect)
@@ -122,7 +122,7 @@ import Transport
         // All but the weakest five, each once, strongest first.
         #expect(groups.flatMap(\.changes).sorted() == Array(5..<50))
         #expect(groups[1].changes.first == 49 && groups[0].changes.first == 19)
-        // What lies in no part, or nowhere, goes with the first.
+        // A change outside all sectors, or without a position, goes with the first one.
         changes = [changes[49], changes[49]]
         (changes[0].x, changes[1].x) = (1000, .nan)
         #expect(CutoutGroup.all(of: changes, limit: 9, in: sectors).map(\.sector.index) == [0])
@@ -130,7 +130,7 @@ import Transport
         #expect(CutoutGroup.all(of: [], limit: 9, in: sectors).isEmpty)
     }
 
-    @Test func `pictures of a node of an earlier version are taken without a difference`() throws {
+    @Test func `pictures from an earlier version are accepted without a difference`() throws {
         struct Earlier: Codable {
             var old: [UInt8]
             var new: [UInt8]
@@ -141,7 +141,7 @@ import Transport
         #expect(cutouts == EpochCutouts(old: [1, 2], new: [3], difference: nil, side: 41) && cutouts.isSound)
     }
 
-    @Test func `pictures that are too large are not taken`() {
+    @Test func `pictures that are too large are refused`() {
         func isSound(_ old: Int, _ new: Int, _ difference: Int?, side: Int = 41) -> Bool {
             func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
             return EpochCutouts(

@@ -37,13 +37,13 @@ import Testing
         #expect(try #require(depth.flux) > 0)
     }
 
-    @Test func `with a wrong width of stars the comparison says that it is blind`() throws {
+    @Test func `a comparison with a wrong star width reports that it is blind`() throws {
         let (new, before) = (try study.scan(night), try study.scan(old))
         #expect(try depth(new, before, seeing: 1.2).depth.isBlind)
         #expect(try !depth(new, before, seeing: 3.2).depth.isBlind)
     }
 
-    @Test func `a width that leaves no star is refused as such`() throws {
+    @Test func `a width that leaves no stars is refused with that reason`() throws {
         let (new, before) = (try study.scan(night), try study.scan(old))
         let error = SkyError.thrown { () throws(SkyError) in
             try EpochPair(
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.message.contains("too few sources that can be stars") == true, "\(String(describing: error))")
     }
 
-    @Test func `what is said of injected stars holds for stars that are really there`() throws {
+    @Test func `the result for injected stars is the same for painted stars`() throws {
         let (new, before) = (try study.scan(night), try study.scan(old))
         let (_, pair, outcomes) = try depth(new, before, injected: 60, seed: 5)
         // Those far from each other, painted into the frame itself.
@@ -78,7 +78,7 @@ import Testing
         #expect(agreeing >= chosen.count - 2, "\(agreeing) of \(chosen.count)")
     }
 
-    @Test func `nothing of an injected star is left, and no result depends on them`() throws {
+    @Test func `injected stars leave no trace, and no result depends on them`() throws {
         let (new, before) = (try study.scan(night), try study.scan(old))
         var results = try depth(new, before).pair
         let with = try new.differences(from: before, results)
@@ -86,7 +86,7 @@ import Testing
         let without = try new.differences(from: before, results)
         #expect(!without.isEmpty)
         #expect(with.map(\.candidates) == without.map(\.candidates) && without.allSatisfy { $0.injected.isEmpty })
-        // Each by itself: in whatever order, and with whatever others.
+        // Each star has the same result in whatever order, and with whatever others.
         let few = try depth(new, before, injected: 300).pair
         var count = 0
         let sectors = try SectorGrid(info: new.catalogue.info, configuration: new.configuration).sectors
@@ -126,7 +126,7 @@ import Testing
         for star in stars { #expect(PixelRect(x: 0, y: 0, width: 400, height: 300).contains(star.pixel)) }
     }
 
-    @Test func `orders and answers with stars that nobody asked for are refused`() throws {
+    @Test func `orders and results with bad injected stars are refused`() throws {
         let (_, pair, _) = try depth(study.scan(night), study.scan(old), injected: 5)
         let rect = PixelRect(x: 0, y: 0, width: 420, height: 420)
         let order = pair.order(for: Sector(index: 0, core: rect, padded: rect))

@@ -14,7 +14,7 @@ import Testing
     @Test(
         .enabled(if: !frames.isEmpty, "name frames of make_sky.py by EPOCH_FRAMES, without _e0.fits"),
         arguments: frames)
-    func `finds more than matching catalogues does, and less that is not there`(name: String) throws {
+    func `a comparison finds more than matching catalogues, with fewer false changes`(name: String) throws {
         let epochs = try (0..<3).map { try ScannedEpoch("\(name)_e\($0).fits", sector: 1024) }
         let truths = try (0..<3).map { try EpochTruth.read("\(name)_e\($0)_truth.csv") }
         let start = clock()

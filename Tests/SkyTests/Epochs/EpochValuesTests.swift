@@ -5,7 +5,7 @@ import Testing
 @testable import Sky
 
 @Suite struct EpochValuesTests {
-    @Test func `normal equations give back what made the measurements, or nothing where they do not say`() throws {
+    @Test func `normal equations recover the parameters, or give nothing if these are undetermined`() throws {
         var equations = NormalEquations(count: 3)
         for x in 0..<10 {
             let t = Double(x)
@@ -18,7 +18,7 @@ import Testing
         #expect(same.solved() == nil)
     }
 
-    @Test func `a cubic map is learnt from twenty points`() throws {
+    @Test func `a cubic map is fitted to twenty points`() throws {
         var random = RandomStream(seed: 1, purpose: 1)
         func image(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
             (10 + 1.01 * x - 0.2 * y + 1e-5 * x * y + 1e-9 * x * x * x, -4 + 0.2 * x + y - 2e-9 * y * y * x)
@@ -93,7 +93,7 @@ import Testing
             #expect(spread.sigma == deviation * Float(RobustStatistics.sigmasPerDeviation))
         }
         #expect(RobustStatistics.spread([Float]()) == nil)
-        // What is no number has no middle, but ends.
+        // Values that are not numbers have no median, but the search ends.
         _ = RobustStatistics.spread([Float](repeating: .nan, count: count))
     }
 
@@ -109,7 +109,7 @@ import Testing
         #expect(nothing.sigma == 0)
     }
 
-    @Test func `a magnitude is one, a limit or nothing`() throws {
+    @Test func `a magnitude is a value, a limit or nothing`() throws {
         let bright = try #require(EpochChange.magnitude(1000, 10, zeroPoint: 25))
         #expect(abs(bright.value - 17.5) < 1e-9 && abs((bright.error ?? 0) - 0.010857) < 1e-5)
         let unseen = try #require(EpochChange.magnitude(-50, 10, zeroPoint: 25))

@@ -3,7 +3,7 @@ import Testing
 @testable import Sky
 
 @Suite struct ObservationTimeTests {
-    @Test func `the middle of the exposure, from whichever card there is`() throws {
+    @Test func `the time is the middle of the exposure, from any of the usual cards`() throws {
         let day = 86_400.0
         #expect(
             ObservationTime.seconds(["MJD-OBS =       60000.25 / start", "EXPTIME =  120.0"]) == 60_000.25 * day + 60)
@@ -20,7 +20,7 @@ import Testing
         "DATE-OBS= '2023-01-01T25:00:00'", "MJD-OBS = nan", "MJD-OBS = 1e300", "DATE-OBS= '99999999999999999999-1-1'",
         "",
     ])
-    func `what is no date is none`(card: String) {
+    func `a malformed date gives no time`(card: String) {
         #expect(ObservationTime.seconds([card]) == nil)
     }
 }

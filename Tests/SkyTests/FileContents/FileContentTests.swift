@@ -16,7 +16,7 @@ import Testing
         #expect(long.size == 3 << 20 && long.digest != content.digest)
     }
 
-    @Test func `a file that is written anew with what it held is read on`() throws {
+    @Test func `a file that is rewritten with the same content is still accepted`() throws {
         let path = folder.write(Array("the same".utf8), "image")
         let content = try FileContent(of: path)
         let engine = SkyEngine()
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a file that was rewritten in place ends its job, also where size and time are as before`(
+    func `a file that is rewritten in place ends its job, even with the same size and time`(
         isSample: Bool, restoresTime: Bool
     ) throws {
         // The middle is not among the blocks of a sample.
@@ -43,11 +43,11 @@ import Testing
             let error = #expect(throws: SkyError.self) { try engine.with(content, of: path) {} }
             #expect(error?.kind == .badInput && error?.message.contains("changed while it was scanned") == true)
         }
-        // Another job, of what it holds now.
+        // Another job, which expects the new content, is accepted.
         try early.with(FileContent(of: path, sampled: isSample), of: path) {}
     }
 
-    @Test func `a file that never was the right one here is left to other nodes`() throws {
+    @Test func `a file that was never the right one here is left to other nodes`() throws {
         let (path, other) = (
             folder.write(Array("the same".utf8), "image"), folder.write(Array("another!".utf8), "other")
         )
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: SkyError.self) { try engine.with(content, of: path) {} }
     }
 
-    @Test func `of a sample, only a copy with its size and time counts on another machine`() throws {
+    @Test func `with a sampled digest another machine accepts only a copy with the same size and time`() throws {
         let path = folder.write([UInt8](repeating: 1, count: 100_000), "image")
         let content = try elsewhere(FileContent(of: path, sampled: true))
         try SkyEngine().with(content, of: path) {}
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.kind == .unavailable)
     }
 
-    @Test func `one file of a server that was rewritten and got its time back is noticed on another machine`() throws {
+    @Test func `a rewritten server file with its old time is noticed on another machine`() throws {
         let path = folder.write([UInt8](repeating: 1, count: 100_000), "image")
         for isSample in [false, true] {
             let content = try FileContent(of: path, sampled: isSample)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a file that changes while it is worked on gives no result, and is not tried again`() throws {
+    @Test func `a file that changes during work gives no result, and no retry`() throws {
         for isSame in [false, true] {
             let path = folder.write(Array("before it".utf8), "image")
             let content = try FileContent(of: path)
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.kind == .badInput && error?.message.contains("changed while") == true, "the true reason")
     }
 
-    @Test func `a file that is not there is out of reach, and what is no file is not opened for good`() {
+    @Test func `a missing file is unavailable, and a pipe or a device does not block`() {
         for path in ["/nonexistent/file", "/dev/zero", "/tmp"] {
             let error = #expect(throws: SkyError.self) { _ = try FileContent(of: path) }
             #expect(error?.kind == .unavailable)

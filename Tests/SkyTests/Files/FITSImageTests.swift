@@ -40,7 +40,7 @@ import Testing
         #expect(pixels[2] == 99)
     }
 
-    @Test func `the first two-dimensional image is found in an extension, planes of one are no third axis`() throws {
+    @Test func `the first two-dimensional image is found, and a third axis of length one is ignored`() throws {
         let primary = FITSBytes.header(["BITPIX  = 8", "NAXIS   = 0", "EXTEND  = T"])
         let cube = FITSBytes.header(
             ["BITPIX  = 8", "NAXIS   = 3", "NAXIS1  = 4", "NAXIS2  = 4", "NAXIS3  = 2", "PCOUNT  = 0", "GCOUNT  = 1"],
@@ -59,7 +59,7 @@ import Testing
         #expect(message(bytes, hdu: 7) == "\(path): there is no HDU 7; the file has 3, counted from 0")
     }
 
-    @Test func `a file that is no FITS file is named with what it begins with, to whoever opened it himself`() {
+    @Test func `the local error for another kind of file quotes its first bytes`() {
         let complaint = { (bytes: [UInt8]) in
             let path = folder.write(bytes)
             return SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: path, showsStart: true) }?.message
@@ -72,7 +72,7 @@ import Testing
                 "(it begins with bytes 89 50 4e 47); it is a PNG picture") == true)
     }
 
-    @Test func `a node tells nobody what a file holds that is no FITS file`() {
+    @Test func `a node's error for another kind of file does not quote its content`() {
         #expect(
             message(Array("<!DOCTYPE html>".utf8))
                 == "\(folder.path)/frame.fits: not a FITS file; is it a saved web page?")
@@ -82,7 +82,7 @@ import Testing
         #expect(message([])?.hasSuffix("empty (0 bytes); is it still being written?") == true)
     }
 
-    @Test func `a truncated file tells what its header promised`() {
+    @Test func `the error for a truncated file says what its header promised`() {
         let whole = TestFrame(width: 90, height: 80, seed: 2).fits()
         let cut = message(Array(whole.prefix(2880 * 3)))
         #expect(cut?.contains("truncated: the header promises 90 x 80 pixels") == true)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `all images of a file are found, and what are weights and errors by their names`() throws {
+    @Test func `all images of a file are found, and weights and errors are recognised by name`() throws {
         let frame = TestFrame(width: 16, height: 12, seed: 2)
         let path = folder.write(extensions(["CCD1", "ERR", "CCD2", "wht", "VAR_POISSON", ""], primary: [], of: frame))
         let images = try FITSImage(path: path, hdu: nil).images()
@@ -158,7 +158,7 @@ import Testing
         #expect(try SkyEngine().inspect(path: path, hdu: 3).images == nil, "one was asked for")
         // The pixels are read after the search as before it.
         #expect(try FITSImage(path: path, hdu: nil).read(frame.rect) == frame.pixels)
-        // What cannot be reached is told.
+        // A part of the file that cannot be reached is reported.
         let broken =
             extensions(["A", "B"], primary: [], of: frame)
             + FITSBytes.padded(Array("XTENSION= 'IMAGE   '".utf8), with: 0x20)

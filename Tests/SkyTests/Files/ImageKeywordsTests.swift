@@ -7,7 +7,7 @@ import Testing
         ImageKeywords(cards.map { String(($0.0 + "        ").prefix(8)) + "= " + $0.1 })
     }
 
-    @Test func `the first of the usual keywords counts`() {
+    @Test func `the preferred one of several keywords counts`() {
         let found = keywords(
             ("GAIN", "139 / the camera's own setting"), ("EGAIN", "0.25"), ("SATURATE", "62000."), ("PHOTZP", "25.1"),
             ("MAGZERO", "27"), ("EXPTIME", "3.0D1"), ("FILTER", "'SDSS r / 2'"), ("OBJECT", "'Barnard''s star '"))
@@ -16,7 +16,7 @@ import Testing
         #expect(found.filter == "SDSS r / 2" && found.object == "Barnard's star")
     }
 
-    @Test func `Hubble's gain is none of pixels that are electrons already`() {
+    @Test func `the gain keyword is ignored where pixels are already in electrons`() {
         #expect(keywords(("CCDGAIN", "2.0"), ("BUNIT", "'COUNTS'")).gain?.value == 2)
         #expect(keywords(("CCDGAIN", "2.0")).gain?.value == 2)
         for unit in ["ELECTRONS", "ELECTRONS/S", "electron s-1"] {
@@ -26,13 +26,13 @@ import Testing
     }
 
     @Test(arguments: ["1e99", "'x'", "", "NaN", "inf", "T", "-1e99"])
-    func `what no camera has counts as none`(value: String) {
+    func `impossible values of keywords are ignored`(value: String) {
         let found = keywords(("GAIN", value), ("SATURATE", value), ("MAGZERO", value))
         #expect(found.gain == nil && found.saturation == nil && found.zeroPoint == nil)
         #expect(keywords(("GAIN", "0"), ("SATURATE", "0")).saturation == nil)
     }
 
-    @Test func `zero points are had from what surveys write`() throws {
+    @Test func `zero points are read from the keywords of surveys`() throws {
         #expect(keywords(("FLUXMAG0", "1.0E11")).zeroPoint?.value == 27.5)
         // ACS/WFC F606W: 26.49 AB (ACS data handbook).
         let hubble = keywords(("PHOTFLAM", "7.862481E-20"), ("PHOTPLAM", "5.921100E+03")).zeroPoint
@@ -52,13 +52,13 @@ import Testing
         #expect(keywords(("BUNIT", "'\(given)'")).unit == unit)
     }
 
-    @Test func `a wheel that is empty is no filter`() {
+    @Test func `an empty filter wheel is ignored`() {
         #expect(keywords(("FILTER1", "'CLEAR1L'"), ("FILTER2", "'F814W'")).filter == "F814W")
         #expect(keywords(("FILTER1", "'B'"), ("FILTER2", "'OIII'")).filter == "B+OIII")
         #expect(keywords(("FILTER1", "'CLEAR'")).filter == nil)
     }
 
-    @Test func `cards that are none are passed over`() {
+    @Test func `malformed cards are ignored`() {
         let found = ImageKeywords([
             "", "GAIN", "GAIN    =", "COMMENT = GAIN", "=", "        = 3", "GAIN    = x", "GAIN    = 3",
         ])
@@ -67,7 +67,7 @@ import Testing
         #expect(ImageKeywords(["OBJECT  = 'a\u{1B}[2Jb'"]).object?.contains("\u{1B}") == false)
     }
 
-    @Test func `what is asked for counts more than the header`() {
+    @Test func `requested settings override the header`() {
         let header = keywords(("GAIN", "2"), ("SATURATE", "100"), ("MAGZERO", "25"))
         var asked = ScanConfiguration()
         let plain = asked.completed(by: header)

@@ -54,7 +54,7 @@ import Testing
         #expect(abs(sum - 1) < 0.002)
     }
 
-    @Test func `a star adds its flux, and photon noise of the size that the gain tells`() throws {
+    @Test func `a star adds its flux, and photon noise according to the gain`() throws {
         var frame = TestFrame(width: 300, height: 300, seed: 4)
         frame.pixels = frame.pixels.map { _ in 0 }
         var stars = Injection(count: 1, faintest: 40_000, brightest: 40_000, fwhm: 3)
@@ -71,7 +71,7 @@ import Testing
         #expect((60.0...140).contains(rms), "\(rms)")
     }
 
-    @Test func `what is missing stays so, what is saturated stays as it is, and nothing gets beyond`() throws {
+    @Test func `missing and saturated pixels stay as they are, and no pixel exceeds saturation`() throws {
         var frame = TestFrame(width: 200, height: 200, seed: 9)
         frame.erase(PixelRect(x: 0, y: 0, width: 100, height: 200))
         for index in frame.pixels.indices where index % 7 == 0 { frame.pixels[index] *= 2 }
@@ -121,7 +121,7 @@ import Testing
         #expect(parts.sources.map(\.x) == whole.sources.map(\.x))
     }
 
-    @Test func `a node that knows of no injected stars is not believed`() throws {
+    @Test func `a result without the injected stars is refused`() throws {
         var configuration = ScanConfiguration()
         configuration.sectorSize = nil
         var reference = ImageReference(path: "/data/m13.fits", hdu: nil)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct StarPlacementTests {
     private let injection = Injection(count: 200, faintest: 10, brightest: 1000, fwhm: 3)
 
-    @Test func `an injection means the same stars everywhere, and another seed other ones`() throws {
+    @Test func `an injection gives the same stars everywhere, and another seed gives other ones`() throws {
         let stars = try StarPlacement(injection, width: 800, height: 600).stars
         #expect(try StarPlacement(injection, width: 800, height: 600).stars == stars)
         var other = injection
@@ -26,19 +26,19 @@ import Testing
                 #expect((star.x - other.x) * (star.x - other.x) + (star.y - other.y) * (star.y - other.y) >= 225)
             }
         }
-        // Not all in one corner.
+        // The stars do not all lie in one corner.
         for half in [stars.filter { $0.x < 400 }, stars.filter { $0.y < 300 }] {
             #expect((75...125).contains(half.count))
         }
     }
 
-    @Test func `each of equal ranges of magnitude has as many stars`() throws {
+    @Test func `equal ranges of magnitude have equal numbers of stars`() throws {
         let stars = try StarPlacement(injection, width: 800, height: 600).stars
         let tenths = stars.map { Int(5 * (3 - log10($0.flux))) }
         #expect((0..<10).map { tenth in tenths.count { $0 == tenth } } == Array(repeating: 20, count: 10))
     }
 
-    @Test func `what would crowd the image, or makes no sense, is refused in words`() {
+    @Test func `an injection that crowds the image or makes no sense is refused`() {
         var crowd = injection
         crowd.count = 2000
         let refusal = SkyError.thrown { () throws(SkyError) in try StarPlacement(crowd, width: 800, height: 600) }

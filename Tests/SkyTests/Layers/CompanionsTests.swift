@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test
-    func `with the noise of each pixel faint stars are found where it is low, and noise is none where it is high`()
+    func `a noise map finds faint stars where noise is low, and fewer false ones where it is high`()
         throws
     {
         let plain = try scan(nil).sources
@@ -92,7 +92,7 @@ import Testing
         #expect(star.peak > 400 && star.fluxIsophotal > 4000)
     }
 
-    @Test func `variances are squares of noise, weights inverse ones, both up to any factor`() throws {
+    @Test func `variance and weight maps are equivalent to noise maps, up to any factor`() throws {
         func compact(_ catalogue: Catalogue) -> [[Double]] {
             catalogue.sources.map { [$0.x, $0.y, $0.fluxAuto, $0.fluxErrorAuto].map { ($0 * 100).rounded() / 100 } }
         }
@@ -107,7 +107,7 @@ import Testing
         #expect(abs(error / (5 * 78.5.squareRoot()) - 1) < 0.06)
     }
 
-    @Test func `what is masked or has no weight is not there`() throws {
+    @Test func `pixels that are masked or without weight are missing`() throws {
         let hole = PixelRect(x: 130, y: 5, width: 20, height: 20)
         let star = { (catalogue: Catalogue) in
             catalogue.sources.contains { abs($0.x - 141) < 4 && abs($0.y - 16) < 4 }
@@ -131,14 +131,14 @@ import Testing
         #expect(try scan(noise, kind, sector: 64).sources == scan(noise, kind).sources)
     }
 
-    @Test func `a map of another size, or none at all, is refused by name`() throws {
+    @Test func `a map of another size or a missing one is refused by name`() throws {
         let other = Companions.Image(path: folder.write(TestFrame(width: 64, height: 64, seed: 1).fits(), "small.fits"))
         let error = #expect(throws: SkyError.self) { try scan(other) }
         #expect(error?.message.contains("small.fits: 64 x 64 pixels, but") == true)
         #expect(throws: SkyError.self) { try scan(Companions.Image(path: folder.path + "/missing.fits")) }
     }
 
-    @Test func `of several images the one with the same number is taken`() throws {
+    @Test func `a companion image of several is found by the same number`() throws {
         let small = TestFrame(width: 16, height: 16, seed: 1)
         func file(_ frames: [TestFrame], _ name: String) -> String {
             let primary = FITSBytes.header(["BITPIX  = 8", "NAXIS   = 0", "EXTEND  = T"])
@@ -160,10 +160,10 @@ import Testing
         #expect(try engine.inspect(path: path, hdu: 1, companions: companions).maskHDU == 2)
     }
 
-    @Test func `a source whose middle is missing has the errors of its surroundings, in any unit`() throws {
+    @Test func `a source with a missing centre has the errors of its surroundings, in any unit`() throws {
         var frame = frame()
         frame.addStar(x: 64, y: 60, flux: 30_000, sigma: 2)
-        // As James Webb's, whose units are large.
+        // The values are small, as in the large units of James Webb.
         frame.pixels = frame.pixels.map { $0 * 1e-3 }
         var rms = frame
         for index in rms.pixels.indices { rms.pixels[index] = index % 256 < 128 ? 5e-3 : 2e-2 }
@@ -189,7 +189,7 @@ import Testing
         #expect(holed.threshold < 0.1)
     }
 
-    @Test func `a pixel is sharp by its own noise`() throws {
+    @Test func `sharpness is judged by the noise of each pixel`() throws {
         // The same spike in both halves: 240 times the noise in the left one, ten times in the right one, which is no proof.
         var frame = TestFrame(width: 256, height: 128, seed: 32, noise: 5)
         for index in 0..<24 {

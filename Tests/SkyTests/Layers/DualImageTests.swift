@@ -109,7 +109,7 @@ import Transport
         #expect(parts == (try catalogue(other, by: one).sources))
     }
 
-    @Test func `of a cube the plane of the same number is the detection image, or the one that is named`() throws {
+    @Test func `the detection plane of a cube has the same number, or is the named one`() throws {
         let cube = folder.write(FITSArray(planes: [detection, measured]).primary, "cube.fits")
         let (one, other) = (folder.write(detection.fits(), "one.fits"), folder.write(measured.fits(), "other.fits"))
         #expect(try catalogue(cube, by: cube, plane: 2).sources == catalogue(other, by: other).sources)
@@ -131,7 +131,7 @@ import Transport
         #expect(throws: SkyError.self) { try catalogue(other, by: folder.path + "/none.fits") }
     }
 
-    @Test func `a node that knows of no detection image is not believed`() throws {
+    @Test func `a result without the detection image is refused`() throws {
         let (one, other) = (folder.write(detection.fits(), "one.fits"), folder.write(measured.fits(), "other.fits"))
         let engine = SkyEngine()
         var plan = ScanPhases(request(other, by: one))
@@ -161,7 +161,7 @@ import Transport
         }
     }
 
-    @Test func `what is sharp is decided in the pixels that are measured, by the width of their own stars`() throws {
+    @Test func `sharpness is judged on the measured image, by the width of its own stars`() throws {
         func night(_ seed: UInt64, sigma: Double, _ hot: [(x: Int, y: Int)]) -> TestFrame {
             var frame = TestFrame(width: 400, height: 300, seed: seed)
             for star in Self.stars { frame.addStar(x: star.x, y: star.y, flux: star.flux * 9, sigma: sigma) }
@@ -188,7 +188,7 @@ import Transport
         }
     }
 
-    @Test func `contradictions are refused at the door`() throws {
+    @Test func `contradicting requests are refused`() throws {
         func words(_ change: (inout SkyRequest) -> Void) -> String? {
             var request = request("/a.fits", by: "/b.fits")
             change(&request)

@@ -32,7 +32,7 @@ import Testing
 
     private let corner = PixelRect(x: 0, y: 0, width: 80, height: 160)
 
-    @Test func `LSST's planes are known by EXTTYPE, and the bits that count by their names`() throws {
+    @Test func `LSST masks are recognised by EXTTYPE, and their bits by name`() throws {
         let image = FITSArray(frame(), cards: ["EXTTYPE = 'IMAGE   '"])
         // Bit 5 is detected, which is no reason to leave a pixel out.
         let bits = [
@@ -57,7 +57,7 @@ import Testing
         #expect(try inspect(FITSArray.empty() + image.extension).ownCompanions == nil)
     }
 
-    @Test func `bits beyond what 32-bit floats tell apart are seen`() throws {
+    @Test func `mask bits beyond the precision of 32-bit floats are read`() throws {
         let mask = mask(Double(1 << 30 + 1), in: corner)
         let path = folder.write(mask.primary)
         func pixel(_ bits: UInt64) throws -> Float {
@@ -68,14 +68,14 @@ import Testing
         #expect(try pixel(1) == 1 && pixel(1 << 30) == 1 && pixel(2) == 0)
     }
 
-    @Test func `of NOIRLab's codes what has changed is no bad pixel`() {
+    @Test func `NOIRLab's code for a changed pixel is not a bad one`() {
         for (code, isBad) in [(0.0, false), (1, true), (3, true), (5, true), (7, false), (8, true)] {
             #expect(MaskRule.noirlab.isBad(code) == isBad)
         }
         #expect(MaskRule.noirlab.isBad(.nan) && MaskRule.anything.isBad(-1) && !MaskRule.anything.isBad(0))
     }
 
-    @Test func `a mask of the image's own file makes pixels missing where that is asked for, and only there`() throws {
+    @Test func `a mask in the image's own file is applied only on request`() throws {
         let image = FITSArray(frame(), cards: ["EXTNAME = 'SCI     '"])
         let mask = mask(1, in: corner, bitpix: 16, cards: ["EXTNAME = 'DQ      '"])
         let path = folder.write(FITSArray.empty() + image.extension + mask.extension)
@@ -103,22 +103,22 @@ import Testing
         #expect(masked.contains { $0.x > 100 })
     }
 
-    @Test func `nameless planes behind an image with coordinates are its mask and its variance`() throws {
+    @Test func `unnamed images after one with coordinates are its mask and variance`() throws {
         let wcs = ["CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 150.0", "CRVAL2  = 2.0"]
         let image = FITSArray(frame(), cards: wcs).extension
         let plain = FITSArray(frame(2)).extension
         let info = try inspect(FITSArray.empty() + image + plain + plain, auto: true)
         #expect(info.images == [1] && info.auxiliaries == ["HDU 2 (a mask)", "HDU 3 (a variance map)"])
-        // Detectors of one camera, with or without coordinates, are images all.
+        // Several detectors of one camera are all images, with or without coordinates.
         #expect(try inspect(FITSArray.empty() + image + image + image).images == [1, 2, 3])
         #expect(try inspect(FITSArray.empty() + plain + plain + plain).images == [1, 2, 3])
-        // Whole numbers behind an image of real ones are no second image of it.
+        // An array of integers after an image of real numbers is not a second image.
         let bits = mask(4, in: corner).extension
         #expect(try inspect(FITSArray.empty() + plain + bits).auxiliaries == ["HDU 2 (a mask)"])
         #expect(try inspect(FITSArray.empty() + bits + bits).images == [1, 2])
     }
 
-    @Test func `a file of masks alone is no image, unless its HDU is named`() throws {
+    @Test func `a file of masks only has no image unless its HDU is named`() throws {
         let bits = mask(4, in: corner)
         let bytes = FITSArray.empty(["PRODTYPE= 'dqmask  '"]) + bits.extension
         let path = folder.write(bytes)
@@ -137,7 +137,7 @@ import Testing
         #expect(try SkyEngine().inspect(path: image, hdu: nil).hdu == 1)
     }
 
-    @Test func `of several images each has the planes with its version`() throws {
+    @Test func `each of several images has the companions with the same EXTVER`() throws {
         func plane(_ name: String, _ version: Int) -> [UInt8] {
             FITSArray(frame(), cards: ["EXTNAME = '\(name)'", "EXTVER  = \(version)"]).extension
         }
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(.enabled(if: RealFrames.areHere, Comment(rawValue: RealFrames.comment)))
-    func `of a real frame with nameless planes the image alone is scanned`() throws {
+    func `only the image of a real frame with unnamed companions is scanned`() throws {
         let info = try SkyEngine().inspect(path: RealFrames.folder + "/kbmod_demo_image.fits.gz", hdu: nil)
         #expect(info.images == [1] && info.auxiliaries == ["HDU 2 (a mask)", "HDU 3 (a variance map)"])
     }

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [64, -64, 32])
-    func `a sky of a thousand million has the sources that it has without`(bitpix: Int) throws {
+    func `a background of a thousand million does not change the sources`(bitpix: Int) throws {
         let plain = try scan(FITSArray(frame, bitpix: bitpix))
         var array = FITSArray(frame, bitpix: bitpix)
         array.values = array.values.map { $0 + 1e9 }
@@ -61,11 +61,11 @@ import Testing
         }
     }
 
-    @Test func `a level that floats hold well enough is left as it is, whatever the type`() throws {
+    @Test func `a level within the precision of floats is left as it is`() throws {
         for bitpix in [16, 32, 64, -32, -64] {
             #expect(try scan(FITSArray(frame, bitpix: bitpix)).info.layer == nil, "\(bitpix)")
         }
-        // A number for missing pixels says nothing of the others.
+        // The value for missing pixels does not affect the others.
         var array = FITSArray(frame)
         for index in 0..<60_000 { array.values[index] = -1e30 }
         #expect(try scan(array).info.layer == nil)

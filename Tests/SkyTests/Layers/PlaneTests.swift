@@ -20,7 +20,7 @@ import Testing
         try FITSImage(path: path, hdu: nil, layer: ImageLayer(plane: plane))
     }
 
-    @Test func `each plane of a cube is read, the first where none is named`() throws {
+    @Test func `each plane of a cube can be read, and the first is the default`() throws {
         let frames = planes(4)
         let path = folder.write(FITSArray(planes: frames).primary)
         for (index, frame) in frames.enumerated() {
@@ -31,7 +31,7 @@ import Testing
         #expect(try read(path, nil).read(frames[0].rect) == frames[0].pixels)
     }
 
-    @Test func `of higher axes the third counts fastest, and axes of one plane count for nothing`() throws {
+    @Test func `planes are counted along the third axis first, and axes of length one are ignored`() throws {
         let frames = planes(6, width: 12, height: 9)
         let path = folder.write(FITSArray(planes: frames, higherAxes: [2, 1, 3]).primary)
         for (index, frame) in frames.enumerated() {
@@ -42,7 +42,7 @@ import Testing
         #expect(try read(flat, 1).read(frames[0].rect) == frames[0].pixels)
     }
 
-    @Test func `a plane that is not there is refused with those that are`() throws {
+    @Test func `an unknown plane is refused, and the error says how many exist`() throws {
         let path = folder.write(FITSArray(planes: planes(4)).primary)
         let flat = folder.write(planes(1)[0].fits(), "flat.fits")
         func message(_ path: String, _ plane: Int) -> String? {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `axes that promise absurd numbers of planes are refused`() {
+    @Test func `absurd numbers of planes are refused`() {
         let header = FITSBytes.header([
             "BITPIX  = 8", "NAXIS   = 5", "NAXIS1  = 4", "NAXIS2  = 4", "NAXIS3  = 2147483647", "NAXIS4  = 2147483647",
             "NAXIS5  = 2147483647",
@@ -80,7 +80,7 @@ import Testing
         #expect(try cube([], [3, 2])?.isColourImage == false)
     }
 
-    @Test func `an image of one plane comes before cubes, and those are told`() throws {
+    @Test func `an image of one plane is preferred to cubes, and these are reported`() throws {
         let frames = planes(3, width: 20, height: 20)
         let bytes = FITSArray.empty() + FITSArray(planes: frames).extension + FITSArray(frames[1]).extension
         let info = try SkyEngine().inspect(path: folder.write(bytes), hdu: nil)
@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [
         ["CTYPE3  = 'FREQ    '", "CRVAL3  = 1.4E9", "CDELT3  = 1.0E6", "CRPIX3  = 1.0"],
-        // What wcslib makes nothing of.
+        // A header that wcslib cannot use.
         ["CTYPE3  = 'VELO-F2V'", "CRVAL3  = 0.0", "CDELT3  = 0.0", "CUNIT3  = 'furlongs'"],
         [],
     ])
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a cube whose planes are no pictures of the sky has no coordinates`() throws {
+    @Test func `a cube whose planes are not images of the sky has no coordinates`() throws {
         let cards = [
             "CTYPE1  = 'RA---TAN'", "CTYPE2  = 'FREQ    '", "CTYPE3  = 'DEC--TAN'", "CRVAL1  = 150.0",
             "CRVAL2  = 1.4E9",
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a look at another plane than the one asked for is not believed`() throws {
+    @Test func `the header of another plane is refused`() throws {
         let path = folder.write(FITSArray(planes: planes(3)).primary)
         let request = SkyRequest(
             image: ImageReference(path: path, hdu: 0, layer: ImageLayer(plane: 2)), configuration: ScanConfiguration())
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// What comes after a scan and is seen to be in vain before it.
+/// Requests whose later steps cannot work, which is noticed before the scan.
 @Suite struct ScanPurposeTests {
     let folder = TemporaryFolder()
 
@@ -190,7 +190,7 @@ import Testing
         #expect(try objection(purpose, info(sky(180.01, 89.99))) == nil)
     }
 
-    @Test func `more stars than an image has room for, or fainter than can be, are not injected`() throws {
+    @Test func `stars that do not fit or are too faint are not injected`() throws {
         var purpose = ScanPurpose()
         purpose.injection = InjectionDemand(count: 20_000)
         #expect(try objection(purpose, info())?.contains("--inject 20000: the image has room for") == true)
@@ -214,7 +214,7 @@ import Testing
         #expect(objection(purpose, huge)?.contains("--reference needs such") == true)
     }
 
-    @Test func `what is sharp in one plane of a cube says nothing of another`() throws {
+    @Test func `sharpness is judged for each plane of a cube separately`() throws {
         let frames = (0..<2).map { number in
             var frame = TestFrame(width: 300, height: 200, seed: UInt64(number + 5))
             for index in 0..<24 {

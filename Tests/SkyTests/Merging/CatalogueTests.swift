@@ -32,19 +32,19 @@ import Testing
         #expect(Catalogue(merging: [two, one], info: info).sources == forward.sources)
     }
 
-    @Test func `a second result of a sector is left out`() {
+    @Test func `a second result of a sector is ignored`() {
         let one = result(0, [(50, 20, profile(flux: 100))])
         #expect(Catalogue(merging: [one, one], info: info).sources.count == 1)
     }
 
-    @Test func `a bright source takes out a faint one beyond the sector's border`() {
+    @Test func `CLEAN removes a faint source beside a bright one across a sector's border`() {
         let bright = result(0, [(50, 50, profile(flux: 100_000, a: 3))])
         let faint = result(1, [(58, 50, profile(flux: 60, limit: 0.1)), (99, 99, profile(flux: 60, limit: 0.1))])
         let sources = Catalogue(merging: [bright, faint], info: info).sources
         #expect(sources.map(\.x) == [50, 99])
     }
 
-    @Test func `what takes out another one has its light, and takes out more`() throws {
+    @Test func `a source that absorbs another one has its light, and can absorb more`() throws {
         let (first, middle) = (profile(flux: 1900, limit: 0, line: 0), profile(flux: 2000, line: 1))
         var both = middle
         both.takeIn(first)
@@ -60,7 +60,7 @@ import Testing
         #expect(Catalogue(merging: [result(0, pair + [(50, 47, first)])], info: info).sources.map(\.y) == [50])
     }
 
-    @Test func `what comes first is judged by what there is then`() {
+    @Test func `CLEAN judges sources in order, by those left at that moment`() {
         // The brighter one comes last, and finds that the one that would have lit it up has gone to a third.
         let sources: [(x: Double, y: Double, profile: CleanProfile)] = [
             (50, 50, profile(flux: 5000, line: 0)), (54, 50, profile(flux: 500, limit: 0.1, line: 1)),
@@ -74,13 +74,13 @@ import Testing
         let kept = Cleaner(profiles: profiles, positions: sources.map { ($0.x, $0.y) }, exponent: 1)
             .survivors { pairs.append([$0, $1]) }
         #expect(pairs == [[1, 0]] && kept == [true, false, true])
-        // Both could have it.
+        // Each of the two bright sources could absorb it.
         var claims: Set<[Int]> = []
         cleaner.forEachPair { claims.insert([$1, $0]) }
         #expect(claims.isSuperset(of: [[1, 0], [1, 2]]))
     }
 
-    @Test func `a source has the light, the peak and the saturation of what it takes in`() {
+    @Test func `an absorbed source adds its light, its peak and its saturation`() {
         var bright = result(0, [(50, 50, profile(flux: 100_000, a: 3)), (58, 50, profile(flux: 60, limit: 0.1))])
         bright.sources[0].fluxIsophotal = 100
         bright.sources[1].fluxIsophotal = 7
@@ -91,7 +91,7 @@ import Testing
         #expect(sources.first?.fluxIsophotal == 107 && sources.first?.peak == 9 && sources.first?.flags == 4 | 8)
     }
 
-    @Test func `profiles that fit no sources leave all sources in`() {
+    @Test func `profiles that do not match the sources remove none`() {
         var bright = result(0, [(50, 50, profile(flux: 100_000, a: 3)), (58, 50, profile(flux: 60, limit: 0))])
         bright.cleaning?.profiles.removeLast()
         #expect(Catalogue(merging: [bright], info: info).sources.count == 2)

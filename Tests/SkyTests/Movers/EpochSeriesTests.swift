@@ -28,7 +28,7 @@ import Transport
         (Star(x: 200, y: 330, flux: 9000), 6, -4),
     ]
 
-    @Test func `three epochs link what moves, with rate and direction, and leave alone what stays`() throws {
+    @Test func `three epochs link movers with rate and direction, and leave fixed sources alone`() throws {
         let stays = Star(x: 250, y: 200, flux: 8000)
         let epochs = nights(movers, others: [stays])
         let scans = try epochs.map { try study.scan($0) }
@@ -64,7 +64,7 @@ import Transport
         #expect(series.tracks.isEmpty && !series.hasTimes)
         let changes = series.comparisons[0].changes
         #expect(changes.count == 3 && changes.allSatisfy { $0.kind == .moved && $0.track == nil })
-        // Without times, seconds of arc from one image to the next.
+        // Without times the rate is in arcseconds from one image to the next.
         let rates = changes.compactMap(\.rate).sorted()
         #expect(rates.count == 3 && zip(rates, [3.606, 11.885, 12.5]).allSatisfy { abs($0 - $1) < 0.2 })
     }
@@ -103,7 +103,7 @@ import Transport
         #expect(try WireCoder.decode(DifferenceOrder.self, from: WireCoder.encode(order)) == order)
     }
 
-    @Test func `no comparison makes an empty series`() {
+    @Test func `a series without comparisons is empty`() {
         #expect(EpochSeries([]).comparisons.isEmpty)
         #expect(EpochSeries([], times: [nil, 5, .nan]).tracks.isEmpty)
     }

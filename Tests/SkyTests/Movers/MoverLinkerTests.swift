@@ -21,7 +21,7 @@ import Testing
         #expect(abs(track.rateX - 30) < 0.1 && abs(track.rateY + 20) < 0.1)
     }
 
-    @Test func `what stands still, bends, changes its flux or is weak twice is none`() {
+    @Test func `detections that stand still, bend, change their flux or are weak twice make no track`() {
         let still = [[detection(100, 100)], [detection(100.2, 100)], [detection(100.1, 100)]]
         let bent = [[detection(100, 100)], [detection(130, 100)], [detection(160, 105)]]
         let flickering = [[detection(100, 100)], [detection(130, 100)], [detection(160, 100, flux: 3000)]]
@@ -36,13 +36,13 @@ import Testing
         #expect(linker([0, 1, 2]).tracks(epochs).count == 1)
     }
 
-    @Test func `an image in which it is not seen does not end a track`() throws {
+    @Test func `an image without the mover does not end a track`() throws {
         let epochs = [[detection(100, 100)], [], [detection(160, 100)], [detection(190, 100)]]
         let track = try #require(linker([0, 1, 2, 3]).tracks(epochs).first)
         #expect(track.points.map(\.epoch) == [0, 2, 3])
     }
 
-    @Test func `true tracks are found among chance, and none are made of it, in any order`() {
+    @Test func `true tracks are found among random detections, in any order, and no false ones`() {
         var random = RandomStream(seed: 3, purpose: 9)
         var epochs = [[MoverDetection]](repeating: [], count: 3)
         for _ in 0..<40 {
@@ -78,7 +78,7 @@ import Testing
         #expect(linker([0, 1, 2]).tracks(epochs).count <= 3000)
     }
 
-    @Test func `places and times that are no numbers are left out`() {
+    @Test func `positions and times that are not numbers are left out`() {
         let epochs = [[detection(.nan, 1)], [detection(.infinity, 1)], [detection(1e300, -1e300)]]
         #expect(linker([0, 1, 2]).tracks(epochs).isEmpty)
         #expect(linker([0, 0, 0]).tracks([[detection(1, 1)], [detection(9, 9)], [detection(20, 20)]]).isEmpty)

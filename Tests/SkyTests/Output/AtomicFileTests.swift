@@ -29,7 +29,7 @@ import Testing
         #expect(folder.text("a") == "old")
     }
 
-    @Test func `the reason is told`() {
+    @Test func `the error has the reason`() {
         let folder = ScratchFolder()
         folder.put("", in: "file")
         func message(_ path: String) -> String {
@@ -50,7 +50,7 @@ import Testing
         #expect(folder.names == ["file"])
     }
 
-    @Test func `a full disk is not the user's fault`() {
+    @Test func `a full disk counts as a failure, and not as bad input`() {
         let error = SkyError.notWritten("a.csv", errno: ENOSPC)
         #expect(error == SkyError(.failed, "a.csv: cannot be written: the disk is full"))
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(DecimalText.fixed(359.9999999, 7) == "359.9999999")
     }
 
-    @Test func `numbers that fit no format still print, and no number prints nothing`() {
+    @Test func `very large numbers still print, and a value that is not a number prints as nothing`() {
         #expect(DecimalText.fixed(1e20, 2) == "100000000000000000000.00")
         #expect(DecimalText.fixed(.greatestFiniteMagnitude, 4).count == 314)
         #expect(DecimalText.fixed(.nan, 2) == "")

@@ -19,7 +19,7 @@ import Testing
         rmdir(folder.file("a/b"))
     }
 
-    @Test func `what cannot be a folder is refused and nothing is left behind`() {
+    @Test func `a path that cannot be a folder is refused, and nothing is left behind`() {
         let folder = ScratchFolder()
         folder.put("", in: "file")
         #expect(throws: SkyError(.badInput, "\(folder.path)/file: is a file; name a folder for the output")) {

@@ -19,14 +19,14 @@ import Testing
         return try image.read(PixelRect(x: 0, y: 0, width: width, height: height))
     }
 
-    @Test func `sixteen bits are unsigned, and what lies beyond them is cut`() throws {
+    @Test func `sixteen bits are unsigned, and values beyond their range are clipped`() throws {
         let wild: [Float] = [-1e30, -5, 0, 1, 1.4, 1.6, 60_000, 65_535, 65_536, 1e30, .infinity, .nan]
         let read = try reread(wild, width: 4, .short)
         #expect(read.dropLast() == [1, 1, 1, 1, 1, 2, 60_000, 65_535, 65_535, 65_535, 65_535])
         #expect(read.last?.isNaN == true)
     }
 
-    @Test func `more bits hold more and cut too`() throws {
+    @Test func `more bits have a wider range, and clip too`() throws {
         let wild: [Float] = [-1e30, -3.6, 0, 16_777_216, 1e30, .nan]
         let int = try reread(wild, width: 3, .int)
         #expect(int.dropLast() == [-2_147_483_648, -4, 0, 16_777_216, 2_147_483_648])
@@ -46,7 +46,7 @@ import Testing
         #expect(none.blank == 255 && none.zero == 0 && none.step == 1)
     }
 
-    @Test func `only what needs them has the cards of scale and blank`() throws {
+    @Test func `the cards for scale and blank are written only where needed`() throws {
         func header(_ pixels: [Float], _ format: PixelFormat) throws -> String {
             let folder = ScratchFolder()
             let coding = PixelCoding(format, for: pixels)

@@ -47,7 +47,7 @@ import Testing
         #expect(try sources(64) == whole)
     }
 
-    @Test func `who does not ask gets none, and the same of all else`() throws {
+    @Test func `without further columns nothing more is measured, and the rest is the same`() throws {
         let (asked, plain) = (try scanned(frame(), columns: Self.columns), try scanned(frame(), columns: nil))
         #expect(plain.sources.count > 40 && plain.sources.allSatisfy { $0.further == nil })
         #expect(
@@ -70,7 +70,7 @@ import Testing
         for galaxy in galaxies { #expect((galaxy.further?.spread.value ?? 0) > 0.01) }
     }
 
-    @Test func `the scatter of what is measured is the error that is told`() throws {
+    @Test func `the reported errors agree with the scatter of the measurements`() throws {
         var (fluxes, positions, spreads) = ([Double](), [Double](), [Double]())
         for seed in 1...60 {
             var frame = TestFrame(width: 96, height: 96, seed: UInt64(seed))
@@ -78,7 +78,7 @@ import Testing
             let catalogue = try scanned(frame, columns: Self.columns) { $0.seeing = 1.5 * 2.3548 }
             let source = try #require(catalogue.sources.max { $0.fluxAuto < $1.fluxAuto })
             let further = try #require(source.further)
-            // What lies above the threshold varies too, so only roughly.
+            // The pixels above the threshold vary too, so the agreement is only rough.
             fluxes.append((source.fluxIsophotal - 7700) / further.fluxErrorIsophotal)
             positions.append((source.x - 49.2) / further.positionVariance.xx.squareRoot())
             spreads.append(further.spread.value / further.spread.error)
@@ -92,7 +92,7 @@ import Testing
         #expect((0.7...1.4).contains(deviation(spreads)))
     }
 
-    @Test func `rows of numbers bring them and stay as long without`() throws {
+    @Test func `rows are longer only with further measurements`() throws {
         var source = Source(x: 3, y: 4, sector: 0)
         (source.fluxesAperture, source.fluxErrorsAperture) = ([1, 2], [3, 4])
         func again(_ source: Source) -> Source? {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a column with the order of columns alone measures nothing anew`() {
+    @Test func `columns that only select or order need no new measurement`() {
         var (one, other) = (ScanConfiguration(), ScanConfiguration())
         (one.columns, other.columns) = (["MU_MAX", "NUMBER"], ["FLUX_AUTO", "MU_THRESHOLD"])
         #expect(one.measuring == other.measuring && one.measures == .pixelArea)

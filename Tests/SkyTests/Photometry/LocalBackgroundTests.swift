@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `light that meshes are too coarse for is no star's`() throws {
+    @Test func `a local background removes light that the meshes are too coarse for`() throws {
         var frame = TestFrame(width: 256, height: 256, seed: 5)
         frame.addStar(x: 128, y: 128, flux: 20_000)
         // A plateau beneath the threshold, ten times as wide as the star.
@@ -52,7 +52,7 @@ import Testing
         #expect(local.background > global.background + 3)
     }
 
-    @Test func `a thickness that none can have is refused`() {
+    @Test func `an impossible thickness is refused`() {
         var configuration = ScanConfiguration()
         for thickness in [0, -1, 257, Int.max] {
             configuration.localBackground = thickness

@@ -68,7 +68,7 @@ import Testing
 
     private func flagged(_ catalogue: Catalogue) -> Int { catalogue.sources.count { $0.imageFlags != 0 } }
 
-    @Test func `hot pixels and cosmic rays are flagged, and no star is`() throws {
+    @Test func `hot pixels and cosmic rays are flagged, and stars are not`() throws {
         let clean = try scanned(stars())
         #expect(clean.sources.count >= 95 && flagged(clean) == 0)
         let catalogue = try scanned(withHotPixels(stars()))
@@ -81,7 +81,7 @@ import Testing
         #expect(flagged(catalogue) <= Self.hot.count + 4)
     }
 
-    @Test func `a ray on a star is flagged, the star beside it not`() throws {
+    @Test func `a cosmic ray on a star is flagged, and other stars are not`() throws {
         var frame = stars()
         brighten(&frame, 22 + 42 * 5, 22 + 42 * 8 + 3, 3000)
         let catalogue = try scanned(frame)
@@ -89,7 +89,7 @@ import Testing
         #expect(flagged(catalogue) == 1)
     }
 
-    @Test func `sectors of any size say the same to the last bit`() throws {
+    @Test func `sectors of any size give the same sharpness to the last bit`() throws {
         func sources(_ sector: Int?) throws -> [Source] {
             try scanned(withHotPixels(stars()), sector: sector).sources.map {
                 var source = $0
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `where nobody knows how wide stars are, nothing is called sharp`() throws {
+    @Test func `nothing is called sharp if the width of stars is unknown`() throws {
         var frame = TestFrame(width: 200, height: 200, seed: 3)
         for place in 0..<3 { frame.addStar(x: 40 + 50 * Double(place), y: 50, flux: 20_000) }
         brighten(&frame, 100, 150, 4000)
@@ -123,7 +123,7 @@ import Testing
         #expect(flagged(try scanned(frame) { $0.seeing = 3.3 }) == 1)
     }
 
-    @Test func `saturated stars are not sharp, with all they spill, and saturated hot pixels are`() throws {
+    @Test func `saturated stars and their trails are not sharp, and saturated hot pixels are`() throws {
         var frame = stars()
         let top: Float = 40_000
         for (x, length) in [(150, 30), (234, 55)] {
@@ -140,14 +140,14 @@ import Testing
         #expect(flagged(catalogue) == 1)
     }
 
-    @Test func `at the image's edge and beside pixels without data what is there decides`() throws {
+    @Test func `at edges and beside missing pixels the existing neighbours decide`() throws {
         var frame = stars()
         brighten(&frame, 0, 127, 4000)
         brighten(&frame, 200, 0, 4000)
-        // Its row says nothing, its column does.
+        // Its row has no usable neighbours, and its column has.
         brighten(&frame, 127, 127, 4000)
         frame.erase(PixelRect(x: 128, y: 120, width: 6, height: 12))
-        // Nothing says anything.
+        // Neither the row nor the column has usable neighbours.
         brighten(&frame, 253, 127, 4000)
         for (x, y) in [(252, 127), (253, 126)] { frame.erase(PixelRect(x: x, y: y, width: 1, height: 1)) }
         let catalogue = try scanned(frame)
@@ -189,14 +189,14 @@ import Testing
         #expect(catalogue.sources.count >= 90 && flagged(catalogue) == 0)
     }
 
-    @Test func `what CLEAN takes in hands on how sharp it is`() throws {
+    @Test func `a source that CLEAN absorbs passes on its sharpness`() throws {
         var (bright, faint) = (Source(x: 50, y: 50, sector: 0), Source(x: 50, y: 53, sector: 0))
         (bright.sharpness, faint.sharpness) = (1.5, 40)
         bright.takeIn(faint)
         #expect(bright.sharpness == 40)
     }
 
-    @Test func `a sharpness that nothing has is refused, and one that is travels`() throws {
+    @Test func `an impossible sharpness is refused, and a valid one survives the wire`() throws {
         var source = Source(x: 3, y: 4, sector: 0)
         (source.sharpness, source.imageFlags) = (12.5, 1)
         var numbers: [Double] = []
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `what a worker says about flags counts for nothing`() {
+    @Test func `flags that a worker sets are ignored`() {
         var source = Source(x: 3, y: 4, sector: 0)
         source.imageFlags = 255
         let info = ImageInfo(width: 10, height: 10, bitpix: -32, hdu: 0, hasWCS: false)

@@ -75,7 +75,7 @@ import Testing
         #expect(lit(499 + 11, 499 - 11))
     }
 
-    @Test func `flagged sources have a colour of their own`() throws {
+    @Test func `flagged sources have another colour`() throws {
         let bytes = try decoded(
             Picture(
                 black(1000, 1000), sources: [source(101, 501, radius: 10), source(801, 501, radius: 10, flags: 2)]))
@@ -101,7 +101,7 @@ import Testing
         #expect(bytes[(200 * 1000 + 500) * 3] == 0)
     }
 
-    @Test func `hostile sources and sectors are drawn or passed over`() throws {
+    @Test func `hostile sources and sectors are drawn or skipped`() throws {
         var odd = source(.nan, 5, radius: 10)
         let far = source(1e300, -1e300, radius: 10)
         let huge = source(500, 500, radius: 1e300)
@@ -130,7 +130,7 @@ import Testing
         #expect(throws: SkyError.self) { try Picture(vast, sources: []) }
     }
 
-    @Test func `a picture is written whole and nothing else`() throws {
+    @Test func `a picture is written completely, and no other file`() throws {
         let folder = ScratchFolder()
         let picture = try Picture(black(100, 100), sources: [source(50, 50, radius: 5)])
         try picture.write(to: folder.file("a.png"))

@@ -18,7 +18,7 @@ import Testing
         #expect((2...4).contains(sky.sigma))
     }
 
-    @Test func `what lies a little above the noise is seen beside what is very bright`() {
+    @Test func `light just above the noise is visible beside very bright light`() {
         var values = noise(20_000, level: 500, seed: 5).map { Float($0) }
         for index in 0..<40 { values[index * 7] = 1e6 }
         let grey = GreyStretch(samplesOf: values).apply(to: [500, 503, 515, 530, 1e6])
@@ -28,7 +28,7 @@ import Testing
         #expect(grey[4] == 255)
     }
 
-    @Test func `numbers without noise have a sky too`() {
+    @Test func `values without noise have a sky level too`() {
         for values in [[], [7], [5, 5, 5, 5, 5, 5, 5, 5, 5], [-1e30, 3e38], [0, 0, 0, 0, 0, 0, 0, 0, 1]] {
             let sky = SkyLevel(sorted: values)
             #expect(sky.sigma > 0 && sky.sigma.isFinite && sky.level.isFinite)

@@ -101,7 +101,7 @@ import Testing
         #expect(pattern("EXPTIME =                  1.0") == nil)
     }
 
-    @Test func `a frame of one row has no colour of the second`() {
+    @Test func `a frame of one row does not have the colours of the second`() {
         let path = folder.write(TestFrame(width: 9, height: 1, seed: 1).fits())
         let error = SkyError.thrown { () throws(SkyError) in
             try FITSImage(path: path, hdu: nil, layer: ImageLayer(bayer: BayerGrid(.rggb, .blue)))

@@ -40,7 +40,7 @@ import Testing
         #expect(!page.contains("http"))
     }
 
-    @Test func `the page leads to what is beside it, whatever that is called`() {
+    @Test func `the page links to the files beside it, whatever their names`() {
         let table = CatalogueTable(
             [.init(image: "m13.fits", sources: [])], configuration: ScanConfiguration())
         let report = ScanReport(
@@ -51,13 +51,13 @@ import Testing
         #expect(page.contains("<a href=\"m13.injection.svg\">stars</a>"))
     }
 
-    @Test func `names are text, whatever is in them`() {
+    @Test func `names are escaped as text`() {
         let page = page(catalogue([]), image: "<script>alert(1)</script>")
         #expect(!page.contains("<script>") && page.contains("&lt;script&gt;"))
         #expect(page.contains("No source has a magnitude.") && page.contains("No sector is done."))
     }
 
-    @Test func `a damaged magnitude makes no endless drawing`() throws {
+    @Test func `a damaged magnitude does not make an endless drawing`() throws {
         var broken = catalogue([10])
         broken.sources[0].fluxAuto = 1e-300
         broken.sources.append(Source(x: 1, y: 1, sector: 0))

@@ -42,7 +42,7 @@ struct PackedRecordsTests {
         var numbers: [Double]
     }
 
-    @Test func `rows that are no sources are refused`() throws {
+    @Test func `malformed rows are refused`() throws {
         let sound = source(1, apertures: 1)
         var numbers: [Double] = []
         sound.append(to: &numbers)

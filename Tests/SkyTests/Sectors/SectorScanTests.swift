@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [DetectionFilter.none, .gaussian(fwhm: 3.3)])
-    func `with any filter too`(filter: DetectionFilter) throws {
+    func `sectors of any size agree with any filter`(filter: DetectionFilter) throws {
         let path = folder.write(crowdedFrame().fits())
         func scanned(_ size: Int?) throws -> [Source] {
             var configuration = configuration(sector: size)
@@ -80,7 +80,7 @@ import Testing
         #expect(try scanned(128) == whole)
     }
 
-    @Test func `a source's position, flux and shape are what was put in`() throws {
+    @Test func `a source's position, flux and shape are measured correctly`() throws {
         var frame = TestFrame(width: 128, height: 128, seed: 3)
         frame.addStar(x: 60.3, y: 70.6, flux: 50_000)
         let catalogue = try scan(folder.write(frame.fits()), configuration(sector: nil))
@@ -99,7 +99,7 @@ import Testing
         #expect(source.flags == 0)
     }
 
-    @Test func `light that is above the threshold and no source is hidden from apertures`() throws {
+    @Test func `apertures leave out light above the threshold that is not a source`() throws {
         func aperture(speck: Bool) throws -> Source {
             var frame = TestFrame(width: 160, height: 160, seed: 3)
             frame.addStar(x: 80, y: 80, flux: 20_000)
@@ -116,7 +116,7 @@ import Testing
         #expect(abs(beside.kronRadius - alone.kronRadius) < 0.3)
     }
 
-    @Test func `an aperture that reaches beyond the image is told`() throws {
+    @Test func `an aperture that reaches beyond the image is flagged`() throws {
         var frame = TestFrame(width: 160, height: 160, seed: 3)
         for (x, y) in [(16.0, 80.0), (80, 16), (143, 100), (100, 143), (80, 80)] {
             frame.addStar(x: x, y: y, flux: 20_000)
@@ -151,7 +151,7 @@ import Testing
         #expect(windowed < plain / 2)
     }
 
-    @Test func `pixels at the saturation level and above are flagged, those below are not`() throws {
+    @Test func `pixels at or above the saturation level are flagged, and those below are not`() throws {
         var frame = TestFrame(width: 128, height: 128, seed: 10)
         frame.addStar(x: 30, y: 30, flux: 25_000)
         frame.addStar(x: 90, y: 90, flux: 25_000)
@@ -206,7 +206,7 @@ import Testing
         #expect(widths.filter == .gaussian(fwhm: (seeing.fwhm * 100).rounded() / 100))
     }
 
-    @Test func `only the image's own edge cuts a source, a sector's does not`() throws {
+    @Test func `only the edge of the image truncates a source, and that of a sector does not`() throws {
         var frame = TestFrame(width: 128, height: 128, seed: 4)
         frame.addStar(x: 63.5, y: 64, flux: 50_000)
         frame.addStar(x: 1, y: 40, flux: 50_000)

@@ -22,7 +22,7 @@ import Testing
 
     private func row(_ x: Int, _ y: Int, _ width: Int) -> PixelRect { PixelRect(x: x, y: y, width: width, height: 3) }
 
-    @Test func `pieces that touch are one union, others are their own`() throws {
+    @Test func `pieces that touch make one union, and others make their own`() throws {
         let results = [
             result(0, [row(10, 20, 150)]), result(1, [row(96, 20, 192)]), result(2, []), result(3, []),
             result(4, []), result(5, []), result(6, []), result(7, [row(352, 250, 160)]),
@@ -33,7 +33,7 @@ import Testing
         #expect(unions[1].rect == PixelRect(x: 288, y: 186, width: 224, height: 70))
         #expect(unions[1].parts.map(\.sector).contains(7))
         #expect(SectorUnion.unions(of: [result(0, [])], sectors: try sectors(), info: info).isEmpty)
-        // In whatever order they came.
+        // The order of the results does not matter.
         #expect(SectorUnion.unions(of: results.reversed(), sectors: try sectors(), info: info) == unions)
     }
 
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a source is told of by the sector that saw all of it, or by the union, never by both`() throws {
+    @Test func `a source is reported by the sector that saw it whole or by the union, never by both`() throws {
         let bounds = ObjectBounds(info: info, rim: 2)
         let all = try sectors()
         let piece = row(40, 100, 120)
@@ -76,7 +76,7 @@ import Testing
         #expect(!bounds.isComplete(whole, in: all[1].padded), "so the sector makes a fragment of it")
     }
 
-    @Test func `fragments stay where no union took their place`() {
+    @Test func `fragments stay if no union replaces them`() {
         var one = result(0, [row(10, 20, 150)])
         one.fragments?[0].sources = [Source(x: 50, y: 21, sector: 0)]
         let joined = JoinedObjects(
@@ -132,12 +132,12 @@ import Testing
         return frame
     }
 
-    @Test func `a trail across sectors is one source, and all is as in the whole image`() throws {
+    @Test func `a trail across sectors is one source, and the catalogue is that of the whole image`() throws {
         let path = folder.write(frame().fits())
         let whole = try scan(path, side: nil)
         #expect(whole.unions == 0)
         for side in [64, 128, 256] {
-            // No growth: every object on a sector's edge is for a union.
+            // Without growth every object on a sector's edge goes into a union.
             let parts = try scan(path, side: side) { $0.growthMinimum = 0 }
             #expect(parts.unions > 0)
             #expect(parts.catalogue.sources == whole.catalogue.sources, "sectors of \(side)")
@@ -147,10 +147,10 @@ import Testing
         #expect(largest.a > 60, "the trail was made one object")
     }
 
-    @Test func `a sector with more in it than SEP can hold is cut into quarters, with the same sources`() throws {
+    @Test func `a sector that is too crowded for SEP is split into quarters, with the same sources`() throws {
         let path = folder.write(frame().fits())
         let whole = try scan(path, side: nil)
-        // What SEP needs for the fullest of the four sectors is between these.
+        // The number of pixels that SEP needs for the fullest of the four sectors lies between these.
         for (limit, quartered) in [(6200, 1), (8000, 0)] {
             let parts = try scan(path, side: 256) { ($0.growthMinimum, $0.pixelStackLimit) = (0, limit) }
             #expect(parts.quartered == quartered)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `a trail is told once where the sector in its middle failed`() throws {
+    @Test func `a trail is reported once even if the sector in its middle failed`() throws {
         var frame = TestFrame(width: 1024, height: 192, seed: 21)
         for step in 0..<10200 {
             frame.addStar(x: Double(step) / 10, y: 40 + 0.1 * Double(step) / 10, flux: 150, sigma: 1.4)

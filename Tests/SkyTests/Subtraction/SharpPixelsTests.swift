@@ -39,17 +39,16 @@ import Testing
     }
 
     @Test(arguments: [1.3, 1.6, 2, 2.5, 3.2, 5], [false, true])
-    func `no star is sharp, wherever in its pixel it is`(fwhm: Double, moffat: Bool) {
+    func `no star is marked as sharp, wherever in its pixel it lies`(fwhm: Double, moffat: Bool) {
         #expect(marked(field(fwhm: fwhm, moffat: moffat), fwhm: fwhm).sharp.isEmpty)
     }
 
     /// The seeing of a part of the image may be better than that of the whole.
-    @Test(arguments: [2, 3.2, 5]) func `nor a star that is a fifth narrower`(fwhm: Double) {
+    @Test(arguments: [2, 3.2, 5]) func `a star that is a fifth narrower is not marked as sharp`(fwhm: Double) {
         #expect(marked(field(fwhm: 0.8 * fwhm), fwhm: fwhm).sharp.isEmpty)
     }
 
-    @Test(arguments: [2, 2.5, 3.2, 5]) func `hot pixels are, and what lies around them takes their place`(fwhm: Double)
-    {
+    @Test(arguments: [2, 2.5, 3.2, 5]) func `hot pixels are marked, and replaced by their surroundings`(fwhm: Double) {
         let clean = field(fwhm: fwhm)
         var random = RandomStream(seed: 8, purpose: 10)
         var (spoilt, hot) = (clean, Set<Int>())
@@ -59,7 +58,7 @@ import Testing
             spoilt[place] += Float(random.uniform(40, 4000))
         }
         let (values, sharp) = marked(spoilt, fwhm: fwhm)
-        // Some lie on bright stars, where nobody can tell.
+        // Some lie on bright stars, where they cannot be recognised.
         #expect(sharp.intersection(hot).count > 380 && sharp.subtracting(hot).count < 4)
         let left = sharp.intersection(hot).count { abs(values[$0] - clean[$0]) > 10 + 0.5 * abs(clean[$0]) }
         #expect(left < 20)

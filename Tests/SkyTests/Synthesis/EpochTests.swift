@@ -60,7 +60,7 @@ import Testing
         for frame in frames {
             #expect(Set(frame.truth.map(\.id)).count == frame.truth.count)
             #expect(frame.truth.allSatisfy { 0.5..<160.5 ~= $0.x && 0.5..<128.5 ~= $0.y && $0.id > 0 })
-            // As dense as a single frame, wherever the pointing went.
+            // The density is that of a single frame, whatever the pointing.
             #expect(abs(Double(frame.truth.count) - 70) < 35)
         }
         for (one, other) in pairs(frames[0], frames[3]) {

@@ -65,7 +65,7 @@ import Testing
         #expect(abs(mean(140..<160) - mean(0..<20) - 245) < 15)
     }
 
-    @Test func `a bright star saturates and nothing lies above`() {
+    @Test func `a bright star saturates, and no pixel exceeds the saturation level`() {
         var recipe = small()
         recipe.stars = 30
         recipe.brightest = 8
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a frame nobody can make is refused in one line`() {
+    @Test func `an impossible frame is refused in one line`() {
         func message(_ change: (inout SkySynthesis) -> Void) -> String {
             var recipe = SkySynthesis()
             change(&recipe)
@@ -129,7 +129,7 @@ import Testing
         #expect(message { $0.declination = 91 }.contains("declination"))
     }
 
-    @Test func `blemishes and epochs nobody can make are refused in one line`() {
+    @Test func `impossible blemishes and epochs are refused in one line`() {
         func message(_ change: (inout SkySynthesis) -> Void) -> String {
             var recipe = SkySynthesis()
             recipe.epochs = 3

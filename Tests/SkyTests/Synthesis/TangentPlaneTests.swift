@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [(150.1, 2.2), (0.001, -60), (10, 89.9999), (200, -90)])
-    func `a place on the sky has the pixel that has this place`(alpha: Double, delta: Double) throws {
+    func `sky position and pixel are inverse to each other`(alpha: Double, delta: Double) throws {
         let plane = plane {
             ($0.rightAscension, $0.declination, $0.rotation) = (alpha, delta, 37)
         }

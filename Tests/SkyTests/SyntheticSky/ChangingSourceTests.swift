@@ -135,7 +135,7 @@ import Testing
 
     // MARK: - Variable stars
 
-    @Test func `the stars that are to vary do and the others do not`() {
+    @Test func `only the stars that are chosen to vary do so`() {
         let epochs = truth(recipe { $0.variables = 12 })
         let first = Dictionary(uniqueKeysWithValues: epochs[0].map { ($0.id, $0) })
         #expect(epochs.count > 1 && epochs[0].count > 12 && epochs[0].allSatisfy { $0.magnitudeChange == 0 })
@@ -160,7 +160,7 @@ import Testing
         #expect(throws: Never.self) { try recipe.validate() }
     }
 
-    @Test func `more of one kind leaves the others where they are`() {
+    @Test func `more sources of one kind do not move the others`() {
         let few = truth(recipe { $0.movers = 3 })[2]
         let more = truth(
             recipe {

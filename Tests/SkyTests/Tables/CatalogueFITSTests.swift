@@ -49,7 +49,7 @@ import Testing
         #expect(abs(magnitudes[400] - (30 - 2.5 * 2.7781513)) < 1e-5)
     }
 
-    @Test func `the header tells units and configuration`() throws {
+    @Test func `the header has units and configuration`() throws {
         let folder = ScratchFolder()
         var configuration = ScanConfiguration()
         configuration.threshold = 2.5

@@ -39,7 +39,7 @@ import Transport
         for format in CatalogueFormat.allCases { #expect(CatalogueFormat(path: "a" + format.ending) == format) }
     }
 
-    @Test func `of several images every source says from which it is, and numbers go through`() {
+    @Test func `every source of several images names its image, and the numbers continue`() {
         let table = table(section("a.fits", 2), section("b, c.fits", 1))
         let lines = lines(table.csv())
         #expect(lines[0].hasSuffix(",SECTOR,NUMBER_IN_FILE,FILE"))
@@ -49,7 +49,7 @@ import Transport
         #expect(!self.lines(self.table(section("a.fits", 1)).csv())[0].contains("FILE"))
     }
 
-    @Test func `no format hands on what a file's name does to a terminal`() {
+    @Test func `no format passes on control characters in a file's name`() {
         let table = table(section("a\u{1B}[2J\u{9B}\u{202E}b.fits", 1), section("c\u{7}\u{E0041}d, \n.fits", 1))
         let escaped = ["a\\u001b[2J\\u009b\\u202eb.fits", "c\\u0007\\udb40\\udc41d, \\n.fits"]
         let replaced = ["a?[2J??b.fits", "c??d, ?.fits"]
@@ -64,7 +64,7 @@ import Transport
         }
     }
 
-    @Test func `what decided the catalogue is in its header`() {
+    @Test func `the header has the settings of the catalogue`() {
         let text = String(decoding: table(section("a \"x\".fits", 1)).ecsv(), as: UTF8.self)
         #expect(text.hasPrefix("# %ECSV 1.0\n# ---\n"))
         for line in [
@@ -74,7 +74,7 @@ import Transport
         ] { #expect(text.contains(line), "\(line)") }
     }
 
-    @Test func `a small number has a point, which YAML wants`() {
+    @Test func `a small number has a decimal point, as YAML requires`() {
         var table = table(section("a", 0))
         table.configuration.deblendContrast = 5e-5
         let text = String(decoding: table.ecsv(), as: UTF8.self)
@@ -93,13 +93,13 @@ import Transport
         #expect(object["FILE"] as? String == "a\tb\u{7}.fits")
     }
 
-    @Test func `XML's own characters are written as what they stand for`() {
+    @Test func `the special characters of XML are escaped`() {
         let text = String(decoding: table(section("<a> & 'b'\u{1}", 1)).votable(), as: UTF8.self)
         #expect(text.contains("value=\"&lt;a&gt; &amp; &#39;b&#39;?\""))
         #expect(text.contains("<TD>1.5000</TD>") && text.contains("<TD>NaN</TD>") && text.hasSuffix("</VOTABLE>\n"))
     }
 
-    @Test func `regions of several images are in the sky`() {
+    @Test func `regions of several images have sky coordinates`() {
         let lines = lines(table(section("a", 1), section("b", 1)).regions())
         #expect(lines[3] == "icrs" && lines[4] == "circle(150.0000000,-2.5000000,2\")")
     }

@@ -34,7 +34,7 @@ import Testing
         return lines.dropFirst().map { Dictionary(zip(lines[0], $0)) { first, _ in first } }
     }
 
-    @Test func `the columns are SExtractor's, in its names`() {
+    @Test func `the columns have SExtractor's names`() {
         let line =
             "NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,XWIN_IMAGE,YWIN_IMAGE,ALPHAWIN_J2000,DELTAWIN_J2000,"
             + "FLUX_AUTO,FLUXERR_AUTO,MAG_AUTO,MAGERR_AUTO,FLUX_APER,FLUXERR_APER,MAG_APER,MAGERR_APER,FLUX_ISO,"
@@ -43,8 +43,7 @@ import Testing
         #expect(String(decoding: table().csv(), as: UTF8.self).hasPrefix(line))
     }
 
-    @Test func `a catalogue of several images names what each image's pixels were worth, in keywords of eight letters`()
-    {
+    @Test func `a merged catalogue names each image's weight and mask files, in keywords of eight letters`() {
         func section(_ name: String, _ companions: [CatalogueTable.CompanionFile]) -> CatalogueTable.Section {
             var section = CatalogueTable.Section(image: name, sources: [])
             section.companions = companions
@@ -66,7 +65,7 @@ import Testing
         #expect(many["VAR121"] == "v.fits" && many["MASK121"] == "m.fits" && many["MSHA121"] == "cc")
     }
 
-    @Test func `a catalogue says what the header says, of each image`() {
+    @Test func `a catalogue repeats the header values of each image`() {
         func card(_ keyword: String, _ value: String) -> String {
             String((keyword + "        ").prefix(8)) + "= " + value
         }
@@ -107,7 +106,7 @@ import Testing
         #expect(!text.contains("\u{1B}") && !text.contains("<&"))
     }
 
-    @Test func `a VOTable says what its places and times refer to`() throws {
+    @Test func `a VOTable names its coordinate system and time scale`() throws {
         let header = ["DATE-OBS= '2026-01-02'", "TIMESYS = 'TT'"]
         let table = CatalogueTable([.init(image: "a", header: header, sources: [])], configuration: ScanConfiguration())
         let text = String(decoding: table.votable(), as: UTF8.self)
@@ -117,7 +116,7 @@ import Testing
         #expect(text.contains("name=\"ALPHA_J2000\"") && text.components(separatedBy: "ref=\"ICRS\"").count == 5)
     }
 
-    @Test func `every aperture has columns of its own`() {
+    @Test func `every aperture has its own columns`() {
         var table = table()
         table.configuration.apertureDiameters = [5, 10]
         table.sections[0].sources[0].fluxesAperture = [100, 10_000]
@@ -163,7 +162,7 @@ import Testing
         #expect(lines[5] == "ellipse(1.0000,2.0000,1.000,1.000,0.00)")
     }
 
-    @Test func `a source that is sharper than stars has its number and a colour of its own`() {
+    @Test func `a source that is sharper than stars has a flag and another colour`() {
         var sharp = table()
         sharp.sections[0].sources[0].imageFlags = ImageFlags.sharp.rawValue
         sharp.sections[0].sources[0].sharpness = 12.3456
@@ -174,7 +173,7 @@ import Testing
         #expect(lines[4] == "ellipse(10.1234,20.5000,10.500,7.000,30.00) # color=red")
     }
 
-    @Test func `a name cannot smuggle a region in`() {
+    @Test func `a name cannot inject a region`() {
         var table = table()
         table.sections[0].image = "a\nimage; circle(1,1,1)"
         let lines = String(decoding: table.regions(), as: UTF8.self).split(separator: "\n")
@@ -193,7 +192,7 @@ import Testing
         #expect(folder.names.count == 2 * CatalogueFormat.allCases.count)
     }
 
-    @Test func `nothing is written where a folder is in the way`() {
+    @Test func `nothing is written if a folder has the name of the file`() {
         let folder = ScratchFolder()
         for format in CatalogueFormat.allCases {
             #expect(throws: SkyError.self) { try table().write(format, to: folder.path) }

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a frame is written with its truth beside it and nothing else`() throws {
+    @Test func `a frame is written with its truth beside it, and no other file`() throws {
         let folder = ScratchFolder()
         let frame = frame()
         let truthPath = try frame.write(to: folder.file("field.fits"))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `what moves, changes or spoils survives too`() throws {
+    @Test func `movers, changing sources and blemishes survive too`() throws {
         let folder = ScratchFolder()
         var mover = TruthSource(
             kind: .mover, x: 1, y: 2, alpha: 3, delta: 4, magnitude: 5, flux: 6, signalToNoise: 7)
@@ -87,7 +87,7 @@ import Testing
         #expect(read == truth)
     }
 
-    @Test func `a frame without history has the columns it always had`() throws {
+    @Test func `a single frame has the same columns as before`() throws {
         let folder = ScratchFolder()
         try frame().write(to: folder.file("a.fits"))
         #expect(folder.text("a_truth.csv").hasPrefix("kind,x,y,ra,dec,mag,flux,snr,re,q,pa,n\n"))
@@ -96,7 +96,7 @@ import Testing
         #expect(none.isEmpty)
     }
 
-    @Test func `ids and hosts of other programs that are no numbers are none`() throws {
+    @Test func `ids and hosts that are not numbers are read as 0`() throws {
         let folder = ScratchFolder()
         folder.put("kind,id,x,y,flux,snr,host\nstar,SDSS J1,1,2,3,4,-1\nstar,-7,1,2,3,4,5\n", in: "t.csv")
         let truth = try TruthCatalogue.read(folder.file("t.csv"))
@@ -126,7 +126,7 @@ import Testing
         #expect(message("kind,x,y,flux,snr,n\nstar,1,2,3,4,-1e15\n") == "")
     }
 
-    @Test func `what is not a file is refused`() {
+    @Test func `a device, a folder or a missing file is refused`() {
         #expect(throws: SkyError.self) { try TruthCatalogue.read("/dev/zero") }
         #expect(throws: SkyError.self) { try TruthCatalogue.read("/tmp") }
         #expect(throws: SkyError.self) { try TruthCatalogue.read("/nowhere/t.csv") }

@@ -41,7 +41,7 @@ import Testing
         #expect(report.matched == 2)
     }
 
-    @Test func `a detection on the noise of a hopeless source is not genuine`() {
+    @Test func `a detection on a source that is too faint does not count as genuine`() {
         let report = TruthReport(
             sources: [source(10, 10), source(20, 20)], truth: [star(10, 10, snr: 1.4), star(20, 20, snr: 1.6)])
         #expect(report.purity == 0.5)
@@ -92,7 +92,7 @@ import Testing
         #expect(report.truths == 1)
         #expect(report.matched == 1)
         #expect(report.bins.map(\.total) == [0, 0, 0, 1])
-        // What only a blemish explains is not genuine.
+        // A detection that only a blemish explains is not genuine.
         #expect(report.genuine == 1)
         let changing = TruthReport(sources: [source(11, 10)], truth: [blemish(.transient, 11), blemish(.mover, 90)])
         #expect(changing.truths == 2 && changing.matched == 1)

@@ -21,7 +21,7 @@ import Testing
         #expect(throws: RemoteError.self) { try decoder.decodeNextArgument() as String }
     }
 
-    @Test func `a cut call is no call, or has cut arguments`() throws {
+    @Test func `a truncated call is refused, or its arguments are`() throws {
         let whole = try CallBody.make(target, arguments: ["one", "two"])
         for length in 0..<whole.readableBytes {
             guard let request = CallRequest(ByteBuffer(bytes: whole.readableBytesView.prefix(length))) else { continue }
@@ -35,7 +35,7 @@ import Testing
         #expect(CallRequest(ByteBuffer(bytes: Array(empty.readableBytesView) + [0])) == nil)
     }
 
-    @Test func `very long times are clamped, not trapped on`() throws {
+    @Test func `very long durations are clamped, and do not trap`() throws {
         let long = try CallBody.make(target, remaining: .seconds(Int64.max / 2))
         #expect(CallRequest(long)?.remaining == .milliseconds(UInt32.max))
         #expect(CallRequest(try CallBody.make(target, remaining: .seconds(-5)))?.remaining == .zero)

@@ -25,13 +25,13 @@ import Testing
         #expect(table.answer(1, at: .zero)?.waiter == nil, "a late or repeated answer is dropped")
     }
 
-    @Test func `what comes at the deadline or after it is late, and counts for no answer`() {
+    @Test func `an answer at or after the deadline is late, and does not count`() {
         var table = CallTable<String>(limit: 10)
         for call in 1...3 { _ = make(&table, UInt64(call), "a", deadline: .seconds(5)) }
         #expect(table.answer(1, at: .seconds(5) - .nanoseconds(1))?.isLate == false)
         #expect(table.answer(2, at: .seconds(5))?.isLate == true)
         #expect(table.answer(3, at: .seconds(7))?.isLate == true)
-        #expect(table.count == 0 && table.answer(3, at: .zero) == nil, "it is taken out all the same")
+        #expect(table.count == 0 && table.answer(3, at: .zero) == nil, "a late answer removes the call too")
     }
 
     @Test func `deadlines pass in their order, whatever the order of the calls`() {
@@ -55,7 +55,7 @@ import Testing
         #expect(table.expire(at: .seconds(2)).isEmpty)
     }
 
-    @Test func `a lost link takes all calls with it and lets no more in`() {
+    @Test func `a lost link ends all calls and admits no more`() {
         var table = CallTable<Int>(limit: 2)
         for call in 1...3 { _ = make(&table, UInt64(call), call) }
         let closed = table.close()
@@ -82,7 +82,7 @@ import Testing
         #expect(!table.hasWaiting && table.count == 2)
     }
 
-    @Test func `without room nobody gets a turn`() {
+    @Test func `without room no waiting call gets its turn`() {
         var table = CallTable<Int>(limit: 9)
         #expect(make(&table, 1, 1, hasRoom: false) == .wait)
         #expect(make(&table, 2, 2, hasRoom: true) == .wait, "a new call does not overtake those that wait")
@@ -90,7 +90,7 @@ import Testing
         #expect(table.nextTurn(hasRoom: true) == 1)
     }
 
-    @Test func `a slot that is given back serves the next`() {
+    @Test func `a slot that is given back goes to the next call`() {
         var table = CallTable<Int>(limit: 1)
         #expect(table.enter(hasRoom: true) == .go)
         #expect(make(&table, 2, 2) == .wait)
@@ -110,7 +110,7 @@ import Testing
         #expect(table.nextTurn(hasRoom: true) == 2)
     }
 
-    @Test func `waiting has an end too`() {
+    @Test func `the number of waiting calls is limited`() {
         var table = CallTable<Int>(limit: 1)
         for call in 0...UInt64(FrameLimits.waitingCalls) { _ = make(&table, call, 0) }
         #expect(make(&table, .max, 0) == .congested)

@@ -17,7 +17,7 @@ import Testing
                 begun.withLockedValue { $0.append(call) }
                 calls.finish(call)
             }
-            // So that the next comes at the moment when the queue runs empty, which is where the danger was.
+            // The next call thus comes at the moment when the queue runs empty, where the bug was.
             while calls.count > 0, !Task.isCancelled { await Task.yield() }
         }
         #expect(begun.withLockedValue { $0 } == Array(1...count))

@@ -24,7 +24,7 @@ import Testing
         #expect(calls.count == 0)
     }
 
-    @Test func `beyond the limit calls are refused, far beyond it the peer is`() {
+    @Test func `calls beyond the limit are refused, and far beyond it the peer is cut off`() {
         var calls = RunningCalls<Int>(limit: 10)
         var admissions: [RunningCalls<Int>.Admission] = []
         for call in 0..<20 { admissions.append(calls.begin(UInt64(call), deadline: .seconds(1), unanswered: 0)) }
@@ -34,7 +34,7 @@ import Testing
         #expect(calls.begin(0, deadline: .seconds(1), unanswered: 0) == .abuse, "the number is taken")
     }
 
-    @Test func `calls end with their callers' patience and with the link`() {
+    @Test func `calls end at their deadlines and with the link`() {
         var calls = RunningCalls<String>(limit: 10)
         for (call, name) in [(1, "short"), (2, "long"), (3, "done")] as [(UInt64, String)] {
             _ = calls.begin(call, deadline: .seconds(Int64(call)), unanswered: 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import Transport
 
 @Suite(.timeLimit(.minutes(5))) struct LatchTests {
-    @Test func `all who wait go on when it opens, and who comes later goes through`() async {
+    @Test func `all waiting tasks go on when a latch opens, and later ones do not wait`() async {
         let latch = Latch()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 { group.addTask { await latch.wait() } }

@@ -24,7 +24,7 @@ import Testing
 
     private func source(_ ip: String) throws -> SocketAddress { try SocketAddress(ipAddress: ip, port: 40_000) }
 
-    @Test func `what comes back tells which ways are open`() throws {
+    @Test func `a question that is heard back shows that its path is open`() throws {
         var survey = survey()
         survey.heard(.success(beacon(1, .solicit, port: 0)), from: try source("10.0.0.2"), wall: 0, at: .zero)
         #expect(survey.ways[path]?.isHeard == false)
@@ -33,7 +33,7 @@ import Testing
         #expect(survey.neighbours.isEmpty)
     }
 
-    @Test func `an answer is what comes soon after a question`() throws {
+    @Test func `a beacon counts as an answer if it comes soon after a question`() throws {
         var survey = survey()
         survey.heard(.success(beacon(2)), from: try source("10.0.0.2"), wall: 0, at: .zero)
         survey.asked(at: .seconds(1))
@@ -60,7 +60,7 @@ import Testing
         #expect(neighbour.sources.count == 2)
     }
 
-    @Test func `who only asks or leaves is no neighbour, and strangers are bounded`() throws {
+    @Test func `nodes that only ask or leave are not neighbours, and strangers are limited`() throws {
         var survey = survey()
         survey.heard(.success(beacon(2, .solicit, port: 0)), from: try source("10.0.0.2"), wall: 0, at: .zero)
         survey.heard(.success(beacon(2, .goodbye)), from: try source("10.0.0.2"), wall: 0, at: .zero)

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `the smaller node id dials, the larger gives it a head start`() {
+    @Test func `the node with the smaller id dials first, and the other gives it a head start`() {
         var plan = DialPlan(own: own)
         #expect(plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero) == [.dial(address)])
         plan = DialPlan(own: own)
@@ -52,7 +52,7 @@ import Testing
         #expect(plan.suggest([address], node: own, by: .beacon, isLinked: false, now: .zero) == [])
     }
 
-    @Test func `a seed that turns out to be linked already is left in peace until that link is lost`() {
+    @Test func `a seed that is already linked is not dialled until that link is lost`() {
         var plan = DialPlan(own: own)
         _ = plan.seed(address, now: .zero)
         let refusal = Refusal(.duplicate, "there is a link", by: larger)
@@ -61,7 +61,7 @@ import Testing
         #expect(plan.lost(larger, saidGoodbye: false, now: .zero).count == 1)
     }
 
-    @Test func `a lost node is looked for, one that said goodbye is not, a seed always is`() {
+    @Test func `a lost node is dialled again, one that said goodbye is not, and a seed always is`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         _ = plan.connected(address, to: larger, now: .zero)
@@ -97,7 +97,7 @@ import Testing
         #expect(plan.failed(address, .timedOut, now: .seconds(601)).isEmpty)
     }
 
-    @Test func `a node that was linked once is looked for for ever, if less eagerly`() {
+    @Test func `a node that was linked once is dialled for ever, but less often`() {
         var plan = DialPlan(own: own)
         _ = plan.suggest([address], node: larger, by: .beacon, isLinked: false, now: .zero)
         _ = plan.connected(address, to: larger, now: .zero)
@@ -118,7 +118,7 @@ import Testing
         #expect(longest > BackOff.longest && longest <= BackOff.patient)
     }
 
-    @Test func `who is heard of while a dial waits is dialled at once, but not faster and faster`() {
+    @Test func `a node that is heard while its dial waits is dialled at once, within limits`() {
         var plan = DialPlan(own: own)
         func hear(_ milliseconds: Int, _ node: NodeID) -> [DialPlan.Action] {
             plan.suggest([address], node: node, by: .beacon, isLinked: false, now: .milliseconds(milliseconds))
@@ -137,7 +137,7 @@ import Testing
         #expect(plan.due(address, now: DialPlan.courtesy, isLinked: false) == [.dial(address)])
     }
 
-    @Test func `a further address of a node is dialled only where the better one does not answer`() {
+    @Test func `a further address of a node is dialled only if the better one does not answer`() {
         var plan = DialPlan(own: own)
         let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
         #expect(
@@ -148,7 +148,7 @@ import Testing
         #expect(plan.suggest([second], node: larger, by: .beacon, isLinked: false, now: .seconds(3)) == [.dial(second)])
     }
 
-    @Test func `of a lost node's addresses the one that has served is dialled first`() {
+    @Test func `the last working address of a lost node is dialled first`() {
         var plan = DialPlan(own: own)
         let second = NodeAddress.hostPort(host: "10.0.1.2", port: 7420)
         _ = plan.suggest([address, second], node: larger, by: .beacon, isLinked: false, now: .zero)
@@ -163,7 +163,7 @@ import Testing
         #expect(pauses.count == 2)
         #expect(pauses[second] ?? .zero <= BackOff.first)
         #expect(pauses[address] ?? .zero > DialPlan.preference)
-        // Heard of again, only the first of the list and the one that has served are hastened.
+        // When heard again, only the first address and the one that worked are dialled sooner.
         let third = NodeAddress.hostPort(host: "10.0.2.2", port: 7420)
         #expect(
             plan.suggest([third, address, second], node: larger, by: .beacon, isLinked: false, now: .seconds(20))
@@ -190,7 +190,7 @@ import Testing
         #expect(plan.due(address, now: .seconds(9), isLinked: false) == [])
     }
 
-    @Test func `a seed that is this node itself is not dialled again, one that is none any more not for ever`() {
+    @Test func `a seed that is this node is not dialled again, and a former seed not for ever`() {
         var plan = DialPlan(own: own)
         _ = plan.seed(address, now: .zero)
         #expect(plan.failed(address, .refused(Refusal(.itself, "")), now: .zero) == [])
@@ -201,7 +201,7 @@ import Testing
         #expect(plan.failed(second, .timedOut, now: DialPlan.suggestionLifetime * 2) == [])
     }
 
-    @Test func `a flood of suggestions is bounded, and so are the dials under way`() {
+    @Test func `suggestions are limited, and so are the dials under way`() {
         var plan = DialPlan(own: own)
         var actions: [DialPlan.Action] = []
         for number in 0..<10_000 {
@@ -219,7 +219,7 @@ import Testing
         #expect(plan.seed(seed, now: .zero) == [.dial(seed)])
     }
 
-    @Test func `whose turn it is looks first whether the node has been linked meanwhile`() {
+    @Test func `a waiting address is not dialled if its node has been linked meanwhile`() {
         var plan = DialPlan(own: own)
         func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.0.\(number)", port: 7420) }
         for number in 0..<20 {
@@ -231,14 +231,14 @@ import Testing
         #expect(plan.connected(address(0), to: node, now: .seconds(1)) == [.wait(address(first), .zero)])
         #expect(plan.due(address(first), now: .seconds(1), isLinked: true) == [.wait(address(second), .zero)])
         #expect(plan.due(address(second), now: .seconds(1), isLinked: false) == [.dial(address(second))])
-        // Whoever fails leaves its place, and comes back among those that have failed.
+        // A failed dial gives up its place, and its address waits among those that have failed.
         let actions = plan.failed(address(1), .timedOut, now: .seconds(3))
         #expect(actions.first == .wait(address(third), .zero) && actions.count == 2)
         #expect(plan.due(address(third), now: .seconds(3), isLinked: false) == [.dial(address(third))])
         #expect(plan.due(address(1), now: .seconds(4), isLinked: false) == [.dial(address(1))])
     }
 
-    @Test func `a place is left to whose turn it is, and to the next where that one has gone`() {
+    @Test func `a free place goes to the next waiting address that is still wanted`() {
         var plan = DialPlan(own: own)
         func node(_ number: Int) -> NodeID { NodeID(rawValue: larger.rawValue + UInt64(number)) }
         func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.1.\(number)", port: 7420) }
@@ -260,7 +260,7 @@ import Testing
         #expect(plan.due(address(101), now: .seconds(3), isLinked: false) == [.wait(address(102), .zero)])
     }
 
-    @Test func `everybody who waits for a place gets one in the end, whatever becomes of the others`() {
+    @Test func `every waiting address is dialled in the end, whatever happens to the others`() {
         var plan = DialPlan(own: own)
         var random = SeededGenerator(seed: 1)
         var waits: [(due: Duration, address: NodeAddress)] = []
@@ -303,7 +303,7 @@ import Testing
             }
         }
         #expect((0..<200).allSatisfy { dialled.contains(address($0)) || gone.contains($0) })
-        // And again and again: nobody is forgotten in a queue.
+        // The same is repeated: no address is forgotten in a queue.
         dialled = []
         for _ in 0..<2000 {
             now += .milliseconds(10)
@@ -312,7 +312,7 @@ import Testing
         #expect(dialled.count >= 200 - gone.count)
     }
 
-    @Test func `addresses that fail do not keep one waiting that has just been heard of`() {
+    @Test func `failing addresses do not delay one that has just been heard`() {
         var plan = DialPlan(own: own)
         for number in 0..<200 {
             let address = NodeAddress.hostPort(host: "10.0.1.\(number)", port: 7420)
@@ -327,7 +327,7 @@ import Testing
         #expect(plan.due(address, now: .seconds(2), isLinked: false) == [.dial(address)])
     }
 
-    @Test func `pauses grow to their bound and shrink only after a success`() {
+    @Test func `pauses grow to their limit, and shrink only after a success`() {
         var backOff = BackOff()
         var generator = SeededGenerator(seed: 1)
         let pauses = (0..<12).map { _ in backOff.next(using: &generator) }
@@ -347,7 +347,7 @@ import Testing
             let own = NodeID(rawValue: own)
             #expect(LinkChoice.newReplacesOld(own: own, peer: peer, old: twos, new: ones))
             #expect(!LinkChoice.newReplacesOld(own: own, peer: peer, old: ones, new: twos))
-            // Of one side's own, the later dial wins in whatever order they come up.
+            // The later of two dials of one side wins, in whatever order they connect.
             let later = LinkChoice.Candidate(dialledHere: oneDialledHere, dial: 2)
             #expect(LinkChoice.newReplacesOld(own: own, peer: peer, old: ones, new: later))
             #expect(!LinkChoice.newReplacesOld(own: own, peer: peer, old: later, new: ones))

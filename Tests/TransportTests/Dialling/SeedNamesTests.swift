@@ -7,7 +7,7 @@ import Testing
     private let name = NodeAddress.hostPort(host: "seeds.example", port: 7420)
     private func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.0.\(number)", port: 7420) }
 
-    @Test func `new addresses and those that are gone are told`() {
+    @Test func `new and removed addresses are reported`() {
         var names = SeedNames()
         var change = names.found([address(1), address(2)], of: name)
         #expect(change.new == [address(1), address(2)] && change.gone == [])
@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test(arguments: [("10.0.0.1:1", false), ("[fe80::1%eth0]:1", false), ("[::1]:1", false), ("host:1", true)])
-    func `names are told from addresses`(text: String, isName: Bool) {
+    func `names are distinguished from addresses`(text: String, isName: Bool) {
         #expect(NodeAddress(text)?.isName == isName)
     }
 
-    @Test func `the system's resolver is asked`() throws {
+    @Test func `names are looked up by the system's resolver`() throws {
         let addresses = try NameLookup.addresses(of: .hostPort(host: "localhost", port: 7420))
         #expect(addresses.contains(.hostPort(host: "127.0.0.1", port: 7420)))
         #expect(throws: NameLookupError.self) {
@@ -54,7 +54,7 @@ import Testing
             var settings = TestCluster.settings("clara")
             settings.join = [name]
             settings.lookUp = { _ in
-                // Unknown at first.
+                // The name is unknown at first.
                 if looks.withLockedValue({
                     $0 += 1; return $0
                 }) < 3 {

@@ -15,7 +15,7 @@ import Testing
         #expect(filter.fault(.sample(node: 1, sequence: 9, sent: now), now: now) == .own)
     }
 
-    @Test func `what is too old or too new does not count, and spoils nothing`() {
+    @Test func `a beacon that is too old or too new is ignored, and has no later effect`() {
         var filter = BeaconFilter(own: NodeID(rawValue: 1))
         #expect(filter.fault(.sample(sequence: 9, sent: now - 30_001), now: now) == .stale(milliseconds: 30_001))
         #expect(filter.fault(.sample(sequence: 9, sent: now + 30_001), now: now) == .stale(milliseconds: -30_001))
@@ -27,12 +27,12 @@ import Testing
         }
     }
 
-    @Test func `a recorded beacon is of no use later, even when its node is forgotten`() {
+    @Test func `a recorded beacon is refused later, even when its node is forgotten`() {
         var filter = BeaconFilter(own: NodeID(rawValue: 1))
         let recorded = Beacon.sample(sequence: 5, sent: now)
         #expect(filter.fault(recorded, now: now) == nil)
         var clock = now
-        // As many others as are remembered, again and again.
+        // The filter is filled with other nodes again and again.
         for round in 0..<3 {
             clock += 31_000
             for node in 0..<UInt64(BeaconFilter.nodeLimit) {

@@ -26,20 +26,20 @@ import Testing
         #expect(plan(listening: "127.0.0.1:7420") == ["127.0.0.1%lo"])
         #expect(plan(listening: "10.1.0.5:7420") == ["10.1.0.5%eth0"])
         #expect(plan(listening: "[fd00::5]:7420") == ["fe80::5%eth0"])
-        #expect(plan(listening: "203.0.113.9:7420").count == 6, "an address of somebody else's, as with NAT")
+        #expect(plan(listening: "203.0.113.9:7420").count == 6, "an address of another machine, as with NAT")
         #expect(plan(["tun0"], listening: "10.1.0.5:7420") == ["172.16.0.5%tun0"], "the operator knows better")
         #expect(
             plan(["wlan0", "10.0.0.5"], listening: nil) == ["10.0.0.5%eth0", "192.168.1.5%wlan0", "fe80::6%wlan0"])
     }
 
-    @Test func `an interface that is not there is told with those that are`() {
+    @Test func `an unknown interface is refused, and the error lists the existing ones`() {
         #expect(BeaconPath.missing(["eth0", "127.0.0.1"], interfaces) == nil)
         let error = BeaconPath.missing(["eth0", "eth7"], interfaces)
         #expect(error?.name == "eth7" && error?.known == "eth0, lo, tun0, wlan0")
         #expect(BeaconPath.missing(["10.9.9.9"], interfaces) != nil)
     }
 
-    @Test func `a beacon tells the address it comes from first, then the node's others`() throws {
+    @Test func `a beacon names its source address first, then the node's others`() throws {
         let paths = BeaconPath.plan(interfaces, named: [], listening: nil)
         func places(_ path: String, _ listening: String) throws -> [String] {
             let path = try #require(paths.first { $0.description == path })
@@ -58,7 +58,7 @@ import Testing
             "nobody listens where it comes from")
     }
 
-    @Test func `addresses are told apart`() throws {
+    @Test func `addresses are compared and classified`() throws {
         func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
         #expect(try address("fe80::1%eth0") == address("fe80::1"))
         for text in ["10.0.0.1", "169.254.1.1", "2001:db8::1", "fd00::1"] { #expect(try address(text).isRoutable) }

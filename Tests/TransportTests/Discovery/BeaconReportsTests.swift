@@ -7,7 +7,7 @@ import Testing
 
     private func foreign(_ name: UInt64, key: UInt64 = 2) -> BeaconFault { .foreign(ClusterMark(name: name, key: key)) }
 
-    @Test func `each trouble is worth one line a day`() {
+    @Test func `each kind of trouble is logged once a day`() {
         var reports = BeaconReports(own: own)
         let troubles: [(BeaconFault, String?)] = [
             (foreign(9), "another cluster is here"), (foreign(1, key: 9), "nodes with another cluster key are here"),
@@ -21,13 +21,13 @@ import Testing
             for (fault, _) in troubles {
                 #expect(
                     reports.line(fault, beacon: nil, from: "10.0.1.1", now: .seconds(3600 * hour)) == nil,
-                    "told already")
+                    "reported already")
             }
         }
         #expect(reports.line(troubles[0].0, beacon: nil, from: "10.0.0.1", now: .seconds(100_000)) == troubles[0].1)
     }
 
-    @Test func `a clock is told of once for each node`() {
+    @Test func `a wrong clock is reported once for each node`() {
         var reports = BeaconReports(own: own)
         func line(_ milliseconds: Int64, node: UInt64) -> String? {
             reports.line(.stale(milliseconds: milliseconds), beacon: .sample(node: node), from: "10.0.0.1", now: .zero)
@@ -37,18 +37,18 @@ import Testing
         #expect(line(-60_000, node: 2)?.contains("60 s ahead") == true)
     }
 
-    @Test func `who makes up marks silences nobody else`() {
+    @Test func `a source that invents cluster marks does not suppress the reports on others`() {
         var reports = BeaconReports(own: own)
         let made = (0..<10_000).compactMap {
             reports.line(foreign(100 + $0), beacon: nil, from: "10.0.0.66", now: .milliseconds(Int($0)))
         }
         #expect((1...2).contains(made.count))
-        // Another source, the same kind of trouble; and another kind.
+        // Another source with the same kind of trouble is reported, and so is another kind.
         #expect(reports.line(foreign(1, key: 9), beacon: nil, from: "10.0.0.2", now: .seconds(11)) != nil)
         #expect(reports.line(.forged, beacon: nil, from: "10.0.0.3", now: .seconds(11)) != nil)
     }
 
-    @Test func `who makes up sources, too, silences one kind of trouble for an hour`() {
+    @Test func `forged sources suppress only one kind of report, for an hour`() {
         var reports = BeaconReports(own: own)
         let made = (0..<10_000).compactMap {
             reports.line(

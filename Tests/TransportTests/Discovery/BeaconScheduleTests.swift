@@ -17,7 +17,7 @@ import Testing
         #expect((5...8).contains(sent.count))
     }
 
-    @Test func `a question is answered soon, a flood of questions by a trickle`() {
+    @Test func `a question is answered soon, and a flood of questions slowly`() {
         var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
         _ = schedule.handle(.started, now: .zero)
         let first = schedule.handle(.solicited, now: .seconds(1))
@@ -27,7 +27,7 @@ import Testing
         #expect(next.pause >= BeaconSchedule.answerInterval)
     }
 
-    @Test func `after an answer, the next beacon comes before what the answer confirmed has run out`() {
+    @Test func `the beacon after an answer comes before the answer's validity ends`() {
         for seed in 1...100 {
             var schedule = BeaconSchedule(generator: SeededGenerator(seed: UInt64(seed)))
             _ = schedule.handle(.started, now: .zero)
@@ -47,14 +47,14 @@ import Testing
         #expect(BeaconSchedule.interval(members: 1000) == .seconds(16))
     }
 
-    @Test func `of many nodes some answer a newcomer, of a few all`() {
+    @Test func `few nodes all answer a newcomer, and only some of many do`() {
         var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
         #expect((0..<100).allSatisfy { _ in schedule.answersNewcomer(members: 16) })
         let answers = (0..<10_000).count { _ in schedule.answersNewcomer(members: 160) }
         #expect((800...1200).contains(answers))
     }
 
-    @Test func `a change is told at once, and as a question`() {
+    @Test func `a change is sent at once, as a question`() {
         var schedule = BeaconSchedule(generator: SeededGenerator(seed: 1))
         _ = schedule.handle(.started, now: .zero)
         for second in 1...5 { _ = schedule.handle(.due, now: .seconds(second)) }
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.1:7000", "239.1.2.3", "239.1.2.3:0", "239.1.2:7", "ff02::1:7", "", "239.1.2.3:99999"])
-    func `what is no multicast group is refused`(text: String) {
+    func `text that is not a multicast group is refused`(text: String) {
         #expect(MulticastSettings(text) == nil)
     }
 }

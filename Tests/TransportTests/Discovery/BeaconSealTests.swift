@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `what was sealed can be opened, wherever it stands`(keyed: Bool) throws {
+    @Test(arguments: [true, false]) func `a sealed beacon can be opened at any offset of a buffer`(keyed: Bool) throws {
         let seal = try seal(keyed: keyed)
         let beacon = Beacon.sample(cluster: seal.cluster)
         let datagram = seal.seal(beacon)
@@ -53,7 +53,7 @@ import Testing
         #expect(fault(ByteBuffer(repeating: 0x53, count: 513), seal) == .oversized)
     }
 
-    @Test func `other names and other keys are other clusters`() throws {
+    @Test func `a beacon with another name or key belongs to another cluster`() throws {
         let seal = try seal()
         let others = [
             try self.seal("other"), try self.seal(keyed: false),
@@ -62,7 +62,7 @@ import Testing
         for other in others {
             #expect(fault(other.seal(.sample(cluster: other.cluster)), seal) == .foreign(other.cluster))
         }
-        // Who takes our mark and has not our key.
+        // A beacon with this cluster's mark and without its key is forged.
         for other in others.dropFirst() {
             #expect(fault(other.seal(.sample(cluster: seal.cluster)), seal) == .forged)
         }
@@ -70,7 +70,7 @@ import Testing
         #expect(try self.seal(keyed: false).cluster.key == 0 && seal.cluster.key != 0)
     }
 
-    @Test func `while keys are changed, beacons of both count`() throws {
+    @Test func `during a key change the beacons of both keys are accepted`() throws {
         let (old, new) = (try ClusterKey.make(now: .now), try ClusterKey.make(now: .now))
         let seals = [
             BeaconSeal(cluster: "skynet", security: .clusterKey(old, accepting: [new])),
@@ -83,7 +83,7 @@ import Testing
             }
         }
         #expect(seals[0].cluster != seals[1].cluster)
-        // Who takes the other key's mark needs that key.
+        // A beacon with the other key's mark needs that key.
         #expect(fault(seals[0].seal(.sample(cluster: seals[1].cluster)), seals[0]) == .forged)
         let third = BeaconSeal(
             cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now), accepting: [old]))

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `the addresses are those it tells of, the best first`() throws {
+    @Test func `the addresses are those that the beacon names, the best first`() throws {
         #expect(beacon.addresses(from: try source) == [.hostPort(host: "192.168.1.7", port: 7420)])
         var many = beacon
         many.places = try ["10.0.0.7", "127.0.0.1", "192.168.1.7", "fe80::7", "0.0.0.0", "224.0.0.1", "fd00::7"]
@@ -30,13 +30,13 @@ import Testing
         let hosts = ["10.0.0.7", "192.168.1.7", "fd00::7"]
         #expect(
             many.addresses(from: try source) == hosts.map { .hostPort(host: $0, port: 7420) },
-            "loopback, link-local and nobody's addresses are of no use elsewhere; none is told twice")
+            "loopback, link-local and unassigned addresses are of no use elsewhere; none is named twice")
         var named = beacon
         named.host = "anna.example"
         named.places = []
         #expect(named.addresses(from: try source) == [.hostPort(host: "anna.example", port: 7420)])
         named.port = 0
-        #expect(named.addresses(from: try source) == [], "who only asks is not to be dialled")
+        #expect(named.addresses(from: try source) == [], "a node that only asks is not dialled")
     }
 
     @Test func `a link-local source keeps the interface it came by`() throws {
@@ -58,14 +58,14 @@ import Testing
         #expect(long.encoded().readableBytes + Beacon.tagLength < Beacon.sizeLimit)
     }
 
-    @Test(arguments: ["a\u{9b}2J", "a b", "[a]"]) func `a host that is none makes no beacon`(host: String) {
+    @Test(arguments: ["a\u{9b}2J", "a b", "[a]"]) func `a beacon with a malformed host is refused`(host: String) {
         var bad = beacon
         bad.host = host
         bad.places = []
         #expect(throws: BeaconFault.malformed) { try Beacon(bad.encoded()) }
     }
 
-    @Test func `damaged, long and foreign bytes are no beacon`() {
+    @Test func `damaged, too long and foreign datagrams are refused`() {
         let bytes = Array(beacon.encoded().readableBytesView)
         for length in 0..<bytes.count { #expect(read(Array(bytes.prefix(length))) == nil) }
         #expect(read(bytes + [0]) == nil)

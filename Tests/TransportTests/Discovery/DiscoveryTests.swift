@@ -72,7 +72,7 @@ import Testing
         await listening.stop()
     }
 
-    @Test func `a question of a member is answered, and its own beacons reach no node as another's`() async throws {
+    @Test func `a member's question is answered, and a node ignores its own beacons`() async throws {
         let multicast = TestCluster.multicast()
         let (anna, boris) = (Owner(1, port: 7001), Owner(2, port: 7002))
         anna.linked.withLockedValue { _ = $0.insert(boris.id) }

@@ -13,7 +13,7 @@ import Testing
         return beacon
     }
 
-    @Test func `only the address that it came from is dialled, whatever it names`() throws {
+    @Test func `only the source address of an unsealed beacon is dialled, whatever it names`() throws {
         let source = try source("10.0.0.66")
         let victim = try #require(IPAddress("10.0.0.1"))
         #expect(beacon(port: 7420).addressOfSource(source) == .hostPort(host: "10.0.0.66", port: 7420))
@@ -24,10 +24,10 @@ import Testing
         #expect(
             beacon(port: 7420, places: [.address(victim), .source]).addressOfSource(source)
                 == .hostPort(host: "10.0.0.66", port: 7420))
-        #expect(beacon(port: 0).addressOfSource(source) == nil, "who only asks")
+        #expect(beacon(port: 0).addressOfSource(source) == nil, "a node that only asks")
     }
 
-    @Test func `ports of the system's services are no node's`() throws {
+    @Test func `ports of system services are not dialled`() throws {
         var unsealed = UnsealedBeacons()
         let source = try source("10.0.0.66")
         #expect(unsealed.admits(source, now: .zero) == true)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a source suggests few addresses, each at most once a second, and no other source loses by it`() throws {
+    @Test func `a source can suggest few addresses, each once a second, without harm to others`() throws {
         var unsealed = UnsealedBeacons()
         let (flood, other) = (try source("10.0.0.66"), try source("10.0.0.2"))
         var (admitted, suggested) = (0, 0)
@@ -61,7 +61,7 @@ import Testing
         #expect(unsealed.suggests(beacon(port: 7420), from: other, now: later) == true)
     }
 
-    @Test func `a source that has been silent is forgotten, its ports too`() throws {
+    @Test func `a silent source is forgotten with its ports`() throws {
         var unsealed = UnsealedBeacons()
         for number in 0..<UnsealedBeacons.sourceLimit {
             #expect(unsealed.admits(try source("10.0.\(number / 256).\(number % 256)"), now: .zero) == true)
@@ -76,7 +76,7 @@ import Testing
         #expect(unsealed.suggests(beacon(port: 3000), from: newcomer, now: .seconds(1400)) == true)
     }
 
-    @Test func `many nodes of this machine find each other`() throws {
+    @Test func `many nodes on one machine find each other`() throws {
         var unsealed = UnsealedBeacons()
         let here = try source("127.0.0.1")
         for port: UInt16 in 2000..<3000 {
@@ -85,14 +85,14 @@ import Testing
         }
     }
 
-    @Test func `without a secret nobody's seal is trusted`() throws {
+    @Test func `a seal without a secret is not trusted`() throws {
         #expect(!BeaconSeal(cluster: "skynet", security: .none).isSecret)
         let files = CertificateFiles(certificate: "a", privateKey: "b", trustRoots: "c")
         #expect(!BeaconSeal(cluster: "skynet", security: .certificates(files)).isSecret)
         #expect(BeaconSeal(cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now))).isSecret)
     }
 
-    @Test func `whoever says that a beacon counts for hours takes up a place for minutes`() {
+    @Test func `a beacon that claims to be valid for hours occupies a place for minutes only`() {
         var filter = BeaconFilter(own: NodeID(rawValue: 1))
         let day: UInt64 = 86_400_000
         for node in 0..<UInt64(BeaconFilter.nodeLimit) {

@@ -12,7 +12,7 @@ import Testing
         return hello
     }
 
-    /// Runs both sides against each other and tells how each ended.
+    /// Runs both sides against each other, and returns how each ended.
     private func meet(
         _ dialler: Hello, _ acceptor: Hello, admit: @escaping (Hello) -> Refusal? = { _ in nil }
     ) throws -> (dialler: String, acceptor: String) {
@@ -54,11 +54,11 @@ import Testing
         #expect(ends.dialler.contains("protocol 3 to 4, the other side 1 to 2"))
     }
 
-    @Test func `a node that dials itself is told so`() throws {
+    @Test func `a node that dials itself gets that reason`() throws {
         #expect(try meet(hello(1), hello(1)).dialler.contains("dialled itself"))
     }
 
-    @Test func `a link that exists already is a reason to refuse`() throws {
+    @Test func `a second link is refused with the reason`() throws {
         let ends = try meet(hello(1), hello(2)) { _ in Refusal(.duplicate, "there is one") }
         #expect(ends.dialler.contains("there is one"))
     }
@@ -85,13 +85,13 @@ import Testing
     }
 
     @Test(arguments: ["", "name\u{7}with bell", String(repeating: "x", count: 64), "line\nbreak", "a\u{2029}b"])
-    func `a name that is not fit to be shown is refused`(name: String) throws {
+    func `a name that cannot be shown is refused`(name: String) throws {
         var bad = hello(3)
         bad.name = name
         #expect(Handshake.hello(in: try Handshake.frame(bad)) == nil)
     }
 
-    @Test func `a hello with its versions the wrong way round is none`() throws {
+    @Test func `a hello with its versions in the wrong order is refused`() throws {
         // Found by the fuzzer: the head of the hello says 2 to 2, its value 2 to 1, and the link got version 1, which
         // this side does not speak.
         var peer = hello(7)
@@ -109,7 +109,7 @@ import Testing
         #expect(refusal.reason == .notThisProtocol)
     }
 
-    @Test func `damaged hellos are read as nothing and never crash`() throws {
+    @Test func `damaged hellos are refused or valid, and never crash`() throws {
         let good = try Handshake.frame(hello(7)).body
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<20_000 {

@@ -4,19 +4,19 @@ import Testing
 
 @Suite struct NodeAddressTests {
     @Test(arguments: ["127.0.0.1:7420", "localhost:0", "[::1]:80", "node-3.lan:65535"])
-    func `an address is read and written alike`(text: String) {
+    func `an address that is read is written in the same form`(text: String) {
         #expect(NodeAddress(text)?.description == text)
     }
 
     @Test(arguments: ["", ":", "host", "host:", "host:x", "host:-1", "host:65536", ":7420", "::1:80", "a b:1", "a\n:1"])
-    func `what is no address is refused`(text: String) {
+    func `text that is not an address is refused`(text: String) {
         #expect(NodeAddress(text) == nil)
     }
 
     /// Found by the fuzzer: `[[-[]]:0` was read as the host `[-[]`, which was written as an address of another host;
     /// and U+008F went through to the terminal, as would have U+009B, which begins a control sequence there.
     @Test(arguments: ["[[-[]]:0", "[a]b:1", "2\u{8f}.6:602", "a\u{9b}2J:1", "a\u{2028}b:1", "a\u{2029}b:1"])
-    func `a host has no brackets and nothing that a terminal obeys`(text: String) {
+    func `a host with brackets or control characters is refused`(text: String) {
         #expect(NodeAddress(text) == nil)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 @Suite struct PortOwnerTests {
-    @Test func `a table of the kernel's is read`() {
+    @Test func `the kernel's table of sockets is read`() {
         let table = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref
              1: 4B53EFEF:1CFD 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 4711 2 ffff 0
@@ -15,7 +15,7 @@ import Testing
              4: short
             """
         #expect(PortOwner.inodes(table, port: 7421, .udp) == ["4711"])
-        #expect(PortOwner.inodes(table, port: 7420, .tcp) == ["4712"], "who listens")
+        #expect(PortOwner.inodes(table, port: 7420, .tcp) == ["4712"], "only the listening socket")
         #expect(PortOwner.inodes(table, port: 1, .udp) == [])
     }
 

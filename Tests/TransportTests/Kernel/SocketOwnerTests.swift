@@ -20,13 +20,13 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "::1"])
-    func `the kernel tells whose a connection is`(host: String) async throws {
+    func `the kernel knows which user owns a connection`(host: String) async throws {
         try await with(host) { client, here, there in
             #expect(SocketOwner.of(peer: here, connectedTo: there) == .user(geteuid()))
         }
     }
 
-    @Test func `a connection that is not there, or that was closed, is nobody's`() async throws {
+    @Test func `an unknown or closed connection has no owner`() async throws {
         try await with("127.0.0.1") { client, here, there in
             let other = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
             #expect(SocketOwner.of(peer: other, connectedTo: there) == .nobody)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that is none says nothing`() {
+    @Test func `a malformed answer of the kernel gives an unknown owner`() {
         #expect(SocketOwner.answer([]) == .unknown)
         var generator = SeededGenerator(seed: 7)
         for length in 0..<200 {
@@ -52,7 +52,7 @@ import Testing
         return ClusterSystem(settings)
     }
 
-    @Test func `without a key another user's process is refused, and learns why`() async throws {
+    @Test func `without a key a process of another user is refused with a reason`() async throws {
         let (own, foreign, asker) = (system("own"), system("foreign") { $0.servedUsers = [4_000_000] }, system("asker"))
         try await own.start()
         try await foreign.start()

@@ -19,7 +19,7 @@ import Testing
         }.get()
     }
 
-    @Test(arguments: [true, false]) func `checks come when they are due, each once`(isKernels: Bool) async throws {
+    @Test(arguments: [true, false]) func `each check comes once, when it is due`(isKernels: Bool) async throws {
         let seen = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<[String]>) in
             var seen: [String] = []
             let begin = NIODeadline.now()
@@ -45,7 +45,7 @@ import Testing
         #expect(seen == ["first", "second", "third", "fourth"])
     }
 
-    @Test(arguments: [true, false]) func `of two that are due at once one may be the other's end`(isKernels: Bool)
+    @Test(arguments: [true, false]) func `one of two checks that are due at once may cancel the other`(isKernels: Bool)
         async throws
     {
         let count = try await onLoop(isKernels: isKernels) { (timer, promise: EventLoopPromise<Int>) in
@@ -64,8 +64,8 @@ import Testing
         #expect(count == 1)
     }
 
-    /// The selector tells of both at once, and NIO asserts that there is something to be read of each.
-    @Test func `a timer that has ended may be put off by what ends with it`() async throws {
+    /// The selector reports both at once, and NIO asserts that there is something to be read of each.
+    @Test func `a timer that has ended may be postponed by another one at the same moment`() async throws {
         let isSeen = try await onLoop(isKernels: true) { (first, promise: EventLoopPromise<Bool>) in
             let second = CheckTimer(promise.futureResult.eventLoop)
             let (place, begin) = (CheckTimer.Place(), NIODeadline.now())
@@ -79,14 +79,14 @@ import Testing
         #expect(isSeen)
     }
 
-    @Test func `what is past is due at once`() async throws {
+    @Test func `a time in the past is due at once`() async throws {
         let isSeen = try await onLoop(isKernels: true) { (timer, promise: EventLoopPromise<Bool>) in
             timer.set(CheckTimer.Place(), at: .uptimeNanoseconds(0)) { promise.succeed(true) }
         }
         #expect(isSeen)
     }
 
-    @Test func `all links of a loop have one`() async throws {
+    @Test func `all links of an event loop share one timer`() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let isOne = try await loop.submit { CheckTimer.of(loop) === CheckTimer.of(loop) }.get()
         #expect(isOne)

@@ -10,7 +10,7 @@ import Testing
 /// A `LinkHandler` without a socket and without a node, in a time of its own: what it would write is read here, frame by frame. The
 /// deadlines of calls are not in that time: `Link` takes them from the machine's clock.
 final class LinkBench {
-    /// A node that notes what it is told.
+    /// A node that notes the events that it gets.
     final class Owner: LinkOwner {
         struct Notes {
             var refusal: Refusal?
@@ -78,7 +78,7 @@ final class LinkBench {
         }
     }
 
-    /// Tells nobody behind it that the connection is up.
+    /// Hides from the handlers behind it that the connection is up.
     private final class EndlessEncryption: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -133,7 +133,7 @@ final class LinkBench {
 
     /// Whether the handler has closed the connection.
     var isClosed: Bool {
-        // What it waits for before is done on the loop.
+        // The loop runs first, because the handler may be waiting for it.
         channel.embeddedEventLoop.run()
         return !channel.isActive
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct LinkHandlerTests {
     // MARK: - The handshake
 
-    @Test func `who dials says hello first, and the answer makes the link`() throws {
+    @Test func `the dialling side says hello first, and the answer makes the link`() throws {
         let bench = try LinkBench(dialled: true)
         #expect(try bench.written() == [.hello])
         #expect(bench.notes.link == nil)
@@ -18,7 +18,7 @@ import Testing
         #expect(bench.notes.link?.peer.name == "n2")
     }
 
-    @Test func `who was dialled says hello when the peer's is good`() throws {
+    @Test func `the dialled side says hello when the peer's hello is good`() throws {
         let bench = try LinkBench(dialled: false)
         #expect(try bench.written() == [])
         try bench.sayHello()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a second link to a peer is refused without a word to the operator`() throws {
+    @Test func `a second link to a peer is refused without a log line`() throws {
         let bench = try LinkBench(dialled: false)
         bench.owner.notes.withLockedValue { $0.refusal = Refusal(.duplicate, "there is one") }
         try bench.sayHello()
@@ -62,13 +62,13 @@ import Testing
         if let established = bench.established {
             #expect(throws: HandshakeFailure.timedOut) { try established.wait() }
         }
-        // Whoever dialled has the failure, and says it.
+        // The dialling side has the failure, and reports it.
         #expect(bench.notes.troubles.count == (dialled ? 0 : 1))
     }
 
     @Test func `a link is not given up for the time of its handshake`() throws {
         let (bench, _) = try LinkBench.linked()
-        // It answers, so that it is not silent either.
+        // The peer answers, so that it is not silent either.
         for _ in 0..<20 {
             bench.pass(.milliseconds(500))
             try bench.receive(Frame(.ping))
@@ -76,7 +76,7 @@ import Testing
         #expect(!bench.isClosed)
     }
 
-    @Test func `a stranger who speaks another protocol is broken off and reported`() throws {
+    @Test func `a connection with another protocol is closed and reported`() throws {
         let bench = try LinkBench(dialled: false)
         try bench.receive(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
         #expect(bench.isClosed)
@@ -84,7 +84,7 @@ import Testing
         #expect(bench.notes.reports == [])
     }
 
-    @Test func `the end of a connection before its handshake is told to who dialled`() throws {
+    @Test func `the dialler gets an error when the connection ends before its handshake`() throws {
         let bench = try LinkBench(dialled: true)
         try bench.channel.close().wait()
         #expect(throws: HandshakeFailure.broken("the connection was closed before the handshake was done")) {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `the reason of a failed encryption is reported by who was dialled`() throws {
+    @Test func `only the dialled side reports why TLS failed`() throws {
         for dialled in [true, false] {
             let bench = try LinkBench(dialled: dialled)
             bench.channel.pipeline.fireErrorCaught(TLSFailure.otherAuthority)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `an encryption that takes for ever is given up with the handshake`() throws {
+    @Test func `a TLS handshake that never ends is given up in time`() throws {
         let bench = try LinkBench(dialled: true, becomesSecure: false)
         bench.pass(LinkHandler.handshakeLimit + LinkHandler.connectLimit)
         #expect(bench.isClosed)
@@ -111,7 +111,7 @@ import Testing
 
     // MARK: - A link's frames
 
-    @Test func `what makes no sense ends the link, once`() throws {
+    @Test func `a frame that makes no sense ends the link once`() throws {
         for frame in [Frame(.hello), Frame(.grant), Frame(.draining)] {
             let (bench, _) = try LinkBench.linked()
             try bench.receive(frame)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `of a link that fails nothing more is taken while its end is held up`() throws {
+    @Test func `a failed link handles no more frames while its close is delayed`() throws {
         let end = LinkBench.SlowClose()
         let (bench, _) = try LinkBench.linked(closesSlowly: end)
         try bench.receive(Frame(.call, call: 1))
@@ -151,7 +151,7 @@ import Testing
         #expect(try bench.written() == [])
     }
 
-    @Test func `a refusal after all ends a link without a word to the operator`() throws {
+    @Test func `a late refusal ends the link without a log line`() throws {
         let (bench, _) = try LinkBench.linked(dialled: true)
         try bench.receive(Handshake.frame(Refusal(.duplicate, "there is one")))
         #expect(bench.isClosed)
@@ -159,7 +159,7 @@ import Testing
         #expect(bench.notes.troubles == [])
     }
 
-    @Test func `what becomes known of the peer reaches the node`() throws {
+    @Test func `frames about the peer's state are passed on to the node`() throws {
         let (bench, _) = try LinkBench.linked()
         try bench.receive(Frame(.draining, body: ByteBuffer(integer: UInt8(1))))
         try bench.receive(Frame(.peers))
@@ -167,7 +167,7 @@ import Testing
         #expect(bench.notes.reports == ["draining true", "introductions", "compared clocks"])
     }
 
-    @Test func `pings of one read are answered once, together with what else it caused`() throws {
+    @Test func `several pings of one read get one answer`() throws {
         let (bench, _) = try LinkBench.linked()
         var bytes = ByteBuffer()
         for _ in 0..<3 { Frame(.ping).write(into: &bytes) }
@@ -175,7 +175,7 @@ import Testing
         #expect(try bench.written() == [.pong])
     }
 
-    @Test func `a peer that sends more than it may is broken off`() throws {
+    @Test func `a peer that sends more than its window is cut off`() throws {
         var limits = LinkLimits()
         limits.window = UInt32(2 * FrameLimits.piece)
         let (bench, _) = try LinkBench.linked(limits: limits)
@@ -187,7 +187,7 @@ import Testing
         #expect(bench.notes.troubles == ["broken: \(ReceiveWindow.Exceeded())"])
     }
 
-    @Test func `what was taken in is granted again`() throws {
+    @Test func `received bytes are granted again`() throws {
         var limits = LinkLimits()
         limits.window = UInt32(2 * FrameLimits.piece)
         let (bench, _) = try LinkBench.linked(limits: limits)
@@ -197,7 +197,7 @@ import Testing
         #expect(!bench.isClosed)
     }
 
-    @Test func `a peer that asks and does not read is given up`() throws {
+    @Test func `a peer that asks and reads no answers is cut off`() throws {
         let (bench, link) = try LinkBench.linked()
         bench.channel.isWritable = false
         for _ in 0...FrameLimits.controlFrames { link.send(Frame(.cancel, call: 1)) }
@@ -209,7 +209,7 @@ import Testing
 
     // MARK: - The end of a link
 
-    @Test func `a node that leaves says goodbye and closes when the peer's calls are answered`() throws {
+    @Test func `a leaving node says goodbye, and closes when the peer's calls are answered`() throws {
         let (bench, link) = try LinkBench.linked()
         try bench.receive(Frame(.call, call: 1))
         link.leave(within: .seconds(2))
@@ -223,7 +223,7 @@ import Testing
         #expect(bench.notes.reports == ["ended"])
     }
 
-    @Test func `a node that leaves a link that gives way says goodbye, once`() throws {
+    @Test func `a leaving node says goodbye once on a link that gives way`() throws {
         let (bench, link) = try LinkBench.linked()
         try bench.receive(Frame(.call, call: 1))
         link.giveWay()
@@ -234,7 +234,7 @@ import Testing
         #expect(bench.isClosed)
     }
 
-    @Test func `a node that leaves does not wait for ever`() throws {
+    @Test func `a leaving node does not wait for ever`() throws {
         let (bench, link) = try LinkBench.linked()
         try bench.receive(Frame(.call, call: 1))
         link.leave(within: .seconds(2))
@@ -257,12 +257,12 @@ import Testing
         #expect(bench.notes.reports == ["ended"])
     }
 
-    @Test func `a goodbye is no surprise when the connection ends`() throws {
+    @Test func `a connection that ends after a goodbye counts as leaving`() throws {
         let (bench, link) = try LinkBench.linked()
         #expect(!link.isLeaving)
         try bench.receive(Frame(.goodbye))
         #expect(link.isLeaving)
-        #expect(!bench.isClosed, "who leaves closes")
+        #expect(!bench.isClosed, "the leaving side closes")
         try bench.channel.close().wait()
         #expect(link.isLeaving)
         #expect(bench.notes.reports == ["ended"])
@@ -270,13 +270,13 @@ import Testing
 
     // MARK: - Silence
 
-    @Test func `a silent peer is asked, suspected and given up`() throws {
+    @Test func `a silent peer is pinged, suspected and lost`() throws {
         let (bench, _) = try LinkBench.linked(dialled: true)
         bench.pass(.milliseconds(1600))
         #expect(try bench.written().contains(.ping))
         #expect(bench.notes.reports == [])
         bench.pass(.milliseconds(900))
-        // It is asked for again and again.
+        // The peer is probed again and again.
         #expect(Set(bench.notes.reports) == ["suspected"])
         #expect(!bench.isClosed)
         bench.pass(.seconds(1))
@@ -297,7 +297,7 @@ import Testing
         #expect(!bench.isClosed)
     }
 
-    @Test func `a silent peer's link ends although its close is held up`() throws {
+    @Test func `a silent peer's link ends although its close is delayed`() throws {
         let end = LinkBench.SlowClose()
         let (bench, _) = try LinkBench.linked(dialled: true, closesSlowly: end)
         bench.pass(.seconds(4))

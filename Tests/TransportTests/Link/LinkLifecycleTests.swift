@@ -15,7 +15,7 @@ import Testing
         #expect(!life.isRetired)
     }
 
-    @Test func `a node that leaves says so once, and closes when all calls are done and written`() {
+    @Test func `a leaving node says goodbye once, and closes when all calls are done and written`() {
         var life = LinkLifecycle()
         #expect(life.leave() == .send(.goodbye))
         #expect(life.leave() == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(settled(&life) == nil)
     }
 
-    @Test func `a node that is shut down leaves a link that gives way`() {
+    @Test func `a shutdown also leaves a link that is giving way`() {
         var life = LinkLifecycle()
         life.giveWay()
         #expect(life.leave() == .send(.goodbye))
@@ -68,7 +68,7 @@ import Testing
         #expect(life.state == .closing)
     }
 
-    @Test func `a node that is shut down leaves a link that gave way, too`() {
+    @Test func `a shutdown also leaves a link that has given way`() {
         var life = LinkLifecycle()
         life.giveWay()
         #expect(settled(&life) == .send(.giveWay))
@@ -76,7 +76,7 @@ import Testing
         #expect(settled(&life) == .close)
     }
 
-    @Test(arguments: [true, false]) func `an end remembers whether another link was to be taken before`(gaveWay: Bool) {
+    @Test(arguments: [true, false]) func `an ended link remembers whether it was retired before`(gaveWay: Bool) {
         var life = LinkLifecycle()
         if gaveWay { life.giveWay() }
         life.end()
@@ -90,8 +90,8 @@ import Testing
         #expect(settled(&life) == nil)
     }
 
-    /// Anything in any order: what must never happen does not, and all of it happens somewhere.
-    @Test func `no order of events closes a link with something under way, or says a thing twice`() {
+    /// Events in any order: what must never happen does not, and every allowed outcome happens at least once.
+    @Test func `no order of events closes a busy link or sends a frame twice`() {
         var seen: Set<LinkLifecycle.Action> = []
         for seed in 0..<2000 {
             var random = SplitMix64(seed: UInt64(seed))

@@ -9,7 +9,7 @@ import Testing
         Liveness(silenceLimit: LivenessTests.limit, asksFirst: asksFirst, now: start)
     }
 
-    /// Ticks whenever it is time until `end` or the loss, and tells what came of it.
+    /// Ticks whenever it is time until `end` or the loss, and returns the actions.
     private func checks(
         _ liveness: inout Liveness, from start: Duration = .zero, to end: Duration = .seconds(100),
         before: (inout Liveness, Duration) -> Void = { _, _ in }
@@ -46,7 +46,7 @@ import Testing
             "the other end may ask first")
     }
 
-    @Test func `while calls are under way a peer has longer to answer`() {
+    @Test func `a peer has longer to answer while calls are under way`() {
         var liveness = make()
         liveness.setPace(.working, now: .zero)
         let seen = checks(&liveness)
@@ -55,7 +55,7 @@ import Testing
         #expect(seen.count { $0.action == .insist } == 7)
     }
 
-    @Test func `one that was asked a moment ago is not suspected yet`() {
+    @Test func `a peer that was pinged a moment ago is not suspected yet`() {
         var liveness = make(asksFirst: false)
         // The ping falls just before the end of the time, and a check just after it.
         let start = Duration.milliseconds(30)
@@ -67,7 +67,7 @@ import Testing
         #expect(seen.last?.at == start + .seconds(3))
     }
 
-    @Test func `one that is asked takes another pace while it is`() {
+    @Test func `the side that is pinged can change its pace meanwhile`() {
         var liveness = make(asksFirst: false)
         liveness.setPace(.idle(stretch: 7), now: .zero)
         _ = liveness.wait(at: .zero)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [0, 0.02, 0.3, 0.5, 0.7, 0.98])
-    func `of two ends that have nothing to say one asks and the other sleeps`(offset: Double) {
+    func `on an idle link one end pings and the other sleeps`(offset: Double) {
         for trip in [Duration.microseconds(50), .milliseconds(3), .milliseconds(80)] {
             let (sent, checks) = pings(offset: offset, trip: trip)
             #expect(
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `where the other end hears and does not ask this one does`() {
+    @Test func `an end pings if the other one hears but does not ping`() {
         var liveness = make(asksFirst: false)
         var asked: [Duration] = []
         var answered = Duration.zero
@@ -156,7 +156,7 @@ import Testing
         #expect(liveness.tick(at: .seconds(2.25)) == nil)
     }
 
-    @Test func `a node that was itself asleep blames nobody`() {
+    @Test func `a node that was suspended itself does not give up its peers`() {
         var liveness = make()
         _ = liveness.heard(at: .seconds(1))
         _ = checks(&liveness, to: .seconds(1.5))
@@ -186,7 +186,7 @@ import Testing
         #expect(checks(&liveness).last?.at == .seconds(5), "one word is worth one limit")
     }
 
-    @Test func `a suspected peer that is there is heard of although a third of all questions or answers get lost`() {
+    @Test func `a suspected peer is confirmed although a third of all probes or answers get lost`() {
         var generator = SeededGenerator(seed: 7)
         var lost = 0
         for _ in 0..<1000 {
@@ -207,7 +207,7 @@ import Testing
         #expect(lost <= 2, "\(lost) of 1000")
     }
 
-    @Test(arguments: [true, false], [1, 3, 22]) func `calls to a dead peer do not keep it`(
+    @Test(arguments: [true, false], [1, 3, 22]) func `calls to a dead peer do not delay its loss`(
         asksFirst: Bool, stretch: Int
     ) {
         for (pause, phase) in [2, 5, 30].flatMap({ pause in (0..<10).map { (pause, $0) } }) {
@@ -246,7 +246,7 @@ import Testing
         #expect(liveness.tick(at: .seconds(3600.5)) != .lost)
     }
 
-    @Test func `idle links of a node with many are looked at less often`() {
+    @Test func `a node with many links checks the idle ones less often`() {
         #expect([0, 1, 16, 17, 20, 21, 99, 1000].map { Liveness.stretch(links: $0) } == [1, 1, 1, 2, 2, 3, 22, 24])
         var liveness = make()
         liveness.setPace(.idle(stretch: 4), now: .zero)
@@ -256,7 +256,7 @@ import Testing
         #expect(seen.map(\.at) == [6, 8, 10, 12].map { .seconds($0) })
     }
 
-    @Test func `checks fall on multiples of their distance, so that one serves all links`() {
+    @Test func `checks fall on multiples of their interval, so that one serves all links`() {
         var liveness = make()
         func wait(at milliseconds: Int) -> Duration {
             _ = liveness.heard(at: .milliseconds(milliseconds))
@@ -282,7 +282,7 @@ import Testing
         #expect(silent(confirmed: 11200) == .milliseconds(12300))
     }
 
-    @Test func `a doubt is not stretched away`() {
+    @Test func `a doubt shortens the time even on a slow idle link`() {
         var liveness = make()
         liveness.setPace(.idle(stretch: 7), now: .zero)
         liveness.doubt(at: .seconds(1))
@@ -293,7 +293,7 @@ import Testing
         #expect(liveness.isIdle, "the doubt is over")
     }
 
-    @Test func `only segments of the same silence count`() {
+    @Test func `only segments within the same silence count`() {
         var segments = SegmentCount()
         let first = segments.hasGrown(to: 5)
         let second = segments.hasGrown(to: 5)

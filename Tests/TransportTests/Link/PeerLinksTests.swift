@@ -15,7 +15,7 @@ import Testing
         links.remove(link, to: node)
     }
 
-    @Test func `a new link takes the place of the old one, which is kept until its connection ends`() {
+    @Test func `a new link replaces the old one, which is kept until its connection ends`() {
         var links = PeerLinks<Connection>()
         let (old, new) = (Connection(), Connection())
         #expect(added(old, to: &links) == nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 @Suite struct PendingConnectionsTests {
-    @Test func `the oldest of the source that has most gives way`() {
+    @Test func `the oldest connection of the source with the most gives way`() {
         var pending = PendingConnections(limit: 3)
         let channels = (0..<5).map { _ in EmbeddedChannel() }
         #expect(pending.add(channels[0], from: "honest") == nil)

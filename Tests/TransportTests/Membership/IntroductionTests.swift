@@ -9,13 +9,13 @@ import Testing
             since: .zero)
     }
 
-    @Test func `without multicast a newcomer is told of everybody but itself`() {
+    @Test func `without multicast a newcomer is introduced to everybody but itself`() {
         let newcomer = NodeID(rawValue: 7)
         let published = Introduction.choose(members, heard: [], for: newcomer).map(\.node)
         #expect(Set(published) == Set(members.map(\.node)).subtracting([newcomer]))
     }
 
-    @Test func `of those who beacon only a few are told of, by each node others`() {
+    @Test func `only a few of the beaconing nodes are introduced, each time others`() {
         let heard = Set(members.dropFirst(3).map(\.node))
         var published: Set<NodeID> = []
         for _ in 0..<100 {
@@ -27,7 +27,7 @@ import Testing
         #expect(published.count >= 95)
     }
 
-    @Test func `an address that means nothing elsewhere is not passed on`() {
+    @Test func `an address that is only valid locally is not passed on`() {
         let member = Member(
             node: NodeID(rawValue: 1), name: "a", address: .hostPort(host: "fe80::1%eth0", port: 7420), since: .zero)
         #expect(Introduction.choose([member], heard: [], for: NodeID(rawValue: 2)).isEmpty)

@@ -12,7 +12,7 @@ import Testing
             since: .zero)
     }
 
-    @Test func `a listener hears who is there and then what happens`() async {
+    @Test func `a listener gets the present members first, and then the events`() async {
         let feed = MembershipFeed()
         let (first, second) = (member(1), member(2))
         feed.update { $0.linked(first) }

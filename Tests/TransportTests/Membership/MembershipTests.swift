@@ -14,7 +14,7 @@ import Testing
         #expect(membership.list.count == 1)
     }
 
-    @Test func `a suspect that is heard is back without having left`() {
+    @Test func `a suspect that is heard is back and never left`() {
         var membership = Membership()
         _ = membership.linked(member(1, "a"))
         #expect(membership.suspected(NodeID(rawValue: 1)) == .suspect(NodeID(rawValue: 1)))
@@ -23,7 +23,7 @@ import Testing
         #expect(membership.heard(NodeID(rawValue: 1)) == nil)
     }
 
-    @Test func `leaving and being lost are told apart`() {
+    @Test func `leaving and being lost are different events`() {
         var membership = Membership()
         _ = membership.linked(member(1, "a"))
         _ = membership.linked(member(2, "a"))
@@ -33,7 +33,7 @@ import Testing
         #expect(membership.list.isEmpty)
     }
 
-    @Test func `a node that was lost and is linked again is back, one that left joins anew`() {
+    @Test func `a lost node that links again is back, and one that left joins again`() {
         var membership = Membership()
         _ = membership.linked(member(1, "a"))
         _ = membership.unlinked(NodeID(rawValue: 1), saidGoodbye: false)
@@ -48,7 +48,7 @@ import Testing
         #expect(membership.linked(member(900, "b")) == .back(member(900, "b")))
     }
 
-    @Test func `draining is told once, and a new link brings its own word`() {
+    @Test func `draining is reported once, and a new link resets it`() {
         var membership = Membership()
         #expect(membership.draining(NodeID(rawValue: 1), true) == nil)
         _ = membership.linked(member(1, "a"))

@@ -56,7 +56,7 @@ import Testing
         #expect(traced.contains { $0.hasPrefix("server") })
     }
 
-    @Test func `when all is well nothing is logged at info or above`() async throws {
+    @Test func `nothing is logged at info or above when all is well`() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         let settings = ["server", "client"].map { name in
             var settings = TestCluster.settings(name)
@@ -73,7 +73,7 @@ import Testing
         #expect(lines.withLockedValue { $0 } == [])
     }
 
-    @Test func `a node among whose seeds is its own address says nothing of it`() async throws {
+    @Test func `a node with its own address among its seeds logs nothing about it`() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         var own = TestCluster.settings("own")
         own.listen = TestCluster.loopbackAddress()
@@ -83,7 +83,7 @@ import Testing
         let metrics = TestMetrics()
         own.metrics = metrics
         try await TestCluster.run([own]) { systems in
-            // Both ends of the handshake with itself fail.
+            // Both ends of a node's handshake with itself fail.
             let failures = try metrics.expectCounter("transport_handshake_failures_total")
             while failures.totalValue < 2 { await Task.yield() }
         }

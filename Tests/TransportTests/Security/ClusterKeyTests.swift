@@ -45,7 +45,7 @@ import X509
         #expect(key.fingerprint == key.fingerprint.uppercased())
     }
 
-    @Test func `it is an authority that may issue to nodes only, for ten years`() throws {
+    @Test func `a cluster key is an authority for node certificates only, valid for ten years`() throws {
         let key = try ClusterKey.make(now: now)
         #expect(key.validUntil == now + 10 * 365 * 86_400)
         #expect(key.certificate.notValidBefore < now)
@@ -57,7 +57,7 @@ import X509
         #expect(try key.certificate.extensions.keyUsage == KeyUsage(keyCertSign: true))
     }
 
-    @Test func `root may let a group read a key, and nobody else may`() throws {
+    @Test func `only a key of root may be readable for its group`() throws {
         let folder = KeyFolder()
         let pem = try ClusterKey.make(now: now).pem
         let isRoot = geteuid() == 0
@@ -70,20 +70,20 @@ import X509
     }
 
     @Test(arguments: [0o604, 0o660, 0o666, 0o620, 0o602, 0o610, 0o777] as [mode_t])
-    func `a file open to others is refused, with the command that closes it`(mode: mode_t) throws {
+    func `a file that other users can read is refused, with the command that closes it`(mode: mode_t) throws {
         let said = try #require(complaint(try ClusterKey.make(now: now).pem, mode: mode))
         #expect(said.contains("run: chmod 600 /tmp/"))
     }
 
     @Test(arguments: [0o600, 0o400] as [mode_t])
-    func `a file of its owner alone is taken`(mode: mode_t) throws {
+    func `a file that only its owner can read is accepted`(mode: mode_t) throws {
         #expect(complaint(try ClusterKey.make(now: now).pem, mode: mode) == nil)
     }
 
     @Test func `a systemd credential may show the rights of its access list, and nothing more`() throws {
         let folder = KeyFolder()
         let pem = try ClusterKey.make(now: now).pem
-        // Root's own files are another matter.
+        // Files of root are treated differently, so another owner is used.
         let owner: uid_t? = geteuid() == 0 ? 65_534 : nil
         let file = folder.put(pem, in: "key", mode: 0o440, owner: owner)
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: nil) }
@@ -95,7 +95,7 @@ import X509
         #expect(throws: SecurityError.self) { try SecretFile.read(file, .secret, credentials: folder.path) }
     }
 
-    @Test func `what is no readable file is named, and a pipe does not keep us waiting`() throws {
+    @Test func `an unreadable file is named, and a pipe does not block`() throws {
         let folder = KeyFolder()
         func said(_ path: String) -> String {
             do throws(SecurityError) {
@@ -112,7 +112,7 @@ import X509
         #expect(said("/dev/zero").contains("not a regular file"))
     }
 
-    @Test func `a link leads to the file, whose rights count`() throws {
+    @Test func `a symbolic link is followed, and the rights of its file count`() throws {
         let folder = KeyFolder()
         let file = folder.put(try ClusterKey.make(now: now).pem, in: "key")
         #expect(symlink(file, folder.path + "/link") == 0)
@@ -121,7 +121,7 @@ import X509
         #expect(throws: SecurityError.self) { try ClusterKey(contentsOf: folder.path + "/link") }
     }
 
-    @Test func `contents that are no key are refused`() throws {
+    @Test func `contents that are not a key are refused`() throws {
         let key = try ClusterKey.make(now: now)
         let other = try ClusterKey.make(now: now)
         let parts = key.pem.split(separator: "-----BEGIN PRIVATE KEY-----")
@@ -139,7 +139,7 @@ import X509
         #expect(complaint(key.pem.replacing("MI", with: "AA"))?.contains("damaged") == true)
     }
 
-    @Test func `a certificate that is no authority is refused`() throws {
+    @Test func `a certificate that is not an authority is refused`() throws {
         let key = try ClusterKey.make(now: now)
         let leaf = try NodeCertificate(issuedBy: key, node: .random(), now: now)
         let text = try [leaf.certificate.serializeAsPEM().pemString, leaf.privateKey.pemRepresentation]
@@ -162,7 +162,7 @@ import X509
         }
     }
 
-    @Test func `the secret of beacons is shared by who has the file and tells nothing of it`() throws {
+    @Test func `the beacon secret is the same for every copy of the key, and does not reveal it`() throws {
         let key = try ClusterKey.make(now: now)
         let read = try ClusterKey(pem: key.pem, from: "k")
         #expect(read.beaconKey == key.beaconKey)

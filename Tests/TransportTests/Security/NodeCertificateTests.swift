@@ -25,7 +25,7 @@ import X509
         #expect(own.isRenewalDue(at: now - 7200))
     }
 
-    @Test func `it is signed by the key, for both sides of TLS, and names the node`() throws {
+    @Test func `a node certificate is signed by the key, for both sides of TLS, and names the node`() throws {
         let key = try ClusterKey.make(now: now)
         let node = NodeID(rawValue: 0xAB)
         let own = try NodeCertificate(issuedBy: key, node: node, now: now)
@@ -35,7 +35,7 @@ import X509
         #expect(PeerIdentity(der: try own.derBytes()) == PeerIdentity(node: node))
     }
 
-    @Test func `who connects without a key learns no node's name`() throws {
+    @Test func `a certificate does not reveal the node's name`() throws {
         let key = try ClusterKey.make(now: now)
         let certificates = try (1...2).map {
             try NodeCertificate(issuedBy: key, node: NodeID(rawValue: $0), now: now).certificate

@@ -93,7 +93,7 @@ import X509
         }
     }
 
-    @Test func `files that do not serve are named`() throws {
+    @Test func `unusable files are named`() throws {
         let authority = try Authority()
         let folder = KeyFolder()
         let good = try authority.files(in: folder)
@@ -139,7 +139,7 @@ import X509
         #expect(contexts.validUntil > first)
     }
 
-    @Test func `a node renews its own certificate at two thirds of its life`() throws {
+    @Test func `a node renews its own certificate at two thirds of its lifetime`() throws {
         let now = Date.now
         let key = try ClusterKey.make(now: now)
         let contexts = try #require(try TLSContexts(.clusterKey(key), node: .random(), now: now))

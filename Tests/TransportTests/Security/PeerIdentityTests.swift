@@ -48,12 +48,12 @@ import X509
     }
 
     @Test(arguments: [[], ["a", "b"], [""], ["a\nb"], [String(repeating: "x", count: 64)], ["skynode"]])
-    func `what a certificate calls its owner does not matter`(names: [String]) throws {
+    func `the common name of a certificate does not matter`(names: [String]) throws {
         let bytes = try der(uris: ["urn:skynet:node:00000000000000ff"], commonNames: names)
         #expect(PeerIdentity(der: bytes) == PeerIdentity(node: NodeID(rawValue: 255)))
     }
 
-    @Test func `bytes that are no certificate have no identity`() throws {
+    @Test func `bytes that are not a certificate have no identity`() throws {
         let good = try der(uris: ["urn:skynet:node:00000000000000ff"], commonNames: ["m31"])
         #expect(PeerIdentity(der: []) == nil)
         #expect(PeerIdentity(der: Array(repeating: 0x30, count: 16_000)) == nil)
@@ -79,7 +79,7 @@ import X509
         }
     }
 
-    @Test func `a hello of another node than the certificate's is told`() {
+    @Test func `a hello that names another node than the certificate is an error`() {
         let identity = PeerIdentity(node: NodeID(rawValue: 1))
         #expect(identity.objection(to: NodeID(rawValue: 1)) == nil)
         #expect(identity.objection(to: NodeID(rawValue: 2))?.contains("0000000000000002") == true)

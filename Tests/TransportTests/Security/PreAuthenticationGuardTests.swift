@@ -24,7 +24,7 @@ import Testing
         return count
     }
 
-    @Test func `up to the limit everything passes`() throws {
+    @Test func `bytes up to the limit pass`() throws {
         let (channel, note) = try channel(PreAuthenticationGuard(isClient: false))
         try channel.writeInbound(bytes(limit - 1))
         try channel.writeInbound(bytes(1))
@@ -33,7 +33,7 @@ import Testing
         #expect(note.failures.isEmpty)
     }
 
-    @Test func `beyond the limit nothing passes and the connection is closed`() throws {
+    @Test func `bytes beyond the limit do not pass, and the connection is closed`() throws {
         let (channel, note) = try channel(PreAuthenticationGuard(isClient: false))
         try channel.writeInbound(bytes(limit))
         try channel.writeInbound(bytes(1))
@@ -60,7 +60,7 @@ import Testing
         #expect(note.failures.isEmpty)
     }
 
-    @Test func `what comes in one read with the last byte of the handshake is not lost`() throws {
+    @Test func `bytes in the same read as the end of the handshake are not lost`() throws {
         let guardian = PreAuthenticationGuard(isClient: false)
         let (channel, note) = try channel(guardian)
         note.onRead = { guardian.peerIsAuthenticated() }
@@ -74,7 +74,7 @@ import Testing
         ("\u{0}\u{0}\u{0}\u{1e}", .skynet), ("G", .unknown), ("nonsense", .unknown), ("\u{16}\u{3}\u{1}", .tls),
         ("\u{15}\u{3}\u{3}", .tls), ("", .unknown),
     ])
-    func `the first bytes tell what is spoken`(text: String, spoken: PeerProtocol) {
+    func `the protocol is recognised by its first bytes`(text: String, spoken: PeerProtocol) {
         #expect(PeerProtocol(firstBytes: text.utf8) == spoken)
     }
 
@@ -84,7 +84,7 @@ import Testing
         #expect(PeerProtocol.skynet.adviceWithoutTLS == nil)
     }
 
-    @Test func `who does not begin with TLS is closed at once, with an alert from the server`() throws {
+    @Test func `a connection that does not begin with TLS is closed at once, with an alert by the server`() throws {
         let (server, note) = try channel(PreAuthenticationGuard(isClient: false))
         try server.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n"))
         #expect(note.failures == [.notTLS(.http)])

@@ -8,7 +8,7 @@ import Testing
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     private let wall = Date(timeIntervalSince1970: 1_800_000_000)
 
-    @Test func `a certificate is looked at every five minutes`() {
+    @Test func `a certificate is checked every five minutes`() {
         var schedule = RenewalSchedule(at: start, wall: wall)
         let due = (1...120).filter { count in
             schedule.isDue(at: start + .seconds(5 * Int64(count)), wall: wall + 5 * Double(count))
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [86_400.0, -86_400, 7200, -61])
-    func `a certificate is looked at as soon as the clock was set, once`(jump: Double) {
+    func `a certificate is checked once as soon as the clock was set`(jump: Double) {
         var schedule = RenewalSchedule(at: start, wall: wall)
         let due = [0, jump, jump].enumerated().map { index, ahead in
             let seconds = 5 * (index + 1)
@@ -26,13 +26,13 @@ import Testing
         #expect(due == [false, true, false])
     }
 
-    @Test func `a clock that runs a little fast is not one that was set`() {
+    @Test func `a clock that runs a little fast does not count as set`() {
         var schedule = RenewalSchedule(at: start, wall: wall)
         let isDue = schedule.isDue(at: start + .seconds(200), wall: wall + 259)
         #expect(!isDue)
     }
 
-    @Test func `a node that began with a clock of the future has a certificate that is valid once the clock is right`()
+    @Test func `a node started with a clock in the future gets a valid certificate once the clock is right`()
         throws
     {
         // A whole second, because certificates know no parts of one and round them.

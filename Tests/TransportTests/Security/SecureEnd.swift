@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transport
 
-/// One end of a connection under test: what a `LinkHandler` would be told, in order.
+/// One end of a connection under test: the events that a `LinkHandler` would get, in order.
 final class SecureEnd: Sendable {
     enum Event: Equatable {
         case peer(PeerIdentity?)
@@ -55,7 +55,7 @@ final class SecureEnd: Sendable {
         try #require(event == .active)
     }
 
-    /// The first failure that TLS told of.
+    /// The first failure that TLS reported.
     func failure() async -> TLSFailure? {
         await next { $0.failure != nil }?.failure
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transport
 
-/// Both ends over real sockets: who gets in, who does not, and what is said.
+/// Both ends over real sockets: which peers are accepted or refused, and with which errors.
 @Suite(.timeLimit(.minutes(5))) struct TLSLinkTests {
     private let key: ClusterKey
 
@@ -21,7 +21,7 @@ import Testing
         try #require(try TLSContexts(.clusterKey(key), node: node, now: now))
     }
 
-    @Test func `nodes of one key connect and know who the other is`() async throws {
+    @Test func `nodes with the same key connect and know each other's identity`() async throws {
         let (one, two) = (NodeID.random(), NodeID.random())
         let server = SecureLoopback.secure(try contexts(key, node: one), isClient: false)
         let client = SecureLoopback.secure(try contexts(key, node: two), isClient: true)
@@ -121,7 +121,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", TLSFailure.notTLS(.http)),
         ("\u{0}\u{0}\u{0}\u{20}\u{1}\u{0}SKYN", .notTLS(.skynet)), ("SSH-2.0-OpenSSH\r\n", .notTLS(.unknown)),
     ])
-    func `a peer without TLS is refused, told apart, and sees an alert`(
+    func `a peer without TLS is refused and recognised, and gets an alert`(
         text: String, failure: TLSFailure
     ) async throws {
         let server = SecureLoopback.secure(try contexts(key), isClient: false)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `dialling a node without TLS is told`() async throws {
+    @Test func `dialling a node without TLS is reported`() async throws {
         let client = SecureLoopback.secure(try contexts(key), isClient: true)
         try await SecureLoopback.run(server: SecureLoopback.plain, client: client) { server, client in
             try await server.send("\u{0}\u{0}\u{0}\u{20}\u{2}")
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that says nothing is let go in time`() async throws {
+    @Test func `a silent peer is given up in time`() async throws {
         let contexts = try contexts(key)
         let server: PipelineSetup = { try contexts.install(in: $0, isClient: false, within: .milliseconds(1)) }
         try await SecureLoopback.run(server: server, client: SecureLoopback.plain) { server, client in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `what is sent cannot be read on the wire`() async throws {
+    @Test func `data cannot be read on the wire`() async throws {
         let secret = "M31 and the nuclear launch codes"
         let wire = Mutex<[UInt8]>([])
         let server = SecureLoopback.secure(try contexts(key), isClient: false)

@@ -3,9 +3,9 @@
 /// A machine of the simulated network, and its node while one runs.
 struct SimulatedHost {
     let address: NodeAddress
-    /// Changes with every start.
+    /// The node id, which changes with every start.
     var node: NodeID
-    /// Those of earlier runs.
+    /// The node ids of earlier runs.
     var formerNodes: [NodeID] = []
     var isUp = false
     var schedule: BeaconSchedule

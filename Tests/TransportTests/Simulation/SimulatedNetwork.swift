@@ -10,7 +10,7 @@ struct SimulatedNetwork {
         case start(Int), crash(Int, isSilent: Bool), leave(Int), split(into: Int), heal
         case beaconDue(Int, NodeID)
         case beacon(from: Int, NodeID, Beacon.Kind)
-        /// Addresses are told by the host that has them.
+        /// An address is recognised by the host that has it.
         case waited(Int, NodeID, Int)
         case arrived(Int, NodeID, at: Int, dial: UInt64)
         case failed(Int, NodeID, Int, Failure)
@@ -203,7 +203,7 @@ struct SimulatedNetwork {
         advance(host, .started)
     }
 
-    /// - Parameter isSilent: as by a power cut: nobody is told. Otherwise the kernel closes all connections.
+    /// - Parameter isSilent: as by a power cut: no peer gets a notice. Otherwise the kernel closes all connections.
     private mutating func stop(_ host: Int, isSilent: Bool) {
         guard hosts[host].isUp else { return }
         let ends = allPlaces(of: host)
@@ -215,7 +215,7 @@ struct SimulatedNetwork {
         for peer in hosts.indices { places[host * hosts.count + peer] = nil }
         hosts[host].oldLinks = [:]
         hosts[host].linkCount = 0
-        // Whoever lists it lists somebody who is gone.
+        // Every host that lists it now has an entry that is out of date.
         for other in hosts.indices where hosts[other].isUp && place(of: other, to: hosts[host].node, at: host) != nil {
             correct -= 1
             outdated += 1
@@ -381,7 +381,7 @@ struct SimulatedNetwork {
             recycle(link)
         case nil: break
         }
-        // One that is silent or in doubt is looked at at its own pace.
+        // A link that is silent or suspected is checked at its own pace.
         guard links[link][side].isUp, action != .lost else { return }
         let pause = links[link][side].liveness.wait(at: now)
         if now + pause < hosts[host].lookDue { schedule(.lookAt(link: link, side: side), after: pause) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-/// Where a node listens, what it tells others to dial, and who it is are three things.
+/// The address where a node listens, the one that others dial, and its id are three different things.
 @Suite(.timeLimit(.minutes(5))) struct AddressTests {
     private func joined(_ name: String) -> @Sendable (MembershipEvent) -> Bool {
         { if case .joined(let member) = $0 { member.name == name } else { false } }
@@ -39,14 +39,14 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "127.0.0.1", "127.0.0.9"])
-    func `a node that listens everywhere is reached by any of its names`(host: String) async throws {
+    func `a node that listens on all interfaces is reached by any of its names`(host: String) async throws {
         var server = TestCluster.settings("server")
         server.listen = .hostPort(host: "0.0.0.0", port: 0)
         try await TestCluster.run([server, TestCluster.settings("client")]) { systems in
             let address = NodeAddress.hostPort(host: host, port: try port(of: systems[0]))
             let hello = try await systems[1].join(address)
             #expect(hello.node == systems[0].node)
-            // What others are told is where it was seen, not the wildcard.
+            // Others get the address where it was seen, and not the wildcard.
             let member = try #require(systems[1].members.first)
             #expect(member.address?.isWildcard == false)
         }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a node that has been restarted takes the place of its former self`() async throws {
+    @Test func `a restarted node replaces its former self`() async throws {
         var watcher = TestCluster.settings("watcher")
         watcher.silenceLimit = .seconds(30)
         try await TestCluster.run([watcher]) { systems in
@@ -80,7 +80,7 @@ import Testing
                 reborn.advertise = address
                 try await TestCluster.run([reborn]) { others in
                     try await others[0].join(try #require(systems[0].listeningAddress))
-                    // Not after the silence limit of thirty seconds, but after a third of it.
+                    // This happens after a third of the silence limit of thirty seconds.
                     try await systems[0].hears(within: .seconds(25)) { $0 == .lost(former) }
                     #expect(systems[0].members.map(\.name) == ["reborn"])
                 }

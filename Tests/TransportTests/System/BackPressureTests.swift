@@ -15,14 +15,14 @@ import Testing
         return RawPeer.bytes(Frame(.call, call: call, body: body))
     }
 
-    @Test func `a peer that asks for a gigabyte and reads nothing gets no more than a bound of memory`() async throws {
+    @Test func `a peer that asks for a gigabyte and reads nothing takes only limited memory`() async throws {
         try await TestCluster.pair { server, client in
             let (local, remote) = try Ledger.pair(server, client)
             let hello = RawPeer.hello()
             try await RawPeer.run(to: server, hello: hello) { peer, inbound, outbound in
                 _ = try await peer.next([.hello], &inbound)
                 for call in 1...1000 { try await outbound.write(try fill(1 << 20, call: UInt64(call))) }
-                // Somebody else is answered all the while.
+                // Another client is answered all the while.
                 let link = try #require(server.link(to: hello.node))
                 var most = 0
                 while await local.whenLocal({ $0.fills }) != 1000 {
@@ -33,7 +33,7 @@ import Testing
                 #expect(most > 0, "the answers wait")
                 #expect(most <= FrameLimits.cutWaiting + 4 << 20, "and only so many of them")
             }
-            // Those that wait for room do so no longer: the actor is free.
+            // The calls that waited for room have ended: the actor is free.
             #expect(try await remote.numbers() == [])
             withExtendedLifetime(local) {}
         }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `a body that grows beyond the limit on the wire is refused, and the link lives`() async throws {
+    @Test func `a body that grows beyond the limit on the wire is refused, and the link survives`() async throws {
         var settings = TestCluster.settings("server")
         settings.limits.body = UInt32(FrameLimits.piece)
         try await TestCluster.run([settings]) { systems in
@@ -151,7 +151,7 @@ import Testing
                 }
                 while link.inbound.count > 0 { await Task.yield() }
 
-                // Its answer waits now; with what has come granted again it is among the next.
+                // Its answer waits now; it is among the next when the received bytes are granted again.
                 try await outbound.write(RawPeer.bytes(Frame(.grant, body: ByteBuffer(integer: UInt32(long)))))
                 while let frame = try await peer.next([.reply], &inbound), frame.call == 1 { long += frame.length }
                 #expect(long < 2 << 20, "of sixty-four megabytes")

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `an actor that is not there is a clear error`() async throws {
+    @Test func `a call to a missing actor is a clear error`() async throws {
         try await TestCluster.pair { server, client in
             let remote = try Echo.resolve(id: ActorAddress(node: server.node, name: "nobody"), using: client)
             await #expect {

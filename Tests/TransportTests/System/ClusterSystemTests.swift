@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a node dials until the other is there`() async throws {
+    @Test func `a node dials until the other one listens`() async throws {
         // Nobody else uses it, so that the port stays free until the late one takes it.
         let address = TestCluster.loopbackAddress()
         var early = TestCluster.settings("early")
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a node that shuts down is known to have left`() async throws {
+    @Test func `a node that shuts down is reported as having left`() async throws {
         try await TestCluster.run([TestCluster.settings("stays")]) { systems in
             let leaver = ClusterSystem(TestCluster.settings("leaves"))
             try await leaver.start()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a node that takes no new work says so, to those that come later too`() async throws {
+    @Test func `a draining node says so, also to nodes that join later`() async throws {
         try await TestCluster.pair { server, client in
             server.drain(true)
             let node = server.node
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Who listens late is told who is there and how.
+    /// A late listener gets the present members and their state.
     private func draining(_ node: NodeID, _ isDraining: Bool) -> @Sendable (MembershipEvent) -> Bool {
         { event in
             switch event {
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a system that is shut down is freed`() async throws {
+    @Test func `a system is freed after its shutdown`() async throws {
         let (freed, signal) = AsyncStream.makeStream(of: Never.self)
         try await TestCluster.run([TestCluster.settings("stays")]) { systems in
             let address = try #require(systems[0].listeningAddress)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-/// Many connections that are up to no good, beside a link that works.
+/// Many hostile connections, beside a link that works.
 @Suite(.timeLimit(.minutes(5))) struct CrowdTests {
     @Test func `a thousand silent, broken and half-open connections do not disturb a link`() async throws {
         try await TestCluster.pair { server, client in

@@ -10,7 +10,7 @@ import Testing
         ("unwritable", .failed, "no ink"),
         ("repeated", .badArguments, "an argument is missing"),
     ])
-    func `what cannot be run or answered is told, and leaves nothing behind`(
+    func `a call that cannot run or be answered is an error, and leaves nothing behind`(
         method: String, kind: RemoteError.Kind, words: String
     ) async throws {
         let hello = RawPeer.hello()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-/// What a peer that is no honest node of ours can do: nothing.
+/// A dishonest peer can do no harm.
 @Suite(.timeLimit(.minutes(5))) struct HostilePeerTests {
     private func call(_ method: String, on actor: String) throws -> Frame {
         Frame(.call, call: 1, body: try CallBody.make(CallTarget(actor: actor, method: method)))
@@ -15,7 +15,7 @@ import Testing
         // Another actor's method under its wire name, under the compiler's name, and names that nobody has.
         "secret", "$s14TransportTests5VaultC6secretSSyYaKFTE", "$s14TransportTests4EchoC4echoyS2SYaKFTE", "", "\u{0}",
     ])
-    func `a method that the actor does not have is refused and the node lives on`(method: String) async throws {
+    func `a method that the actor does not have is refused, and the node survives`(method: String) async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             let echo = ClusterSystem.withActorName("echo") { Echo(actorSystem: systems[0]) }
             let vault = ClusterSystem.withActorName("vault") { Vault(actorSystem: systems[0]) }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what follows a refusal in the same bytes is not looked at`() async throws {
+    @Test func `frames after a refusal in the same read are ignored`() async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             let ledger = ClusterSystem.withActorName("ledger") { Ledger(actorSystem: systems[0]) }
             try await RawPeer.run(to: systems[0]) { peer, inbound, outbound in
@@ -89,7 +89,7 @@ import Testing
         ByteBuffer(repeating: 0xFF, count: 10_000), ByteBuffer(repeating: 0, count: 64),
         ByteBuffer(bytes: [0, 0, 0, 10, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ])
-    func `bytes that are no handshake end the connection`(garbage: ByteBuffer) async throws {
+    func `bytes that are not a handshake end the connection`(garbage: ByteBuffer) async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             try await RawPeer.run(to: systems[0], hello: nil) { _, inbound, outbound in
                 try await outbound.write(garbage)

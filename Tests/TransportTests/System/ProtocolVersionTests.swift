@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `two nodes of version 3 know how far apart their clocks are, and say it where that is much`()
+    @Test func `two nodes of version 3 know their clock offset, and report a large one`()
         async throws
     {
         let lines = NIOLockedValueBox<[String]>([])
@@ -61,14 +61,14 @@ import Testing
         #expect(warnings.count == 2, "one on each side: \(warnings)")
     }
 
-    @Test func `clocks that agree are not worth a word`() async throws {
+    @Test func `clocks that agree are not reported`() async throws {
         let lines = NIOLockedValueBox<[String]>([])
         try await meet([2...3, 2...3], ahead: 300, lines: lines) { _, _ in }
         #expect(lines.withLockedValue { $0 }.allSatisfy { !$0.contains("clock") })
     }
 
     @Test(arguments: [0, UInt64.max])
-    func `a clock that cannot be is no harm`(clock: UInt64) async throws {
+    func `an absurd clock does no harm`(clock: UInt64) async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             var hello = RawPeer.hello()
             hello.maximumVersion = 3

@@ -13,7 +13,7 @@ final class RawPeer {
         self.channel = channel
     }
 
-    /// Connects, and says hello where it is told to.
+    /// Connects, and says hello if a hello is given.
     static func run(
         to server: ClusterSystem, hello: Hello? = RawPeer.hello(),
         _ body: (

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `while keys are changed, nodes with the old one and the new one link`() async throws {
+    @Test func `during a key change nodes with the old and the new key link`() async throws {
         let (old, new) = (try ClusterKey.make(now: .now), try ClusterKey.make(now: .now))
         func settings(_ name: String, _ key: ClusterKey, accepting others: [ClusterKey]) -> ClusterSettings {
             var settings = self.settings(name, key)
@@ -44,12 +44,12 @@ import Testing
             try await remote.note(7, ByteBuffer(repeating: 1, count: 1000))
             #expect(try await remote.numbers() == [7])
             withExtendedLifetime(local) {}
-            // It does not take the old one any more.
+            // It no longer accepts the old key.
             await #expect(throws: HandshakeFailure.self) { try await systems[2].join(address) }
         }
     }
 
-    @Test func `another key, and none, are refused with words for the operator`() async throws {
+    @Test func `another key and no key are refused with a message for the operator`() async throws {
         let key = try ClusterKey.make(now: .now)
         let other = try ClusterKey.make(now: .now)
         try await TestCluster.run([settings("a", key), settings("b", other), TestCluster.settings("c")]) { systems in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a system whose key is of no use does not start`() async throws {
+    @Test func `a system with an unusable key does not start`() async throws {
         var settings = TestCluster.settings("a")
         settings.security = .certificates(
             CertificateFiles(certificate: "/nowhere", privateKey: "/nowhere", trustRoots: "/nowhere"))

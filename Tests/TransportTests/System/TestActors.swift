@@ -12,10 +12,10 @@ distributed actor Echo: ClusterActor {
         Method("wait", "$s14TransportTests4EchoC4waityyYaKFTE") { (echo: isolated Echo) in await echo.wait() },
         Method("cancellations", "$s14TransportTests4EchoC13cancellationsSiyYaKFTE"),
         Method("reverse", "$s14TransportTests4EchoC7reverseySays5UInt8VGAGYaKFTE"),
-        // As a mistake in the table would have it: the closure is for another actor.
+        // This imitates a mistake in the table: the closure is for another actor.
         Method("misplaced", "nowhere") { (vault: isolated Vault) in vault.secret() },
         Method("repeated", "nowhere") { (echo: isolated Echo, text: String) in echo.echo(text) },
-        // What it returns can be encoded by nobody.
+        // The value that it returns cannot be encoded.
         Method("unwritable", "nowhere") { (echo: isolated Echo) in Unwritable() },
     ])
 

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [UInt32(9), UInt32(FrameLimits.control) + 1])
-    func `one that may be skipped has the limits of a control frame`(length: UInt32) {
+    func `a frame that may be skipped has the limit of a control frame`(length: UInt32) {
         var decoder = FrameDecoder(limit: FrameLimits.data)
         decoder.append(ByteBuffer(integer: length))
         decoder.append(ByteBuffer(bytes: [128]))

@@ -54,7 +54,7 @@ import Testing
         #expect(outbox.isEmpty && outbox.queuedBytes == 0)
     }
 
-    @Test func `pieces of a call that was cancelled are let go`() throws {
+    @Test func `pieces of a cancelled call are dropped`() throws {
         var assembler = BodyAssembler()
         _ = try assembler.add(Frame(.call, flags: .more, call: 1, body: ByteBuffer(repeating: 0, count: 100)))
         assembler.forget(call: 1)
@@ -100,7 +100,7 @@ import Testing
         #expect(outbox.controlCount == 1)
     }
 
-    @Test func `a long body leaves room for short ones, and many short ones for none`() {
+    @Test func `one long body leaves room for more, and too many bytes leave none`() {
         var outbox = Outbox(window: 0)
         outbox.append(Frame(.call, call: 1, body: ByteBuffer(repeating: 0, count: FrameLimits.body - 1)))
         #expect(outbox.calls.hasRoom && outbox.answers.hasRoom)
@@ -165,7 +165,7 @@ import Testing
         #expect(refused == FrameLimits.unfinishedBodies)
     }
 
-    @Test func `a body that is whole is as long as it is, whatever it says`() throws {
+    @Test func `the length of a whole body counts, whatever it claims`() throws {
         for hasOthers in [false, true] {
             var assembler = BodyAssembler(bodyLimit: 1000)
             if hasOthers { _ = try assembler.add(Frame(.call, flags: .more, call: 1)) }

@@ -14,14 +14,14 @@ import Testing
         // Controls of terminals.
         "\u{0}", "\u{7}", "\u{1B}", "\u{7F}", "\u{9B}", "\u{9D}",
     ])
-    func `what is no character of its own is shown as a question mark`(hidden: String) {
+    func `characters that cannot be shown are replaced by question marks`(hidden: String) {
         #expect(PrintableText.of("a\(hidden)b") == "a?b")
         #expect(PrintableText.whole("a\(hidden)b") == "a?b")
         #expect(!PrintableText.isWhole("a\(hidden)b") && !Hello.isValidName("a\(hidden)b"))
     }
 
     @Test(arguments: ["\n", "\t", "\r", "\u{85}", "\u{2028}", "\u{2029}"])
-    func `of an end of a line a blank is left in words, and none in names`(end: String) {
+    func `a line end becomes a blank in text, and a question mark in names`(end: String) {
         #expect(PrintableText.of("a\(end)b") == "a b" && PrintableText.whole("a\(end)b") == "a?b")
         #expect(!PrintableText.isWhole("a\(end)b"))
     }
@@ -31,7 +31,7 @@ import Testing
         #expect(PrintableText.of(name) == name && PrintableText.whole(name) == name && PrintableText.isWhole(name))
     }
 
-    @Test func `text of a peer is cut, a path is not`() {
+    @Test func `a peer's text is cut to a limit, and a path is not`() {
         let long = String(repeating: "x", count: 1000)
         #expect(PrintableText.of(long).count == PrintableText.limit)
         #expect(PrintableText.whole(long) == long)

@@ -4,7 +4,7 @@ import Testing
 @testable import Transport
 
 @Suite struct ReceiveWindowTests {
-    @Test func `what is taken in is granted again, a quarter at a time`() throws {
+    @Test func `received bytes are granted again, a quarter of the window at a time`() throws {
         var window = ReceiveWindow(size: 1000)
         try window.received(240)
         #expect(window.consumed(240) == nil)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that sends more than it was granted is found out`() throws {
+    @Test func `a peer that sends more than it was granted is detected`() throws {
         var window = ReceiveWindow(size: 1000)
         try window.received(1000)
         #expect(throws: ReceiveWindow.Exceeded.self) { try window.received(1) }

@@ -40,7 +40,7 @@ import Transport
         }
     }
 
-    @Test func `it runs on all nodes, with a retry, and comes to what it was asked for`() async throws {
+    @Test func `the new kind runs on all nodes with a retry, and returns the checksums`() async throws {
         let texts = (0..<30).map { "frame \($0)" }
         var wanted = request(texts)
         wanted.failFile = 7
@@ -57,7 +57,7 @@ import Transport
         }
     }
 
-    @Test func `it goes on after a restart of its coordinator, and earlier results answer`() async throws {
+    @Test func `the new kind goes on after a coordinator's restart, and uses cached results`() async throws {
         let request = request(["one", "two", "three"])
         let data = ScratchFolder()
         // Without a slot nothing of it is done before the restart.
@@ -75,7 +75,7 @@ import Transport
         }
     }
 
-    @Test func `what it is asked for is validated like any other job`() async throws {
+    @Test func `a request of the new kind is validated like any other`() async throws {
         try await NodesInProcess.run([1]) { nodes in
             await #expect(throws: (any Error).self) {
                 _ = try await nodes[0].coordinator.submit(Self.job(ChecksumRequest(paths: ["m13"])))

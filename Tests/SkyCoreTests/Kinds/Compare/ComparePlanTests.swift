@@ -37,7 +37,7 @@ import Transport
             ])
     }
 
-    @Test func `all parts at once, and what comes back must be what was asked for`() throws {
+    @Test func `all parts are issued at once, and only matching results are accepted`() throws {
         var plan = ComparePlan(try request())
         let step = plan.begin()
         #expect(step.newTasks == 2 && step.isLast)

@@ -36,7 +36,7 @@ import Testing
         return plan
     }
 
-    @Test func `injected stars make another result`() throws {
+    @Test func `injected stars change the cache key`() throws {
         let injection = Injection(count: 200, faintest: 10, brightest: 1000, fwhm: 3)
         var identity = CacheKey.Identity(digest: [1, 2], size: 3)
         let plain = try #require(CacheKey(identity))
@@ -46,7 +46,7 @@ import Testing
         #expect(plain != injected && CacheKey(identity) != injected)
     }
 
-    @Test func `two planes of one file have results of their own`() throws {
+    @Test func `two planes of one file have different cache keys`() throws {
         func key(_ plane: Int?) throws -> CacheKey {
             let path = folder.write(FITSArray(planes: (1...3).map { frame($0) }).primary)
             var request = SkyRequest(
@@ -64,7 +64,7 @@ import Testing
         #expect(try key(nil) != key(2))
     }
 
-    @Test func `what the detection image holds belongs to a sector's key, and not to the background's`() throws {
+    @Test func `the detection image is part of a sector's key, and not of a background's`() throws {
         func keys(_ seed: UInt64?) throws -> (background: CacheKey?, own: CacheKey?, sector: CacheKey?) {
             let path = folder.write(frame(72).fits(), "measured.fits")
             let done = try plan(path, by: seed.map { folder.write(frame($0).fits(), "\($0).fits") })
@@ -73,7 +73,7 @@ import Testing
         let (plain, one, again, other) = (try keys(nil), try keys(5), try keys(5), try keys(6))
         #expect(one.background == plain.background && one.own != one.background)
         #expect(one.sector == again.sector && one.own == again.own)
-        // What a plain scan of the detection image has left answers.
+        // The results of a plain scan of the detection image can be used.
         #expect(try one.own == plan(folder.path + "/5.fits").cacheKey(1))
         #expect(Set([plain.sector, one.sector, other.sector]).count == 3 && one.own != other.own)
     }

@@ -38,7 +38,7 @@ import Testing
         return plan
     }
 
-    @Test func `a result without what columns and check images need is refused, and one with more too`() throws {
+    @Test func `a result is refused unless it has exactly what columns and check images need`() throws {
         var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
         (request.checkImages, request.configuration.columns) = ([.segmentation], ["NUMBER", "MU_MAX"])
         var asking = SkyPlan(request)
@@ -63,7 +63,7 @@ import Testing
         #expect(try !measured(picture: nil).accepts(3, .sky(.extracted(result))))
     }
 
-    @Test func `whatever decides what is measured is part of the key of earlier results, and no more`() throws {
+    @Test func `every setting that affects measurements is part of the cache key, and no other`() throws {
         func key(_ change: (inout ScanConfiguration) throws -> Void) rethrows -> CacheKey? {
             var identity = CacheKey.Identity(digest: [1], size: 1, hdu: 0)
             var configuration = configuration
@@ -87,7 +87,7 @@ import Testing
 
     private func source(_ x: Double, sector: Int) -> Source { Source(x: x, y: 5, sector: sector) }
 
-    @Test func `header first, then backgrounds, then sectors and picture`() throws {
+    @Test func `the header comes first, then backgrounds, then sectors and the picture`() throws {
         var plan = plan()
         let first = plan.begin()
         #expect(first.newTasks == 1 && !first.isLast)
@@ -107,7 +107,7 @@ import Testing
         #expect(plan.task(6) == nil && plan.task(-1) == nil)
         #expect(!plan.completed(3, .sky(.extracted(SectorResult(sector: 0)))).isLast)
         #expect(!plan.completed(4, .sky(.extracted(SectorResult(sector: 1)))).isLast)
-        // Of a step that is under way nothing may be left when the next is issued.
+        // All tasks of a step must have ended before the next step is issued.
         let last = plan.failed(5, "no memory", isBadInput: false)
         #expect(last.newTasks == 0 && last.isLast)
     }
@@ -146,7 +146,7 @@ import Testing
         #expect(plan.failed(12, "died", isBadInput: false).abort == nil)
     }
 
-    @Test func `a width that was given is not measured`() throws {
+    @Test func `a given star width is not measured`() throws {
         var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
         (request.configuration.filter, request.configuration.seeing) = (.seeing, 3.456)
         var plan = SkyPlan(request)
@@ -162,7 +162,7 @@ import Testing
         #expect(used.filter == .gaussian(fwhm: 3.46))
     }
 
-    @Test func `the results of all sectors make the catalogue, in an order of their own`() throws {
+    @Test func `the results of all sectors make the catalogue, in a fixed order`() throws {
         var plan = try measured(picture: nil)
         #expect(plan.task(5) == nil, "no picture was asked for")
         _ = plan.completed(
@@ -173,7 +173,7 @@ import Testing
         #expect(plan.phases.catalogue?.truncatedSources == 1)
     }
 
-    @Test func `one sector can be made to fail, and one that is not there is refused`() throws {
+    @Test func `one sector can be made to fail, and a sector that does not exist is refused`() throws {
         let failing = try measured(failSector: 1)
         #expect(failing.task(3)?.rehearsal.failsFirstAttempt == false)
         #expect(failing.task(4)?.rehearsal.failsFirstAttempt == true)
@@ -202,7 +202,7 @@ import Testing
         #expect(plan.failed(3, "/data/m13.fits: a damaged tile", isBadInput: true).abort == nil)
     }
 
-    @Test func `what is larger than a sector is looked at when all sectors are settled`() throws {
+    @Test func `objects larger than a sector are scanned after all sectors have ended`() throws {
         var plan = try measured()
         let piece = SectorResult.Fragment(
             outline: PixelRect(x: 20, y: 30, width: 108, height: 4), sources: [source(99, sector: 0)])
@@ -222,14 +222,14 @@ import Testing
         #expect(plan.task(6)?.label == "large objects 1")
         #expect(union.rect.contains(piece.outline) && union.pieces == [piece.outline])
         #expect(union.parts.map(\.rect.width) == [192, 0], "a failed sector has seen nothing")
-        #expect(plan.phases.catalogue?.sources.map(\.x) == [99], "as long as nobody has looked")
+        #expect(plan.phases.catalogue?.sources.map(\.x) == [99], "until the union has been scanned")
         let found = SectorResult(sector: -1, sources: [source(130, sector: 1)])
         #expect(!plan.accepts(6, .sky(.joined(JoinedObjects(rect: piece.outline, found: found)))))
         #expect(plan.completed(6, .sky(.joined(JoinedObjects(rect: union.rect, found: found)))).abort == nil)
         #expect(plan.phases.catalogue?.sources.map(\.x) == [130])
     }
 
-    @Test func `what two processes died of is given up, unless somebody says how often to try`() {
+    @Test func `a task that killed two processes is given up unless the job sets its retries`() {
         var job = JobRequest(
             .sky(SkyRequest(image: ImageReference(path: "/m13.fits", hdu: nil), configuration: configuration)))
         #expect(job.schedulingOptions.crashes == 1)
@@ -250,12 +250,12 @@ import Testing
         #expect(plan.accepts(3, .sky(.extracted(SectorResult(sector: 1)))))
     }
 
-    @Test func `rectangles outside the image are not believed`() throws {
+    @Test func `results with rectangles outside the image are refused`() throws {
         let plan = try measured()
         let beyond = PixelRect(x: 250, y: 0, width: .max, height: 4)
         #expect(!plan.accepts(3, .sky(.extracted(SectorResult(sector: 0, fragments: [.init(outline: beyond)])))))
         let whole = PixelRect(x: 0, y: 0, width: 256, height: 128)
-        // Another sector's, or one's that is in nobody's reach.
+        // The part belongs to another sector, or is too far away.
         #expect(
             !plan.accepts(
                 3,
@@ -276,7 +276,7 @@ import Testing
         #expect(!plan.accepts(3, .sky(.extracted(SectorResult(sector: 0, scanned: [part])))))
     }
 
-    @Test func `an answer to another question is not believed`() throws {
+    @Test func `the result of another task ends the job`() throws {
         var plan = plan()
         _ = plan.begin()
         #expect(plan.completed(0, .simulated).abort != nil)
