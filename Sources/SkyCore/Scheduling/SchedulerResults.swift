@@ -184,11 +184,11 @@ extension JobScheduler {
     private mutating func backOff(afterFaults count: Int) -> Duration {
         // Thirty doublings pass any limit.
         let doublings = min(max(0, count - 1), 30)
-        return jittered(min(policy.backoffLimit, policy.backOffBase * (1 << doublings)))
+        return jittered(min(policy.backOffLimit, policy.backOffBase * (1 << doublings)))
     }
 
     private mutating func jittered(_ delay: Duration) -> Duration {
-        let jitter = min(max(0, policy.backoffJitter), 1)
+        let jitter = min(max(0, policy.backOffJitter), 1)
         return delay * Double.random(in: (1 - jitter)...(1 + jitter), using: &generator)
     }
 

@@ -20,9 +20,9 @@ package struct SchedulerPolicy: Hashable, Sendable {
     /// First delay after a fault. It is long enough for a passing cause to pass, and short beside any real task.
     package var backOffBase: Duration = .milliseconds(100)
     /// Largest delay. Three retries do not reach it, only larger budgets do, and then a person is waiting.
-    package var backoffLimit: Duration = .seconds(5)
+    package var backOffLimit: Duration = .seconds(5)
     /// Delays vary by this fraction up and down, so that tasks that failed together do not return together.
-    package var backoffJitter = 0.2
+    package var backOffJitter = 0.2
     /// How long a task and a node wait after a refusal, unless the node's new lease arrives earlier, as it should.
     package var refusalDelay: Duration = .milliseconds(100)
     /// How long a node is left alone after the connection to it failed during an attempt. If the node is gone,
