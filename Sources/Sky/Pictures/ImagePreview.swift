@@ -58,33 +58,41 @@ public struct ImagePreview: Hashable, Codable, Sendable {
     ) {
         let columns = (width + binning - 1) / binning
         let rows = strip.count / width
-        var sums = [Float](repeating: 0, count: columns)
-        var counts = [Int32](repeating: 0, count: columns)
+        // First down, for each column of the image, and then across: the first loop goes over whole rows, and is done for several
+        // pixels at a time.
+        var sums = [Float](repeating: 0, count: width)
+        var counts = [Float](repeating: 0, count: width)
         for top in stride(from: 0, to: rows, by: binning) {
-            for index in 0..<columns {
-                sums[index] = 0
-                counts[index] = 0
-            }
             for row in top..<min(top + binning, rows) {
-                var column = 0
-                var inside = 0
-                for index in row * width..<(row + 1) * width {
-                    let value = strip[index]
-                    // The test also excludes infinities, which would spoil their block.
-                    if abs(value) < 1e30 {
-                        sums[column] += value
-                        counts[column] += 1
-                    }
-                    inside += 1
-                    if inside == binning {
-                        inside = 0
-                        column += 1
-                    }
-                }
+                add(strip[row * width..<(row + 1) * width], to: &sums, &counts, isFirst: row == top)
             }
             let target = (first + top / binning) * columns
-            for column in 0..<columns where counts[column] > 0 {
-                means[target + column] = sums[column] / Float(counts[column])
+            for column in 0..<columns {
+                var (sum, count) = (Float(0), Float(0))
+                for index in column * binning..<min((column + 1) * binning, width) {
+                    sum += sums[index]
+                    count += counts[index]
+                }
+                if count > 0 { means[target + column] = sum / count }
+            }
+        }
+    }
+
+    /// Adds the values of a row to the sums of their columns, and counts them.
+    private static func add(
+        _ row: ArraySlice<Float>, to sums: inout [Float], _ counts: inout [Float], isFirst: Bool
+    ) {
+        row.withUnsafeBufferPointer { row in
+            sums.withUnsafeMutableBufferPointer { sums in
+                counts.withUnsafeMutableBufferPointer { counts in
+                    for index in 0..<min(row.count, sums.count, counts.count) {
+                        // The test also excludes infinities, which would spoil their block.
+                        let share: Float = abs(row[index]) < 1e30 ? 1 : 0
+                        let value = share > 0 ? row[index] : 0
+                        sums[index] = isFirst ? value : sums[index] + value
+                        counts[index] = isFirst ? share : counts[index] + share
+                    }
+                }
             }
         }
     }
