@@ -26,7 +26,7 @@ import Testing
         let stretch = GreyStretch(samplesOf: values)
         let greys = stretch.apply(to: values)
         #expect(greys == values.map(stretch.grey))
-        #expect(sigma == 0 || Set(greys).count > 3)
+        #expect(Set(values).count < 100 || Set(greys).count > 3)
     }
 
     @Test func `values on both sides of each threshold have their own greys`() {
