@@ -3,7 +3,8 @@ import NIOCore
 @testable import Transport
 
 /// A stream of bytes cut into frames. The frames and the failure are the same however the bytes come in, and together the frames
-/// are exactly the bytes that were taken, but for those of kinds that a reader skips. Long frames come out in pieces, which are put together here before they are compared.
+/// are exactly the bytes that were taken, but for those of kinds that a reader skips. Long frames come out in pieces, which are
+/// put together here before they are compared.
 enum FrameTarget: FuzzTarget {
     static let name = "frames"
 

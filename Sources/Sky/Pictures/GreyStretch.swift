@@ -7,12 +7,6 @@ struct GreyStretch {
     private let black: Float
     private let scale: Float
     private let white: Float
-    /// For the sky and what is a little brighter, which is nearly all of an image: the grey at the beginning of each bin.
-    private var bins = [UInt8](repeating: 0, count: Self.binCount)
-    /// The smallest value that has at least this grey; infinite where no value in a bin has it.
-    private var thresholds = [Float](repeating: .infinity, count: 257)
-    /// Whether each bin has one threshold at most. Where the noise is as small as the steps of the numbers, it has more.
-    private var areBinsFine = true
 
     /// The number of values that decide the limits; more would not change them visibly.
     private static let sampleSize = 10_000
@@ -22,9 +16,6 @@ struct GreyStretch {
     private static let softening = 3.0
     /// The range of white, in sigmas above the sky: a lower white would show noise alone, and a higher one only one star.
     private static let reaches = 60.0...5000.0
-    /// The curve is steepest at the sky, where a sigma has fifteen greys if white is as low as it can be.
-    private static let binsPerSigma: Float = 64
-    private static let binCount = 4096
 
     /// - Parameter values: The pixels of the image, NaN for a missing one.
     init(samplesOf values: [Float]) {
@@ -42,7 +33,6 @@ struct GreyStretch {
         black = Float(sky.level - Self.depth * sky.sigma)
         scale = Float(1 / (Self.softening * sky.sigma))
         white = Float(asinh((reach + Self.depth) / Self.softening))
-        fillBins()
     }
 
     /// The grey of a value; 0 for NaN, and for values below black.
@@ -54,30 +44,52 @@ struct GreyStretch {
 
     /// The grey of every value, as `grey` has it.
     func apply(to values: [Float]) -> [UInt8] {
-        // The logarithm and the power of two million pixels would take longer than to read the image.
-        guard areBinsFine else { return values.map(grey) }
-        let perValue = binsPerValue
-        return values.map { value in
-            let place = (value - black) * perValue
-            guard place >= 0, place < Float(Self.binCount) else { return grey(value) }
+        // The logarithm and the power of two million pixels would take longer than to read the image. A table takes as long as a
+        // few thousand pixels, so a small picture does without one.
+        guard values.count > 8 * Table.binCount, let table = Table(self) else { return values.map(grey) }
+        return values.map { table.grey($0) ?? grey($0) }
+    }
+}
+
+extension GreyStretch {
+    /// The greys of the sky and of what is a little brighter, which is nearly all of an image.
+    private struct Table {
+        static let binCount = 4096
+        /// The curve is steepest at the sky, where a sigma has fifteen greys if white is as low as it can be.
+        private static let binsPerSigma: Float = 64
+
+        private let black: Float
+        private let binsPerValue: Float
+        /// The grey at the beginning of each bin.
+        private var bins = [UInt8](repeating: 0, count: binCount)
+        /// The smallest value that has at least this grey; infinite where no value in a bin has it.
+        private var thresholds = [Float](repeating: .infinity, count: 257)
+
+        /// The result is `nil` where a bin would have several thresholds, because the noise is as small as the steps of the numbers.
+        init?(_ stretch: GreyStretch) {
+            black = stretch.black
+            binsPerValue = stretch.scale * Float(GreyStretch.softening) * Table.binsPerSigma
+            thresholds[0] = -.infinity
+            var (low, grey) = (black, stretch.grey(black))
+            for bin in bins.indices {
+                bins[bin] = grey
+                let high = black + Float(bin + 1) / binsPerValue
+                let above = stretch.grey(high)
+                if above > grey {
+                    guard above - grey == 1 else { return nil }
+                    thresholds[Int(above)] = stretch.threshold(above, low, high)
+                }
+                (low, grey) = (high, above)
+            }
+        }
+
+        /// The grey of a value; `nil` for one that is in no bin.
+        func grey(_ value: Float) -> UInt8? {
+            let place = (value - black) * binsPerValue
+            guard place >= 0, place < Float(Table.binCount) else { return nil }
             let found = Int(bins[Int(place)])
             // The place is rounded, so the value may lie beyond either end of its bin.
             return UInt8(value >= thresholds[found + 1] ? found + 1 : value < thresholds[found] ? found - 1 : found)
-        }
-    }
-
-    private var binsPerValue: Float { scale * Float(Self.softening) * Self.binsPerSigma }
-
-    private mutating func fillBins() {
-        func start(_ bin: Int) -> Float { black + Float(bin) / binsPerValue }
-        thresholds[0] = -.infinity
-        for bin in 0..<Self.binCount {
-            let (low, high) = (start(bin), start(bin + 1))
-            bins[bin] = grey(low)
-            let above = grey(high)
-            guard above > bins[bin] else { continue }
-            areBinsFine = areBinsFine && above - bins[bin] == 1
-            thresholds[Int(above)] = threshold(above, low, high)
         }
     }
 

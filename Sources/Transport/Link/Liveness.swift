@@ -130,9 +130,9 @@ package struct Liveness {
         min(longestStretch, 1 + (max(0, links - fullRateLinks) + linksPerStretch - 1) / linksPerStretch)
     }
 
-    /// Sets the times that hold from now on. Silence that was in order stays in order: where the peer has less time than before, it gets
-    /// that time in full, counted from a ping that is due at once, or from the ping that it has not answered. A peer in doubt keeps
-    /// the usual times.
+    /// Sets the times that hold from now on. Silence that was in order stays in order: where the peer has less time than before, it
+    /// gets that time in full, counted from a ping that is due at once, or from the ping that it has not answered. A peer in doubt
+    /// keeps the usual times.
     package mutating func setPace(_ new: Pace, now: Duration) {
         let pace = isDoubted ? .working : new
         guard pace != self.pace else { return }

@@ -52,8 +52,10 @@ struct ScanFiles: Sendable {
         return try await tables + pictures
     }
 
+    private var table: CatalogueTable { CatalogueTable([section], configuration: configuration) }
+
     private func writeTables() throws(SkyError) -> [String] {
-        let table = CatalogueTable([section], configuration: configuration)
+        let table = table
         for format in formats { try table.write(format, to: stem + format.ending) }
         return formats.map { stem + $0.ending }
     }
@@ -63,7 +65,6 @@ struct ScanFiles: Sendable {
         _ preview: ImagePreview, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
         _ others: [(name: String, ending: String)]
     ) throws(SkyError) -> [String] {
-        let table = CatalogueTable([section], configuration: configuration)
         let grid = try SectorGrid(info: catalogue.info, configuration: configuration)
         let sectors = grid.sectors
         let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
