@@ -7,7 +7,7 @@ package struct CutoutPainter {
     private let new: EpochImage
     private let old: EpochImage
     private let order: DifferenceOrder
-    private let seeing: DifferenceImage.Seeing
+    private let widths: DifferenceImage.Widths
     private let lanczos = LanczosFilter()
     /// The match of the seeing. It is found with the first change that both images cover.
     private var match: SeeingMatch?
@@ -26,7 +26,7 @@ package struct CutoutPainter {
 
     package init(new: EpochImage, old: EpochImage, order: DifferenceOrder) {
         (self.new, self.old, self.order) = (new, old, order)
-        seeing = DifferenceImage.Seeing(order)
+        widths = DifferenceImage.Widths(order)
     }
 
     /// Reads both images and draws them around the change. Pixels that one of them does not have are black there, and blue in
@@ -97,16 +97,16 @@ package struct CutoutPainter {
         var values = [Float](repeating: .nan, count: wanted.area)
         let (width, height) = (new.info.width, new.info.height)
         guard let inner = wanted.clipped(width: width, height: height) else { return values }
-        let rect = inner.grown(by: seeing.margin, width: width, height: height)
+        let rect = inner.grown(by: widths.margin, width: width, height: height)
         guard let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos) else {
             return values
         }
-        let smoothed = frame.new.smoothed(sigma: seeing.filterSigma)
+        let smoothed = frame.new.smoothed(sigma: widths.filterSigma)
         let kernel = try kernel(frame, smoothed: smoothed)
         let matched = frame.old.convolved(with: kernel.values, radius: kernel.radius)
         let (difference, mask) = (smoothed.combined(with: matched) { $0 - $1 }, frame.mask)
         // The pixels for which the kernel would need pixels beyond the frame are left out.
-        let whole = inner.grown(by: max(seeing.margin - kernel.radius, 0), width: width, height: height)
+        let whole = inner.grown(by: max(widths.margin - kernel.radius, 0), width: width, height: height)
         let part = PixelRect(x: whole.x - rect.x, y: whole.y - rect.y, width: whole.width, height: whole.height)
         let noise = NoiseGrid(
             difference.part(part), mask: mask.part(part, width: rect.width), cell: max(whole.width, whole.height))
@@ -124,7 +124,7 @@ package struct CutoutPainter {
     private mutating func kernel(_ frame: PairFrame, smoothed: PixelArray) throws(SkyError) -> MatchingKernel {
         if let match { return match.kernel }
         let found = try SeeingMatch(
-            order, seeing, frame: frame, smoothed: smoothed, noise: NoiseGrid(smoothed, mask: frame.mask).sigma,
+            order, widths, frame: frame, smoothed: smoothed, noise: NoiseGrid(smoothed, mask: frame.mask).sigma,
             new: new, old: old, lanczos: lanczos)
         match = found
         return found.kernel

@@ -53,7 +53,7 @@ struct CandidateVetting {
         let isPoint =
             fit.misfit <= Self.largestMisfit && fit.worst <= Self.largestDeviation
             && !fit.isOfReplaced(significance: height / peak.error)
-            && !fit.isSharper(than: height > 0 ? image.seeing.new : image.seeing.old)
+            && !fit.isSharper(than: height > 0 ? image.widths.new : image.widths.old)
         return (isPoint ? nil : .shape, height)
     }
 
@@ -69,7 +69,7 @@ struct CandidateVetting {
         let extra = Double(image.variances.values[index]) / 2
         func error(_ noise: Float) -> Double { (Double(noise) * Double(noise) + extra).squareRoot() * unit }
         // The position of a peak of width w and signal to noise s has an error of w / s, divided by a little more than two.
-        let width = image.seeing.target / Gaussian.fwhm
+        let width = image.widths.target / Gaussian.fwhm
         return DifferenceCandidate(
             x: x + 1, y: y + 1, xOld: place.x + 1, yOld: place.y + 1,
             positionError: max(width / max(abs(peak.significance), 1), 0.03),
@@ -83,7 +83,7 @@ struct CandidateVetting {
     /// the other sign near it; and the share of bad pixels within the seeing.
     private func surroundings(of peak: DifferencePeak) -> (level: Double, opposite: Double, bad: Double) {
         let (width, height) = (image.difference.width, image.difference.height)
-        let target = image.seeing.target
+        let target = image.widths.target
         let (inner, outer, near) = (1.4 * target, 2.6 * target, 1.5 * target)
         let reach = Int(outer.rounded(.up))
         var ring: [Float] = []
@@ -127,7 +127,7 @@ struct CandidateVetting {
         let ground = level + Double(image.noise.level(x: peak.x, y: peak.y))
         func index(_ direction: Int, _ distance: Double) -> Int? {
             let angle = 2 * .pi * Double(direction) / Double(Self.directions)
-            let reach = distance * image.seeing.target
+            let reach = distance * image.widths.target
             let x = Int((Double(peak.x) + peak.dx + reach * cos(angle)).rounded())
             let y = Int((Double(peak.y) + peak.dy + reach * sin(angle)).rounded())
             return x >= 0 && y >= 0 && x < width && y < planeHeight ? y * width + x : nil
@@ -156,7 +156,7 @@ struct CandidateVetting {
     private func isRemainder(_ peak: DifferencePeak) -> Bool {
         let frame = image.frame
         let (width, height) = (frame.rect.width, frame.rect.height)
-        let radius = 0.8 * image.seeing.new + 1
+        let radius = 0.8 * image.widths.new + 1
         let reach = Int(radius.rounded(.up))
         var count = 0
         for y in max(0, peak.y - reach)...min(height - 1, peak.y + reach) {
@@ -177,7 +177,7 @@ struct CandidateVetting {
     ///   must not count against the source's shape.
     private func fit(of peak: DifferencePeak, height: Double, level: Double) -> PointFit {
         let (width, planeHeight) = (image.difference.width, image.difference.height)
-        let reach = min(max(Int(image.seeing.new.rounded()), 2), PointTemplate.radius - 4)
+        let reach = min(max(Int(image.widths.new.rounded()), 2), PointTemplate.radius - 4)
         let flux = height / image.template.peak
         let template = height > 0 ? image.newTemplate : image.oldTemplate
         let shape = template.shape(dx: peak.dx, dy: peak.dy, reach: reach, lanczos: lanczos)

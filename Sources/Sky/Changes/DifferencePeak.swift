@@ -20,7 +20,7 @@ struct DifferencePeak {
     {
         let (width, height) = (image.difference.width, image.difference.height)
         let values = image.difference.values
-        let reach = max(1, Int((image.seeing.target / 3).rounded()))
+        let reach = max(1, Int((image.widths.target / 3).rounded()))
         var peaks: [DifferencePeak] = []
         for y in max(core.y, reach)..<max(min(core.y + core.height, height - reach), max(core.y, reach)) {
             for x in max(core.x, reach)..<max(min(core.x + core.width, width - reach), max(core.x, reach)) {

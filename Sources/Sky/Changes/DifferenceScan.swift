@@ -25,8 +25,8 @@ package struct DifferenceScan {
             throw SkyError(.badInput, "sector \(order.sector.index) is not of these images; did a file change?")
         }
         var result = DifferenceResult(sector: order.sector.index, corePixels: core.width * core.height)
-        let seeing = DifferenceImage.Seeing(order)
-        let rect = core.grown(by: seeing.margin, width: new.info.width, height: new.info.height)
+        let widths = DifferenceImage.Widths(order)
+        let rect = core.grown(by: widths.margin, width: new.info.width, height: new.info.height)
         let lanczos = LanczosFilter()
         guard let frame = try PairFrame(rect: rect, new: new, old: old, order: order, lanczos: lanczos) else {
             return result
@@ -35,10 +35,10 @@ package struct DifferenceScan {
         result.comparedPixels = Self.goodPixels(frame, inner)
         guard result.comparedPixels > 0 else { return result }
         let image = try DifferenceImage(
-            frame: frame, new: new, old: old, order: order, seeing: seeing, lanczos: lanczos)
+            frame: frame, new: new, old: old, order: order, widths: widths, lanczos: lanczos)
         result.stars = image.stars
         guard image.noise.sigma > 0 else { return result }
-        let blocked = Self.blocked(frame, radius: Int((0.8 * seeing.target).rounded()))
+        let blocked = Self.blocked(frame, radius: Int((0.8 * widths.target).rounded()))
         let lowest = settings.lowest
         // A peak at a border may lie on either side of it for each of the two sectors. Both list it, and merging keeps one.
         let searched = inner.grown(by: 2, width: rect.width, height: rect.height)

@@ -53,7 +53,7 @@ struct InjectedChangeTrial {
         raw = image.frame.rawNew
         rawNoise = vetting.newPixelNoise
         light =
-            !order.injectsNarrowest && image.newTemplate.isKnown && image.seeing.new <= Self.widestTemplate
+            !order.injectsNarrowest && image.newTemplate.isKnown && image.widths.new <= Self.widestTemplate
             ? .measured(image.newTemplate, vetting.lanczos) : .profile(MoffatProfile(fwhm: order.injectedWidth))
         sharp = SharpPixels(fwhm: order.newSeeing, gain: order.gain)
     }
@@ -68,7 +68,7 @@ struct InjectedChangeTrial {
             image.frame.mask[y * width + x].isDisjoint(with: .blocking), image.newNoise > 0
         else { return nil }
         let flux = flux(star.signalToNoise, image)
-        let filter = Gaussian.weights(sigma: image.seeing.filter / Gaussian.fwhm).count / 2
+        let filter = Gaussian.weights(sigma: image.widths.filter / Gaussian.fwhm).count / 2
         // The rectangles are those of the pixels that change, of the smoothed pixels that change, and of the pixels from which
         // these are made.
         let changed = light.reach + Self.rim
@@ -119,7 +119,7 @@ struct InjectedChangeTrial {
             sharp.clean(&window.values, &mask, width: read.width, noise: rawNoise).map { ($0.index, $0.value) }
         ) { one, _ in one }
         for index in mask.indices where mask[index].contains(.missing) { window.values[index] = 0 }
-        let result = window.smoothed(sigma: vetting.image.seeing.filter / Gaussian.fwhm)
+        let result = window.smoothed(sigma: vetting.image.widths.filter / Gaussian.fwhm)
         for y in smoothed.y..<smoothed.y + smoothed.height {
             for x in smoothed.x..<smoothed.x + smoothed.width {
                 let (to, from) = (y * raw.width + x, (y - read.y) * read.width + x - read.x)
@@ -137,7 +137,7 @@ struct InjectedChangeTrial {
     /// Whether the comparison reports a new source at a place of the frame.
     private func finds(_ x: Double, _ y: Double) -> Bool {
         let image = vetting.image
-        let tolerance = max(image.seeing.new / 2, 1)
+        let tolerance = max(image.widths.new / 2, 1)
         let core = PixelRect(x: Int(x.rounded()), y: Int(y.rounded()), width: 1, height: 1).grown(
             by: Int(tolerance.rounded(.up)), width: raw.width, height: raw.height)
         let peaks = DifferencePeak.all(in: image, core: core, threshold: max(settings.lowest, 3), blocked: blocked)

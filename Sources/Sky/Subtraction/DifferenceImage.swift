@@ -23,14 +23,14 @@ package struct DifferenceImage {
     let template: PointTemplate
     let newTemplate: PointTemplate
     let oldTemplate: PointTemplate
-    package let seeing: Seeing
+    package let widths: Widths
     /// The ratio of new to old flux.
     package let ratio: Double
     /// The number of stars with which the kernel was fitted.
     package let stars: Int
 
     /// Widths in pixels of the new image.
-    package struct Seeing {
+    package struct Widths {
         /// Full widths at half maximum.
         package let new: Double
         package let old: Double
@@ -70,15 +70,15 @@ package struct DifferenceImage {
     }
 
     init(
-        frame: PairFrame, new: EpochImage, old: EpochImage, order: DifferenceOrder, seeing: Seeing,
+        frame: PairFrame, new: EpochImage, old: EpochImage, order: DifferenceOrder, widths: Widths,
         lanczos: LanczosFilter
     ) throws(SkyError) {
         self.frame = frame
-        self.seeing = seeing
-        let smoothed = frame.new.smoothed(sigma: seeing.filterSigma)
+        self.widths = widths
+        let smoothed = frame.new.smoothed(sigma: widths.filterSigma)
         newNoise = NoiseGrid(smoothed, mask: frame.mask).sigma
         let match = try SeeingMatch(
-            order, seeing, frame: frame, smoothed: smoothed, noise: newNoise, new: new, old: old, lanczos: lanczos)
+            order, widths, frame: frame, smoothed: smoothed, noise: newNoise, new: new, old: old, lanczos: lanczos)
         let (stamps, kernel) = (match.stamps, match.kernel)
         stars = kernel.stars
         ratio = kernel.ratio
@@ -88,14 +88,14 @@ package struct DifferenceImage {
         let common = smoothed.combined(with: matched, Self.common)
         (self.new, self.old, self.difference, self.common) = (smoothed, matched, difference, common)
         noise = NoiseGrid(difference, mask: frame.mask)
-        template = PointTemplate(stamps: stamps, fwhm: seeing.target, lanczos: lanczos) { $0.smoothed }
-        newTemplate = PointTemplate(stamps: stamps, fwhm: seeing.new, lanczos: lanczos) { $0.new }
+        template = PointTemplate(stamps: stamps, fwhm: widths.target, lanczos: lanczos) { $0.smoothed }
+        newTemplate = PointTemplate(stamps: stamps, fwhm: widths.new, lanczos: lanczos) { $0.new }
         let scale = Float(kernel.ratio)
-        oldTemplate = PointTemplate(stamps: stamps, fwhm: seeing.old, lanczos: lanczos) { $0.old.map { $0 * scale } }
-        let filter = Gaussian.weights(sigma: seeing.filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
+        oldTemplate = PointTemplate(stamps: stamps, fwhm: widths.old, lanczos: lanczos) { $0.old.map { $0 * scale } }
+        let filter = Gaussian.weights(sigma: widths.filterSigma).reduce(0.0) { $0 + Double($1) * Double($1) }
         let model = ResidualModel(
             difference: difference, common: common, noise: noise, mask: frame.mask,
-            reach: Int((3 * seeing.target).rounded(.up)),
+            reach: Int((3 * widths.target).rounded(.up)),
             photons: order.gain > 0 ? (1 + kernel.ratio) * filter * filter / order.gain : nil)
         variances = model.variances(common: common)
     }

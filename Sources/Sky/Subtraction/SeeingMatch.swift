@@ -12,24 +12,24 @@ struct SeeingMatch {
     ///   - noise: The noise of the smoothed image, 1 sigma.
     /// - Throws: `SkyError` if an image cannot be read.
     init(
-        _ order: DifferenceOrder, _ seeing: DifferenceImage.Seeing, frame: PairFrame, smoothed: PixelArray,
+        _ order: DifferenceOrder, _ widths: DifferenceImage.Widths, frame: PairFrame, smoothed: PixelArray,
         noise: Float, new: EpochImage, old: EpochImage, lanczos: LanczosFilter
     ) throws(SkyError) {
-        let basis = KernelBasis(sigma: seeing.kernelSigma, stars: order.stars.count)
-        let reach = max(seeing.fitReach + basis.radius, PointTemplate.radius + 4)
+        let basis = KernelBasis(sigma: widths.kernelSigma, stars: order.stars.count)
+        let reach = max(widths.fitReach + basis.radius, PointTemplate.radius + 4)
         var stamps: [StarStamp] = []
         for star in order.stars {
             if let stamp = StarStamp(of: star, from: frame, smoothed: smoothed, radius: reach) {
                 stamps.append(stamp)
-            } else if let stamp = try Self.far(star, reach, new, old, order, seeing.filterSigma, lanczos) {
+            } else if let stamp = try Self.far(star, reach, new, old, order, widths.filterSigma, lanczos) {
                 stamps.append(stamp)
             }
         }
         self.stamps = stamps
         kernel =
             MatchingKernel(
-                stamps: stamps, basis: basis, reach: seeing.fitReach, noise: Double(max(noise, 1e-20)))
-            ?? MatchingKernel(sigma: seeing.kernelSigma, ratio: order.ratio)
+                stamps: stamps, basis: basis, reach: widths.fitReach, noise: Double(max(noise, 1e-20)))
+            ?? MatchingKernel(sigma: widths.kernelSigma, ratio: order.ratio)
     }
 
     /// The stamp of a star outside the frame.

@@ -2,7 +2,7 @@ import Sky
 
 extension CacheKey {
     /// What goes into the digest. The image is identified by what its file holds, not by the file's place.
-    struct Identity: Codable {
+    struct ScanContent: Codable {
         /// The digest of the file.
         var digest: [UInt8]
         /// The size of the file in bytes.
@@ -31,9 +31,9 @@ extension CacheKey {
         var side: Int?
     }
 
-    /// Makes the key, or returns `nil` if the identity cannot be encoded.
-    init?(_ identity: Identity) {
-        guard let digest = try? CacheKey.digest(of: identity) else { return nil }
+    /// Makes the key, or returns `nil` if the content cannot be encoded.
+    init?(_ content: ScanContent) {
+        guard let digest = try? CacheKey.digest(of: content) else { return nil }
         self.digest = digest
     }
 }

@@ -33,7 +33,7 @@ struct SkyPlan: JobPlan {
         guard wantsCache, let content = phases.info?.content, let role = phases.role(number) else { return nil }
         let (image, request, given) = (phases.image, phases.request, phases.given)
         let (configuration, sectors) = (phases.configuration, phases.sectors)
-        var identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: image.hdu)
+        var identity = CacheKey.ScanContent(digest: content.digest, size: content.size, hdu: image.hdu)
         identity.layer = image.layer
         if let companions = image.companions {
             identity.companions = [companions.noise, companions.mask].map { $0?.content?.digest ?? [] }
@@ -58,7 +58,7 @@ struct SkyPlan: JobPlan {
         case .detectionBackground(let index):
             // The key is the same as in a scan of that image alone.
             guard let detection = phases.detection(with: nil), let content = detection.image.content else { return nil }
-            identity = CacheKey.Identity(digest: content.digest, size: content.size, hdu: detection.image.hdu)
+            identity = CacheKey.ScanContent(digest: content.digest, size: content.size, hdu: detection.image.hdu)
             identity.layer = detection.image.layer
             identity.kind = "background"
             (identity.sector, identity.configuration) = (sectors[index], given)

@@ -3,7 +3,7 @@ package import Sky
 import Transport
 
 /// The scan of an image.
-enum ScanKind: JobKind {
+enum SkyKind: JobKind {
     static var request: any KindRequest.Type { SkyRequest.self }
     static var work: [any KindWork.Type] { [SkyWork.self, PixelWork.self] }
     static var results: [any KindResult.Type] { [SkyResult.self, PixelResult.self] }
