@@ -56,12 +56,13 @@ let package = Package(
     ],
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows an image's
-        // coordinates and ERFA the sky's reference systems, libpng draws, zlib packs pixels. CLinux is what of the C
-        // library and the kernel Swift's own module does not show. Module maps only: the one line of C of ours is an
-        // inline function for prctl(2).
+        // coordinates and ERFA the sky's reference systems, libdeflate packs pictures and zlib pixels; libpng reads
+        // pictures back in the tests. CLinux is what of the C library and the kernel Swift's own module does not show.
+        // Module maps only: the one line of C of ours is an inline function for prctl(2).
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
@@ -84,7 +85,7 @@ let package = Package(
         .target(
             name: "Sky",
             dependencies: [
-                "Base", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CPNG", "CZLIB",
+                "Base", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -144,7 +145,7 @@ let package = Package(
         .testTarget(
             name: "SkyTests",
             dependencies: [
-                "Base", "Sky", "Transport", "Fixtures", "CCFITSIO", "CPNG",
+                "Base", "Sky", "Transport", "Fixtures", "CCFITSIO", "CPNG", "CSEP",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             swiftSettings: strict

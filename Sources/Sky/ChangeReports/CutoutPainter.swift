@@ -166,13 +166,9 @@ package struct CutoutPainter {
         var raster = Raster(width: side * scale, height: side * scale)
         for y in 0..<raster.height {
             let row = (raster.height - 1 - y) / scale * side
-            for x in 0..<raster.width {
-                let index = row + x / scale
-                if hasValue(index) {
-                    raster.setGrey(greys[index], x: x, y: y)
-                } else {
-                    raster.blend(blank, coverage: 1, x: x, y: y)
-                }
+            raster.setGreys((row..<row + side).map { hasValue($0) ? greys[$0] : 0 }[...], scale: scale, y: y)
+            for x in 0..<raster.width where !hasValue(row + x / scale) {
+                raster.blend(blank, coverage: 1, x: x, y: y)
             }
         }
         for mark in marks {

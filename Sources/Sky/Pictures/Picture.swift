@@ -65,7 +65,7 @@ public struct Picture: Sendable {
     private mutating func drawImage() {
         for y in 0..<raster.height {
             let row = (raster.height - 1 - y) / scale * preview.width
-            for x in 0..<raster.width { raster.setGrey(preview.pixels[row + x / scale], x: x, y: y) }
+            raster.setGreys(preview.pixels[row..<row + preview.width], scale: scale, y: y)
         }
     }
 

@@ -20,12 +20,26 @@ struct Raster {
         bytes = [UInt8](repeating: 0, count: width * height * 3)
     }
 
-    /// Sets a pixel to a grey value.
-    mutating func setGrey(_ grey: UInt8, x: Int, y: Int) {
-        let index = (y * width + x) * 3
-        bytes[index] = grey
-        bytes[index + 1] = grey
-        bytes[index + 2] = grey
+    /// Sets the pixels of a row to grey values, each for as many pixels as `scale` says.
+    mutating func setGreys(_ greys: ArraySlice<UInt8>, scale: Int = 1, y: Int) {
+        let width = width
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            var index = y * width * 3
+            for grey in greys.prefix(width / scale) {
+                for _ in 0..<scale * 3 {
+                    bytes[index] = grey
+                    index += 1
+                }
+            }
+        }
+    }
+
+    /// Sets pixels of a row to a colour, whatever its opacity.
+    mutating func fill(_ ink: Ink, _ columns: Range<Int>, y: Int) {
+        let colour = [ink.red, ink.green, ink.blue].map { UInt8(min(max($0 * 255, 0), 255).rounded()) }
+        for x in columns.clamped(to: 0..<width) {
+            for (offset, value) in colour.enumerated() { bytes[(y * width + x) * 3 + offset] = value }
+        }
     }
 
     /// Lays `ink` over a pixel with the given share of it covered.

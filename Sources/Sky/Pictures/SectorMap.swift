@@ -7,6 +7,8 @@ public struct SectorMap: Sendable {
 
     /// The number of pixels of the longest side.
     private static let side = 800
+    private static let border = Raster.Ink(red: 0.1, green: 0.1, blue: 0.1, opacity: 1)
+    private static let hatching = Raster.Ink(red: 0.8, green: 0.1, blue: 0.1, opacity: 1)
     private static let earlier = (red: Float(0.72), green: Float(0.72), blue: Float(0.72))
 
     /// Colours that differ for colour-blind readers as well (Okabe and Ito 2008, "Color Universal Design").
@@ -37,20 +39,22 @@ public struct SectorMap: Sendable {
             let share = run.map { slowest > .zero ? $0.duration / slowest : 0 } ?? 0
             // The colour goes from light to dark.
             let light = Float(1 - 0.6 * min(max(share, 0), 1))
+            var ink = Raster.Ink(red: 1, green: 1, blue: 1, opacity: 1)
+            if let colour {
+                ink = Raster.Ink(
+                    red: colour.red * light, green: colour.green * light, blue: colour.blue * light, opacity: 1)
+            }
             for row in rows {
-                for column in columns {
-                    let isBorder = column == columns.upperBound - 1 || row == rows.upperBound - 1
-                    var ink = Raster.Ink(red: 1, green: 1, blue: 1, opacity: 1)
-                    if isBorder {
-                        ink = Raster.Ink(red: 0.1, green: 0.1, blue: 0.1, opacity: 1)
-                    } else if let colour {
-                        ink = Raster.Ink(
-                            red: colour.red * light, green: colour.green * light, blue: colour.blue * light, opacity: 1)
-                    } else if (column + row) % 12 < 3 {
-                        ink = Raster.Ink(red: 0.8, green: 0.1, blue: 0.1, opacity: 1)
+                let y = raster.height - 1 - row
+                let isBorder = row == rows.upperBound - 1
+                raster.fill(isBorder ? Self.border : ink, columns, y: y)
+                guard !isBorder else { continue }
+                if colour == nil {
+                    for column in columns where (column + row) % 12 < 3 {
+                        raster.fill(Self.hatching, column..<column + 1, y: y)
                     }
-                    raster.blend(ink, coverage: 1, x: column, y: raster.height - 1 - row)
                 }
+                raster.fill(Self.border, max(columns.upperBound - 1, columns.lowerBound)..<columns.upperBound, y: y)
             }
         }
     }
@@ -74,7 +78,7 @@ public struct SectorMap: Sendable {
 
     /// The map as a PNG file.
     ///
-    /// - Throws: `SkyError` with libpng's words.
+    /// - Throws: `SkyError` if there is no memory for it.
     public func png() throws(SkyError) -> [UInt8] { try PNGWriter.encode(raster) }
 
     /// The colour of a pixel, for tests.

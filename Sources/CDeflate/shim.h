@@ -1,0 +1,2 @@
+// libdeflate, as Debian's libdeflate-dev installs it.
+#include <libdeflate.h>
