@@ -1,5 +1,4 @@
 import Base
-import CSEP
 
 /// The background of one sector's core: a level and a noise for each mesh, as measured, before any smoothing.
 ///
@@ -32,7 +31,7 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
     ///   - pixels: The core's pixels row by row, NaN for a missing one.
     ///   - sigmas: The noise of each pixel by the weights.
     ///   - sector: A sector whose core begins at a multiple of the mesh.
-    /// - Throws: `.failed` if SEP has no memory, `.badInput` if the core is not aligned.
+    /// - Throws: `SkyError` of kind `badInput` if the core is not aligned.
     init(
         pixels: [Float], sigmas weights: [Float]? = nil, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) {
@@ -47,9 +46,9 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         row = core.y / mesh
         columns = (core.width - 1) / mesh + 1
         rows = (core.height - 1) / mesh + 1
-        let usable = Self.usableMeshes(pixels, width: core.width, height: core.height, mesh: mesh)
-        var (levels, sigmas) = try Self.measure(pixels, core: core, mesh: mesh)
-        for index in usable.indices where !usable[index] || !levels[index].isFinite || !sigmas[index].isFinite {
+        let meshes = MeshStatistics(pixels, width: core.width, mesh: mesh)
+        var (levels, sigmas) = (meshes.levels, meshes.sigmas)
+        for index in levels.indices where !levels[index].isFinite || !sigmas[index].isFinite {
             levels[index] = .nan
             sigmas[index] = .nan
         }
@@ -60,37 +59,6 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
         }
         self.levels = PackedFloats(levels)
         self.sigmas = PackedFloats(sigmas)
-    }
-
-    /// Measures by `sep_background` without its filter, because only the whole image can be smoothed and not one sector.
-    private static func measure(
-        _ pixels: [Float], core: PixelRect, mesh: Int
-    ) throws(SkyError) -> (levels: [Float], sigmas: [Float]) {
-        // The pixels need a mask as well as NaN: SEP turns NaN into a histogram bin, and only on some processors that bin is
-        // out of range.
-        let mask = pixels.missing
-        var map: UnsafeMutablePointer<sep_bkg>?
-        let status = pixels.withUnsafeBufferPointer { data in
-            mask.withUnsafeBufferPointer { mask in
-                var image = sep_image()
-                image.data = UnsafeRawPointer(data.baseAddress)
-                image.dtype = SEP_TFLOAT
-                image.mask = UnsafeRawPointer(mask.baseAddress)
-                image.mdtype = SEP_TBYTE
-                image.w = Int32(core.width)
-                image.h = Int32(core.height)
-                return sep_background(&image, Int32(mesh), Int32(mesh), 1, 1, 0, &map)
-            }
-        }
-        defer { sep_bkg_free(map) }
-        guard status == 0, let map else {
-            throw SkyError(.failed, "the background of the sector at \(core.x), \(core.y): \(SEPError.words(status))")
-        }
-        let count = Int(map.pointee.n)
-        return (
-            Array(UnsafeBufferPointer(start: map.pointee.back, count: count)),
-            Array(UnsafeBufferPointer(start: map.pointee.sigma, count: count))
-        )
     }
 
     /// The mean of the squares of `sigmas` over the pixels of each mesh; NaN for a mesh without pixels.
@@ -123,35 +91,6 @@ public struct BackgroundTile: Hashable, Codable, Sendable {
             }
         }
         return count
-    }
-
-    /// The number of pixels that are not NaN.
-    private static func numbers(_ pixels: UnsafePointer<Float>, count: Int) -> Int {
-        // The counter has as many bits as a pixel, so that the processor compares four at a time.
-        var numbers: Int32 = 0
-        for index in 0..<count { numbers &+= pixels[index] == pixels[index] ? 1 : 0 }
-        return Int(numbers)
-    }
-
-    /// Finds the meshes that SEP takes as good, by SEP's own rule: at least half of the pixels are usable (SExtractor's
-    /// `BACK_MINGOODFRAC`). SEP replaces a bad mesh by its neighbours in the sector, although other sectors may have better
-    /// ones.
-    private static func usableMeshes(_ pixels: [Float], width: Int, height: Int, mesh: Int) -> [Bool] {
-        var usable: [Bool] = []
-        for top in stride(from: 0, to: height, by: mesh) {
-            for left in stride(from: 0, to: width, by: mesh) {
-                let right = min(left + mesh, width)
-                let bottom = min(top + mesh, height)
-                var good = 0
-                pixels.withUnsafeBufferPointer { pixels in
-                    for y in top..<bottom {
-                        good += (pixels.baseAddress.map { numbers($0 + y * width + left, count: right - left) }) ?? 0
-                    }
-                }
-                usable.append(2 * good >= (right - left) * (bottom - top))
-            }
-        }
-        return usable
     }
 }
 
