@@ -326,6 +326,56 @@ package final class FITSFile {
         package var step = 1
     }
 
+    /// The pixels of a plane of the current HDU, if they can be read without cfitsio; `nil` if they cannot.
+    func plainPixels(_ shape: Shape, plane: [Int]) -> PlainPixels? {
+        defer { ffcmsg() }
+        // That of the file: of unsigned integers, the shape has the number of their own kind.
+        var (bitpix, status): (Int32, Int32) = (0, 0)
+        ffgidt(pointer, &bitpix, &status)
+        var type = [CChar](repeating: 0, count: 32)
+        ffurlt(pointer, &type, &status)
+        // A gzipped file has another type: cfitsio has unpacked it somewhere.
+        guard status == 0,
+            String(decoding: type.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) == "file://",
+            fits_is_compressed_image(pointer, &status) == 0, status == 0,
+            let scale = number("BSCALE", or: 1), scale == 1, let zero = number("BZERO", or: 0),
+            let kind = kind(bitpix, zero: zero)
+        else { return nil }
+        var (header, start, end): (LONGLONG, LONGLONG, LONGLONG) = (0, 0, 0)
+        ffghadll(pointer, &header, &start, &end, &status)
+        guard status == 0, start > 0, let file = try? RegularFile(path) else { return nil }
+        var (place, size) = (0, shape.width * shape.height)
+        for (number, count) in zip(plane, shape.higherAxes) {
+            place += (number - 1) * size
+            let (product, overflow) = size.multipliedReportingOverflow(by: count)
+            guard !overflow, product < 1 << 48 else { return nil }
+            size = product
+        }
+        return PlainPixels(file, kind, start: Int(start) + place * Int(abs(bitpix)) / 8, width: shape.width)
+    }
+
+    private func kind(_ bitpix: Int32, zero: Double) -> PlainPixels.Kind? {
+        switch bitpix {
+        case -32: return zero == 0 ? .float : nil
+        case 16:
+            // A value that marks missing pixels is left to cfitsio.
+            var (blank, status): (LONGLONG, Int32) = (0, 0)
+            ffgkyjj(pointer, "BLANK", &blank, nil, &status)
+            return status == Self.noSuchKeyword ? .integer(zero: zero) : nil
+        default: return nil
+        }
+    }
+
+    /// The number behind a keyword; `usual` if there is no such keyword, `nil` if there is something else behind it.
+    private func number(_ keyword: String, or usual: Double) -> Double? {
+        var (value, status): (Double, Int32) = (0, 0)
+        ffgkyd(pointer, keyword, &value, nil, &status)
+        return status == Self.noSuchKeyword ? usual : status == 0 ? value : nil
+    }
+
+    /// `KEY_NO_EXIST`: the header has no such keyword.
+    private static let noSuchKeyword: Int32 = 202
+
     /// Reads a part as floats, nulls as NaN; returns cfitsio's status.
     package func read(_ part: Part, into pixels: inout [Float]) -> Int32 {
         var null = Float.nan

@@ -15,6 +15,8 @@ package final class FITSImage {
     package let wcs: WCSTransform?
 
     private let file: FITSFile
+    /// The pixels, if they can be read without cfitsio; otherwise `nil`.
+    private let plain: PlainPixels?
     /// Which part of the HDU the image is.
     package let layer: ImageLayer
     /// The place of its plane along the axes beyond the second.
@@ -61,6 +63,9 @@ package final class FITSImage {
         sizes = [shape.width, shape.height] + shape.higherAxes
         let coordinates = Self.coordinates(of: file, hdu: shape.hdu, plane: planes > 1 ? plane : nil)
         inheritsCoordinates = coordinates.areInherited
+        plain =
+            layer.bayer == nil && layer.scale == nil && layer.flags == nil
+            ? file.plainPixels(shape, plane: plane) : nil
         self.path = path
         self.file = file
         self.layer = layer
@@ -213,6 +218,8 @@ package final class FITSImage {
                 "\(file.name): the rectangle \(rect) is not inside its \(info.width) x \(info.height) pixels;"
                     + " did the file change?")
         }
+        // If a plain file cannot be read, cfitsio says why.
+        if let pixels = plain?.read(rect) { return pixels }
         guard layer.flags == nil, layer.scale == nil else { return try exact(rect).map(pixel) }
         var pixels = [Float](repeating: .nan, count: rect.width * rect.height)
         var status = file.read(stored(rect), into: &pixels)
