@@ -80,18 +80,20 @@ package struct ScanPhases: Sendable {
         configuration = given
     }
 
-    // Work has numbers in this order: the header, all backgrounds, those of the detection image, the samples, all sectors, the
-    // picture, the unions.
+    // Work has numbers in this order: the header, all backgrounds, those of the detection image, the samples, the picture, all
+    // sectors, the unions. In requests of earlier versions the picture comes after the sectors.
 
     package func role(_ number: Int) -> Role? {
         guard number > 0 else { return number == 0 ? .header : nil }
-        var rest = number - 1
-        for (count, role) in [
+        let sector: (Int) -> Role = { [order] in .sector(order.isEmpty ? $0 : order[$0]) }
+        let picture: (Int) -> Role = { _ in .picture }
+        let roles: [(count: Int, role: (Int) -> Role)] = [
             (sectors.count, Role.background), (detectionSectors, Role.detectionBackground),
-            (samples.count, Role.seeing),
-            (sectors.count, { Role.sector(order.isEmpty ? $0 : order[$0]) }), (pictures, { _ in Role.picture }),
-            (unions.count, Role.union),
-        ] {
+            (samples.count, Role.seeing), (drawsFirst ? pictures : 0, picture), (sectors.count, sector),
+            (drawsFirst ? 0 : pictures, picture), (unions.count, Role.union),
+        ]
+        var rest = number - 1
+        for (count, role) in roles {
             if rest < count { return role(rest) }
             rest -= count
         }
@@ -100,6 +102,8 @@ package struct ScanPhases: Sendable {
 
     /// The number of sectors of the detection image whose background is measured.
     private var detectionSectors: Int { request.image.detection == nil ? 0 : sectors.count }
+
+    private var drawsFirst: Bool { request.drawsFirst ?? false }
 
     private var pictures: Int { request.pictureSide == nil || sectors.isEmpty ? 0 : 1 }
 
@@ -158,7 +162,9 @@ package struct ScanPhases: Sendable {
         case .seeing(let index): sectors.firstIndex { $0.core.intersects(samples[index].core) }.map { 1 + $0 }
         case .sector(let index): 1 + index
         case .detectionBackground(let index): 1 + index
-        case .header, .background, .picture, .union, nil: nil
+        // Work that has no affinity comes after all work that has.
+        case .picture: drawsFirst ? 1 : nil
+        case .header, .background, .union, nil: nil
         }
     }
 

@@ -12,12 +12,16 @@ package struct SkyRequest: Codable, Sendable {
     package var usesCache: Bool?
     /// What the user plans after the scan, so that a scan that would be useless for it can be avoided; `nil` for nothing.
     package var purpose: ScanPurpose?
+    /// Whether the picture is drawn before the sectors are scanned, so that no node waits for it at the end. `nil` as `false`, in
+    /// requests of versions before 0.2, whose jobs number their tasks in the other order.
+    package var drawsFirst: Bool?
     /// The sector whose first attempt fails, as a rehearsal; `nil` for none.
     package var failSector: Int?
 
     package init(image: ImageReference, configuration: ScanConfiguration) {
         self.image = image
         self.configuration = configuration
+        drawsFirst = true
     }
 
     /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.

@@ -13,10 +13,11 @@ import Testing
         return configuration
     }()
 
-    private func plan(failSector: Int? = nil, picture: Int? = 400) -> SkyPlan {
+    /// - Parameter drawsFirst: `nil` as in requests of versions before 0.2, whose jobs may still be in a journal.
+    private func plan(failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil) -> SkyPlan {
         var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
         request.failSector = failSector
-        request.pictureSide = picture
+        (request.pictureSide, request.drawsFirst) = (picture, drawsFirst)
         return SkyPlan(request)
     }
 
@@ -27,8 +28,10 @@ import Testing
     }
 
     /// A plan whose backgrounds are all measured.
-    private func measured(failSector: Int? = nil, picture: Int? = 400) throws -> SkyPlan {
-        var plan = plan(failSector: failSector, picture: picture)
+    private func measured(
+        failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil
+    ) throws -> SkyPlan {
+        var plan = plan(failSector: failSector, picture: picture, drawsFirst: drawsFirst)
         _ = plan.begin()
         _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
@@ -65,7 +68,7 @@ import Testing
 
     @Test func `every setting that affects measurements is part of the cache key, and no other`() throws {
         func key(_ change: (inout ScanConfiguration) throws -> Void) rethrows -> CacheKey? {
-            var identity = CacheKey.Identity(digest: [1], size: 1, hdu: 0)
+            var identity = CacheKey.ScanContent(digest: [1], size: 1, hdu: 0)
             var configuration = configuration
             try change(&configuration)
             identity.configuration = configuration.measuring
@@ -110,6 +113,20 @@ import Testing
         // All tasks of a step must have ended before the next step is issued.
         let last = plan.failed(5, "no memory", isBadInput: false)
         #expect(last.newTasks == 0 && last.isLast)
+    }
+
+    @Test func `a picture is drawn before the sectors are scanned, on the node that measured the first background`()
+        throws
+    {
+        let request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
+        #expect(request.drawsFirst == true, "every new request asks for that")
+        var plan = try measured(drawsFirst: true)
+        #expect([3, 4, 5].map { plan.task($0)?.label } == ["picture", "sector 1", "sector 2"])
+        #expect([3, 4, 5].map(plan.affinity) == [1, 1, 2])
+        #expect(!plan.completed(4, .sky(.extracted(SectorResult(sector: 0)))).isLast)
+        #expect(!plan.failed(3, "no memory", isBadInput: false).isLast)
+        #expect(plan.completed(5, .sky(.extracted(SectorResult(sector: 1)))).isLast)
+        #expect(try measured(picture: nil, drawsFirst: true).task(3)?.label == "sector 1")
     }
 
     @Test func `the width of the filter is measured in two halves of a wide image before all is scanned`() throws {
