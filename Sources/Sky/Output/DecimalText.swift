@@ -10,17 +10,25 @@ enum DecimalText {
         let scaled = (value * powers[decimals]).rounded(.toNearestOrEven)
         // Beyond 2^53 a Double has no such decimals; printf writes the digits that it has.
         guard abs(scaled) < 9e15 else { return appendPrintf("%.*f", decimals, value, to: &bytes) }
-        var rest = UInt64(abs(scaled))
-        if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
-        var places = 0
-        repeat {
-            if places == decimals && decimals > 0 { bytes.append(UInt8(ascii: ".")) }
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-            places += 1
-        } while rest > 0 || places <= decimals
-        bytes[start...].reverse()
+        // A number below 9e15 has 16 digits at most, with a sign and a point; the last digit comes first.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
+            var (rest, start, places) = (UInt64(abs(scaled)), text.count, 0)
+            repeat {
+                if places == decimals && decimals > 0 {
+                    start -= 1
+                    text[start] = UInt8(ascii: ".")
+                }
+                start -= 1
+                text[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+                places += 1
+            } while rest > 0 || places <= decimals
+            if scaled < 0 {
+                start -= 1
+                text[start] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: text[start...])
+        }
     }
 
     /// Appends `value` with `digits` significant digits, without trailing zeros, as `%g` does.

@@ -14,7 +14,10 @@ struct HTMLPage {
     /// The whole of it, in HTML 5 and UTF-8.
     ///
     /// - Parameter body: what stands below the heading, in HTML.
-    func html(_ body: String) -> [UInt8] {
+    func html(_ body: String) -> [UInt8] { html(Array(body.utf8)) }
+
+    /// The same, with a body in UTF-8. Pictures make it large.
+    func html(_ body: [UInt8]) -> [UInt8] {
         let escaped = CatalogueTable.escaped(title)
         let page = """
             <!DOCTYPE html>
@@ -33,6 +36,6 @@ struct HTMLPage {
             <h1>\(escaped)</h1>
 
             """
-        return Array((page + body + "</body>\n</html>\n").utf8)
+        return page.utf8 + body + "</body>\n</html>\n".utf8
     }
 }

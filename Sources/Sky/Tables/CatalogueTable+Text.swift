@@ -11,9 +11,9 @@ extension CatalogueTable {
         let rows = rows
         bytes.reserveCapacity(bytes.count + rows.count * 320)
         for row in rows {
-            for (index, column) in columns.enumerated() {
+            for index in columns.indices {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                column.append(row, to: &bytes)
+                columns[index].append(row, to: &bytes)
             }
             bytes.append(UInt8(ascii: "\n"))
         }
