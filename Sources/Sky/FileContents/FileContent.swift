@@ -29,9 +29,15 @@ public struct FileContent: Hashable, Codable, Sendable {
     /// Reads the whole file, or only some blocks of it, which takes almost no time. It reads no more bytes than the file had at
     /// the beginning.
     ///
-    /// - Parameter limit: How long it may take; `nil` if the caller has a time limit of its own.
-    /// - Throws: `SkyError` of kind `unavailable` if the file cannot be read, of kind `badInput` if it changes meanwhile.
-    package init(of path: String, sampled: Bool = false, within limit: Duration? = nil) throws(SkyError) {
+    /// - Parameters:
+    ///   - limit: How long it may take; `nil` if the caller has a time limit of its own.
+    ///   - isCancelled: Whether nobody needs the result any more. It is asked again and again.
+    /// - Throws: `SkyError` of kind `unavailable` if the file cannot be read, or if it is not needed any more; of kind `badInput` if
+    ///   it changes meanwhile.
+    package init(
+        of path: String, sampled: Bool = false, within limit: Duration? = nil,
+        unless isCancelled: () -> Bool = { false }
+    ) throws(SkyError) {
         let file = try RegularFile(path)
         let stamp = try file.stamp()
         var hash = SHA256()
@@ -39,7 +45,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             try FileContent.sample(file, size: stamp.size, &hash)
         } else {
             let end = limit.map { ContinuousClock.now + $0 }
-            try FileContent.digest(file, size: stamp.size, before: end, of: path, &hash)
+            try FileContent.digest(file, size: stamp.size, before: end, unless: isCancelled, of: path, &hash)
         }
         // The file is opened anew, as the next reader will do.
         guard try FileStamp(of: path) == stamp else { throw FileContent.changed(path) }
@@ -49,8 +55,8 @@ public struct FileContent: Hashable, Codable, Sendable {
     }
 
     private static func digest(
-        _ file: borrowing RegularFile, size: Int, before end: ContinuousClock.Instant?, of path: String,
-        _ hash: inout SHA256
+        _ file: borrowing RegularFile, size: Int, before end: ContinuousClock.Instant?, unless isCancelled: () -> Bool,
+        of path: String, _ hash: inout SHA256
     ) throws(SkyError) {
         posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
@@ -60,6 +66,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             if let end, ContinuousClock.now >= end {
                 throw SkyError(.unavailable, "\(FITSSniff.quoted(path)): it takes too long to read")
             }
+            if isCancelled() { throw SkyError(.unavailable, "\(FITSSniff.quoted(path)): it is not needed any more") }
             let count = read(file.descriptor, buffer.baseAddress, min(buffer.count, left))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw file.failure() }

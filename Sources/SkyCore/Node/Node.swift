@@ -11,12 +11,14 @@ package final class Node: Sendable {
     package let coordinator: Coordinator
     let scan: ScanActor
     private let workers: WorkerPool
+    private let slots: Int
     private let pixels: (store: PixelStore, actor: PixelActor)
 
     /// - Parameter journal: where the node's coordinator keeps what it must not forget.
     package init(_ settings: NodeSettings, journal: Journal) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
+        slots = settings.slots
         let logger = settings.cluster.logger
         let store = PixelStore(limit: settings.pixelCache, system: system)
         pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
@@ -48,6 +50,9 @@ package final class Node: Sendable {
         }
         try await system.start()
     }
+
+    /// Starts workers for the tasks that will come soon.
+    package func startWorkers(_ count: Int) async { await workers.start(min(count, slots)) }
 
     /// Takes no new work, and waits until the tasks that run here have ended and their results are fetched.
     ///

@@ -33,6 +33,9 @@ package actor WorkerPool {
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
+    /// Workers that are started before a task needs them, by the number of the start.
+    private var starting: [Int: Task<Worker, any Error>] = [:]
+    private var lastStart = 0
     private var stuck: [ChildProcess] = []
     private var lastNumber = 0
     /// Whether the log already says that a worker has no control group.
@@ -114,6 +117,12 @@ package actor WorkerPool {
     /// Ends all workers. Tasks under way fail.
     package func close() async {
         isClosed = true
+        let starting = starting.values
+        self.starting = [:]
+        for start in starting {
+            start.cancel()
+            if let worker = try? await start.value { _ = await discard(worker) }
+        }
         for worker in idle { _ = await discard(worker) }
         idle = []
         await home?.close()
@@ -125,11 +134,44 @@ package actor WorkerPool {
         while let worker = idle.popLast() { await discard(worker) }
     }
 
+    /// Starts workers, so that the next tasks find as many. Returns at once.
+    func start(_ count: Int) {
+        guard !isClosed, idle.count + starting.count < count else { return }
+        for _ in idle.count + starting.count..<count {
+            lastStart += 1
+            // The pool owns the task, and ends it when it is closed.
+            starting[lastStart] = Task { [number = lastStart] in
+                do {
+                    let worker = try await newWorker()
+                    if starting.removeValue(forKey: number) != nil { idle.append(worker) }
+                    return worker
+                } catch {
+                    starting[number] = nil
+                    throw error
+                }
+            }
+        }
+    }
+
     private func obtain() async throws -> Worker {
         while let worker = idle.popLast() {
             if worker.process.isRunning { return worker }
             await discard(worker)
         }
+        if let (number, start) = starting.min(by: { $0.key < $1.key }) {
+            starting[number] = nil
+            let worker = await withTaskCancellationHandler {
+                try? await start.value
+            } onCancel: {
+                start.cancel()
+            }
+            // If the start failed, the next one says why.
+            if let worker { return worker }
+        }
+        return try await newWorker()
+    }
+
+    private func newWorker() async throws -> Worker {
         if isClosed { throw TransportError.notRunning }
         stuck.removeAll { !$0.isRunning }
         guard stuck.count < WorkerPool.stuckLimit else {

@@ -305,7 +305,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
             }
             let results = ScanFetcher(coordinator: coordinator, job: job)
             let name = request.image.path
-            let catalogue = try await results.catalogue(withDigestOf: name)
+            let catalogue = try await results.catalogue(of: name, content: nil)
             let preview = try await results.preview()
             let stem = place.folder + "/" + ImagePath.stem(of: request.image)
             _ = try PreparedOutput(place, stems: [stem])

@@ -53,19 +53,21 @@ struct ScanCommand: AsyncParsableCommand {
         }
         let (format, isQuiet) = (cluster.format, quiet)
         let (keepsPartial, draws) = (options.files.keepPartial, !options.files.noPicture)
+        let firstJob = FirstJob(plan)
         let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
         do {
             let time = keepsPartial ? ScanCommand.timeForResults : .zero
             let status = try await Interrupts.during(timeForResults: time, connection: cluster.connection()) {
                 interrupts in
-                try await ClusterSession.with(cluster) { coordinator in
+                try await ClusterSession.with(cluster, early: firstJob?.earlyWork) { coordinator in
                     let display = ProgressDisplay(
                         format == .json ? .nothing : isQuiet ? .problems : .progress)
                     defer { display.finish() }
                     interrupts.speak(through: display)
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
-                        plan: plan, output: output, coordinator: coordinator, interrupts: interrupts, display: display,
+                        plan: plan, output: output, firstJob: firstJob, coordinator: coordinator,
+                        interrupts: interrupts, display: display,
                         format: format, detail: detail, keepsPartial: keepsPartial, draws: draws)
                     return try await batch.run()
                 }

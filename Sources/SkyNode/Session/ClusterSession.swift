@@ -7,24 +7,42 @@ import Transport
 enum ClusterSession {
     /// Runs `body` with a coordinator, and then shuts down everything that was started for it.
     ///
+    /// - Parameter early: what a node inside the command begins while other nodes are still searched for. If one is found, it is
+    ///   dropped.
     /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
     static func with<Result: Sendable>(
-        _ options: ClusterOptions, _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
+        _ options: ClusterOptions, early: EmbeddedNode.EarlyWork? = nil,
+        _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
-        if options.slots == nil, options.network.join.isEmpty, !options.alone {
-            let place = NodePlace.find(option: options.node)
-            switch try await connect(node: place, options.network, logger) {
-            case .found(let client): return try await use(client, patience: options.patience.duration, body)
+        let patience = options.patience.duration
+        guard options.slots == nil, options.network.join.isEmpty, !options.alone else {
+            let embedded = EmbeddedNode(options, early: early, logger, headStart: .zero)
+            return try await embedded.with { try await body(try await $0.coordinator()) }
+        }
+        if let place = NodePlace.find(option: options.node) {
+            let client = try await connect(place, options.network, logger)
+            return try await use(client, patience: patience, body)
+        }
+        let embedded = EmbeddedNode(options, early: early, logger, headStart: headStart)
+        return try await embedded.with { node in
+            switch try await search(options.network, logger, nothingHere: { node.begin() }) {
+            case .found(let client):
+                node.stop()
+                return try await use(client, patience: patience, body)
             case .none(let stranger):
                 // Without this note a success would look as if the cluster had done the work.
                 let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
                 Console.error("note: no node found\(because); working on this machine only")
+                return try await body(try await node.coordinator())
             }
         }
-        return try await withEmbeddedNode(options, logger, body)
     }
+
+    /// How long other nodes have to answer before a node of this command begins to work. Nearly all have answered by then; those
+    /// that answer later, within `NodeFinder.patience`, are still preferred.
+    private static let headStart = Duration.milliseconds(40)
 
     /// Runs `body` with the coordinator of a node that runs already.
     ///
@@ -34,7 +52,10 @@ enum ClusterSession {
         _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         let logger = log.logger("skynode", default: .warning)
-        switch try await connect(node: NodePlace.find(option: node), network, logger) {
+        if let place = NodePlace.find(option: node) {
+            return try await use(try await connect(place, network, logger), patience: patience, body)
+        }
+        switch try await search(network, logger) {
         case .found(let client): return try await use(client, patience: patience, body)
         case .none(let stranger):
             let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
@@ -83,36 +104,50 @@ enum ClusterSession {
         case none(stranger: String?)
     }
 
-    /// - Throws: `CommandFailure` where the named node does not answer, or where a node does not accept this command because the
-    ///   key is missing.
-    private static func connect(
-        node: NodePlace?, _ network: NetworkOptions, _ logger: Logger
-    ) async throws -> Search {
-        let multicast = try network.multicastSettings()
+    /// An actor system for a command that is no member.
+    private static func system(_ network: NetworkOptions, _ logger: Logger) throws -> (ClusterSystem, ClusterSettings) {
         var settings = ClusterSettings(name: "skynode")
         settings.role = .client
         settings.security = try network.security.transportSecurity()
         settings.isLoopbackOnly = network.security.isLoopbackOnly
         settings.logger = logger
-        let system = ClusterSystem(settings)
+        return (ClusterSystem(settings), settings)
+    }
+
+    /// Connects to the node that the user named.
+    ///
+    /// - Throws: `CommandFailure` where it does not answer.
+    private static func connect(_ node: NodePlace, _ network: NetworkOptions, _ logger: Logger) async throws -> Client {
+        _ = try network.multicastSettings()
+        let (system, _) = try system(network, logger)
         try await system.start()
-        if let node {
-            let address = try node.address()
-            try network.security.checkReach(address, option: node.name)
-            do {
-                return .found(Client(system: system, address: address, node: try await system.join(address).node))
-            } catch {
-                await system.shutdown()
-                if let failure = error as? HandshakeFailure {
-                    // A program has answered, so it makes no sense to ask whether skynode runs there.
-                    throw CommandFailure(.noCluster, words(failure, address, network.security))
-                }
-                throw CommandFailure(
-                    .noCluster,
-                    "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
-                )
+        let address = try node.address()
+        try network.security.checkReach(address, option: node.name)
+        do {
+            return Client(system: system, address: address, node: try await system.join(address).node)
+        } catch {
+            await system.shutdown()
+            if let failure = error as? HandshakeFailure {
+                // A program has answered, so it makes no sense to ask whether skynode runs there.
+                throw CommandFailure(.noCluster, words(failure, address, network.security))
             }
+            throw CommandFailure(
+                .noCluster,
+                "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
+            )
         }
+    }
+
+    /// Looks for a node, first on this machine and then by multicast.
+    ///
+    /// - Parameter nothingHere: is called when this machine has no node.
+    /// - Throws: `CommandFailure` where a node does not accept this command because the key is missing.
+    private static func search(
+        _ network: NetworkOptions, _ logger: Logger, nothingHere: () -> Void = {}
+    ) async throws -> Search {
+        let multicast = try network.multicastSettings()
+        let (system, settings) = try system(network, logger)
+        try await system.start()
         var stranger: String?
         do {
             return .found(
@@ -128,6 +163,7 @@ enum ClusterSession {
         } catch {
             // No program answers at that address.
         }
+        nothingHere()
         if let multicast {
             do {
                 if let address = try await NodeFinder.find(
@@ -191,55 +227,5 @@ enum ClusterSession {
             return "unknown host"
         }
         return text
-    }
-
-    // MARK: - A node of its own
-
-    private static func withEmbeddedNode<Result: Sendable>(
-        _ options: ClusterOptions, _ logger: Logger,
-        _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
-    ) async throws -> Result {
-        var cluster = ClusterSettings(name: Defaults.name)
-        cluster.version = SkyNetVersion.current
-        cluster.logger = logger
-        // A command with slots or seeds runs a member of the cluster. A command that found no node works alone.
-        let isMember = options.slots != nil || !options.network.join.isEmpty
-        if isMember {
-            cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
-            cluster.join = try options.network.seeds()
-            cluster.multicast = try options.network.multicastSettings()
-            cluster.security = try options.network.security.transportSecurity()
-            cluster.isLoopbackOnly = options.network.security.isLoopbackOnly
-        }
-        let node = Node(
-            NodeSettings(cluster: cluster, slots: options.slots ?? Defaults.slots, executable: Defaults.executable),
-            journal: try Journal.inMemory())
-        do {
-            try await node.start()
-        } catch {
-            await node.system.shutdown()
-            throw StartFailure.command(error, listen: cluster.listen)
-        }
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                await node.run()
-                return nil
-            }
-            group.addTask { try await body(CoordinatorConnection(node.coordinator)) }
-            do {
-                while let result = try await group.next() {
-                    guard let result else { continue }
-                    group.cancelAll()
-                    // The node leaves in order, and its workers end with it.
-                    try await group.waitForAll()
-                    return result
-                }
-            } catch {
-                group.cancelAll()
-                while (try? await group.next()) != nil {}
-                throw error
-            }
-            throw CommandFailure(.noCluster, "the node inside this command stopped")
-        }
     }
 }

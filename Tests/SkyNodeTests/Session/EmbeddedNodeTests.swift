@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import NIOConcurrencyHelpers
 import Testing
 
@@ -13,6 +14,52 @@ import Testing
         _ body: @escaping @Sendable (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try await ClusterSession.with(try ClusterOptions.parse(["--alone"]), body)
+    }
+
+    /// A node that is not needed at once, with a worker's program that ends at once.
+    private func node(early: Submission, beside: @escaping @Sendable () async -> Void = {}) throws -> EmbeddedNode {
+        EmbeddedNode(
+            try ClusterOptions.parse([]), early: EmbeddedNode.EarlyWork(submission: early, beside: beside),
+            Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, headStart: .zero, executable: "/bin/false")
+    }
+
+    @Test func `the first job begins before the command needs the node, and is the one that is submitted then`()
+        async throws
+    {
+        let (first, another) = (submission(tasks: 3, token: "first"), submission())
+        let isBeside = Latch()
+        let (jobs, listed, report) = try await node(early: first) { isBeside.open() }.with { node in
+            node.begin()
+            await isBeside.wait()
+            let reach = try await node.coordinator()
+            let (job, report) = try await JobWatch(coordinator: reach).run(first, interrupts: Interrupts()) { _ in }
+            let other = try await JobHandover.submit(another, to: reach)
+            return ([job, other], try await reach.call { try await $0.list() }.map(\.id), report)
+        }
+        #expect(report.state == .done && report.completed == 3)
+        #expect(jobs == listed, "the early job is listed once, and was the first")
+    }
+
+    @Test func `a node that is not needed stops with its work, whether it was begun or not`() async throws {
+        let endless = submission(tasks: 2, seconds: 3600, token: "endless")
+        for begins in [true, false] {
+            let isStopped = NIOLockedValueBox(false)
+            let result = try await node(early: endless) {
+                // Ends with the node, and not by itself.
+                await Latch().wait()
+                isStopped.withLockedValue { $0 = Task.isCancelled }
+            }.with { node in
+                if begins {
+                    _ = try await {
+                        node.begin(); return try await node.coordinator()
+                    }()
+                }
+                node.stop()
+                return 5
+            }
+            #expect(result == 5)
+            #expect(isStopped.withLockedValue { $0 } == begins)
+        }
     }
 
     private func submission(tasks: Int = 2, seconds: Double = 0, token: String? = nil) -> Submission {

@@ -8,6 +8,8 @@ struct ScanItem: Sendable {
     /// The resolved path.
     var path: String
     var request: JobRequest
+    /// The token of the job, if the job may be submitted before its turn; `nil` otherwise.
+    var token: String?
     /// The folder and the name of the results, without an ending.
     var stem: String
     /// The HDU of this image, if its file has several images; otherwise `nil`.
@@ -80,6 +82,7 @@ struct ScanItem: Sendable {
         var item = self
         change(&request)
         item.request.kind = .sky(request)
+        item.token = nil
         return item
     }
 }

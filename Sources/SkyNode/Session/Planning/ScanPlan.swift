@@ -97,7 +97,7 @@ struct ScanPlan: Sendable {
             items.append(
                 ScanItem(
                     name: source.name + (colour.map { "[\($0)]" } ?? ""), path: image.path, request: job,
-                    stem: output.folder + "/" + name))
+                    token: "\(JobID.random())", stem: output.folder + "/" + name))
         }
     }
 

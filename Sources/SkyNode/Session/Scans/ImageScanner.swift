@@ -21,6 +21,8 @@ struct ImageScanner: Sendable {
     let draws: Bool
     /// The images that are written by now, of all scanners.
     let written: NIOLockedValueBox<ScanTotals>
+    /// The first job of the command, if it was begun before its turn.
+    let firstJob: FirstJob?
     let comparer: EpochComparer
     /// The image with which this one is compared; `nil` for none.
     let reference: EpochComparer.Scanned?
@@ -32,6 +34,8 @@ struct ImageScanner: Sendable {
         var job: JobID
         var report: JobReport
         var shares: [(node: String, sectors: Int)]
+        /// What the file held, if it was read beside the scan.
+        var content: FileContent?
         var catalogue: Catalogue?
         /// The artificial stars to put into it; empty where it is not tested with any.
         var injections: [Injection] = []
@@ -48,10 +52,10 @@ struct ImageScanner: Sendable {
     func scan(_ item: ScanItem, place: Int) async throws -> Result {
         let item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         var progress = ImageProgress(item, place: place, reference: reference?.name, rules)
-        let (job, report, shares) = try await run(progress)
-        var findings = Findings(job: job, report: report, shares: shares)
+        var findings = try await run(progress)
         var actions = progress.handle(
-            .scanned(report, hasSectors: !shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[...]
+            .scanned(findings.report, hasSectors: !findings.shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[
+                ...]
         while let action = actions.popFirst() {
             if case .finish(let outcome) = action {
                 return Result(
@@ -65,19 +69,23 @@ struct ImageScanner: Sendable {
     }
 
     /// Submits the image's job and follows it to its end.
-    private func run(
-        _ progress: ImageProgress
-    ) async throws -> (job: JobID, report: JobReport, shares: [(node: String, sectors: Int)]) {
+    private func run(_ progress: ImageProgress) async throws -> Findings {
         let printer = EventPrinter(
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
             subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
         let shares = SectorShares()
+        let item = progress.item
+        // Where earlier results may answer, a node reads the content of the file. A node inside the command has none.
+        let isRead = item.request.kind.scan?.usesCache == false || !coordinator.isElsewhere
+        let reading = firstJob?.reading(of: item) ?? ContentReading(of: item.path)
+        async let content = isRead ? reading.content() : nil
         let (job, report) = try await JobWatch(coordinator: coordinator)
-            .run(Submission(progress.item.request), interrupts: interrupts) { batch in
+            .run(Submission(item.request, token: item.token), interrupts: interrupts) { batch in
                 shares.count(batch)
                 printer.print(batch)
             }
-        return (job, report, shares.list)
+        guard report.state != .cancelled else { return Findings(job: job, report: report, shares: shares.list) }
+        return Findings(job: job, report: report, shares: shares.list, content: await content)
     }
 
     /// - Returns: the event that results from the action; `nil` where there is none.
@@ -90,7 +98,7 @@ struct ImageScanner: Sendable {
         case .fail(let message): display.fail(message)
         case .lookForOthers: return .looked(try? await results.catalogue().info)
         case .fetch:
-            let catalogue = try await results.catalogue(withDigestOf: item.path)
+            let catalogue = try await results.catalogue(of: item.path, content: findings.content)
             findings.catalogue = catalogue
             return .fetched(catalogue.info, sources: catalogue.sources.count)
         case .prepare(let compares, let injects):

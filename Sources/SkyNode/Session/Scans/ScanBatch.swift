@@ -9,6 +9,8 @@ import Transport
 struct ScanBatch: Sendable {
     let plan: ScanPlan
     let output: PreparedOutput
+    /// The first job, which may have begun already; `nil` where it is the reference's.
+    let firstJob: FirstJob?
     let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
@@ -45,7 +47,7 @@ struct ScanBatch: Sendable {
                 case .scan(let item, let place):
                     let scanner = ImageScanner(
                         rules: rules, coordinator: coordinator, interrupts: interrupts, display: display, draws: draws,
-                        written: written, comparer: comparer, reference: findings.reference)
+                        written: written, firstJob: firstJob, comparer: comparer, reference: findings.reference)
                     group.addTask { try await scanner.scan(item, place: place) }
                     event = nil
                 case .finish(let status): return status

@@ -28,15 +28,17 @@ struct ScanFetcher {
         }
     }
 
-    /// The catalogue, with the digest of its file. The digest is computed here if no node had to read the whole file.
-    func catalogue(withDigestOf path: String) async throws -> Catalogue {
+    /// The catalogue, with the digest of its file.
+    ///
+    /// - Parameter content: what the file held, if it was read beside the scan. Otherwise it is read now, unless a node had to read
+    ///   the whole file.
+    func catalogue(of path: String, content: FileContent?) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        if catalogue.info.content?.hexadecimal == nil {
-            // There is no digest if the file is gone or has been replaced meanwhile.
-            let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
-            let scanned = catalogue.info.content
-            catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
-        }
+        guard catalogue.info.content?.hexadecimal == nil else { return catalogue }
+        // There is no digest if the file is gone or has been replaced meanwhile.
+        let found = if let content { content } else { await ContentReading.content(of: path) }
+        let scanned = catalogue.info.content
+        catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
         return catalogue
     }
 
