@@ -131,19 +131,18 @@ struct FITSWriter {
         }
     }
 
-    /// Fills a column, counted from 1, with 64-bit numbers.
-    mutating func column(_ number: Int, _ values: [Double]) {
-        values.withUnsafeBytes { fill(number, TDOUBLE, values.count, $0) }
-    }
-
-    /// Fills a column, counted from 1, with 32-bit numbers.
-    mutating func column(_ number: Int, _ values: [Float]) {
-        values.withUnsafeBytes { fill(number, TFLOAT, values.count, $0) }
-    }
-
-    /// Fills a column, counted from 1, with 32-bit integers.
-    mutating func column(_ number: Int, _ values: [Int32]) {
-        values.withUnsafeBytes { fill(number, TINT, values.count, $0) }
+    /// Fills rows of a table.
+    ///
+    /// - Parameters:
+    ///   - bytes: The rows one after the other, as they are in the file.
+    ///   - first: The first row, counted from 0.
+    mutating func rows(_ bytes: [UInt8], from first: Int) {
+        // cfitsio only reads from this pointer; its signature is older than `const`.
+        bytes.withUnsafeBufferPointer { bytes in
+            _ = ffptbb(
+                file, Int64(first) + 1, 1, Int64(bytes.count), UnsafeMutablePointer(mutating: bytes.baseAddress),
+                &status)
+        }
     }
 
     /// Fills a column, counted from 1, with characters. Text that is too long for the column's form is cut off.
@@ -155,12 +154,6 @@ struct FITSWriter {
             _ = ffpcls(file, Int32(clamping: number), 1, 1, count, values.baseAddress, &status)
         }
         self.status = status
-    }
-
-    private mutating func fill(_ number: Int, _ type: Int32, _ count: Int, _ bytes: UnsafeRawBufferPointer) {
-        guard count > 0 else { return }
-        let values = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-        ffpcl(file, type, Int32(clamping: number), 1, 1, Int64(count), values, &status)
     }
 
     private init(file: UnsafeMutablePointer<fitsfile>) {

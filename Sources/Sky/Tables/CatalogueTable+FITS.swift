@@ -47,18 +47,37 @@ extension CatalogueTable {
             if !column.ucd.isEmpty { writer.card(FITSCard("TUCD\(index + 1)", .text(column.ucd), "")) }
         }
         for card in parameters { writer.card(card) }
-        for (index, column) in columns.enumerated() {
-            switch column.form {
-            case .integer:
-                writer.column(index + 1, rows.map { Self.integer(column.value($0)) })
-            case .position:
-                writer.column(index + 1, rows.map { Self.real(column.value($0)) })
-            case .measure, .scientific:
-                writer.column(index + 1, rows.map { Float(Self.real(column.value($0))) })
-            case .text:
-                writer.column(index + 1, rows.map { column.text($0) })
+        let size = columns.reduce(0) { $0 + ($1.form == .text ? width : $1.form.size) }
+        // Row by row and not column by column: cfitsio reads and writes the whole table again for each column.
+        for start in stride(from: 0, to: rows.count, by: Self.rowsAtOnce) {
+            let part = rows[start..<min(start + Self.rowsAtOnce, rows.count)]
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(part.count * size)
+            for row in part {
+                for index in columns.indices {
+                    switch columns[index].form {
+                    case .integer:
+                        Self.append(UInt32(bitPattern: Self.integer(columns[index].value(row))), to: &bytes)
+                    case .position: Self.append(Self.real(columns[index].value(row)).bitPattern, to: &bytes)
+                    case .measure, .scientific:
+                        Self.append(Float(Self.real(columns[index].value(row))).bitPattern, to: &bytes)
+                    case .text: bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: width))
+                    }
+                }
             }
+            writer.rows(bytes, from: start)
         }
+        for (index, column) in columns.enumerated() where column.form == .text {
+            writer.column(index + 1, rows.map { column.text($0) })
+        }
+    }
+
+    /// The number of rows that are encoded at once.
+    private static let rowsAtOnce = 4096
+
+    /// Appends a number as FITS has it, with the highest byte first.
+    private static func append(_ bits: some FixedWidthInteger, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
     private static func real(_ value: Double?) -> Double {
@@ -73,6 +92,15 @@ extension CatalogueTable {
 }
 
 extension CatalogueColumn.Form {
+    /// The size of a number in bytes.
+    fileprivate var size: Int {
+        switch self {
+        case .integer, .measure, .scientific: 4
+        case .position: 8
+        case .text: 0
+        }
+    }
+
     /// `TFORM` of the column (FITS standard 4.0, table 18).
     fileprivate var fits: String {
         switch self {
