@@ -1,11 +1,18 @@
 """What a scan takes, beside SExtractor and Python's sep on the same frames in the same run.
 
-    Benchmarks/scans.sh [--rounds 5] [--frames 40] [--check]      make scan-benchmark OPTIONS="..."
+    Benchmarks/scans.sh [--rounds 5] [--parts frames,night,large] [--check]      make scan-benchmark OPTIONS="..."
 
-Whole processes, by the clock: start, reading, scanning, writing a FITS table with the same columns. A round takes each program
-once, one after the other, so that a slow minute of the machine is everybody's; the table has medians. What takes more than half a
-minute runs once only. SExtractor has its own default limits of memory: larger ones make it slower. Frames are synthetic, 4096 x 4096
-pixels of 32-bit floats.
+Whole processes, by the clock: start, reading, scanning, writing. SExtractor measures the columns that most people ask it for: positions,
+AUTO, one aperture, radii, ellipse, FWHM, CLASS_STAR, flags; SkyNet its usual ones, which are more. SkyNet's ways:
+
+- as typed: `skynode scan F -o out`, with the search for other nodes, pictures, report and three catalogues
+- one catalogue: `skynode scan F -o x.fits`, also with the search
+- alone: the same with --alone, without the search
+- daemon: the same with a node that runs
+
+A round takes each program once, one after the other, so that a slow minute of the machine is everybody's; the table has medians. What
+takes more than half a minute runs once only. SExtractor has its own default limits of memory: larger ones make it slower. Frames are
+synthetic, of 32-bit floats: 4096 x 4096 pixels; a night of 2048 x 2048 over four nodes; one of 20,000 x 20,000.
 """
 
 import argparse
@@ -16,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,19 +33,23 @@ from sextractor import command
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = os.environ.get("PROGRAM") or str(ROOT / ".build/release/skynode")
 SIDE = 4096
-# Stars, galaxies, seeing in pixels; and what SkyNet may take of SExtractor's time, alone and with a daemon that runs.
+# Stars, galaxies, seeing in pixels; and what SkyNet may take of SExtractor's time, for each of its ways.
 FRAMES = {
-    "sparse": ((20_700, 2_300, 3.2), 1.00, 0.85),
-    "medium": ((82_000, 8_000, 3.0), 0.75, 0.68),
-    "dense": ((1_250_000, 10_000, 2.0), 0.68, 0.62),
+    "sparse": ((20_700, 2_300, 3.2), {"as typed": 0.95, "alone": 0.70, "daemon": 0.60}),
+    "medium": ((82_000, 8_000, 3.0), {"as typed": 0.80, "alone": 0.62, "daemon": 0.55}),
+    "dense": ((1_250_000, 10_000, 2.0), {"alone": 0.45}),
 }
+# What `as typed` may take of `one catalogue`.
+PICTURES = 1.10
 COLUMNS = (
-    "NUMBER X_IMAGE Y_IMAGE XWIN_IMAGE YWIN_IMAGE ALPHA_J2000 DELTA_J2000 ALPHAWIN_J2000 DELTAWIN_J2000 FLUX_AUTO "
-    "FLUXERR_AUTO MAG_AUTO MAGERR_AUTO FLUX_APER(1) FLUXERR_APER(1) MAG_APER(1) MAGERR_APER(1) FLUX_ISO FLUX_MAX "
-    "FLUX_RADIUS KRON_RADIUS A_IMAGE B_IMAGE THETA_IMAGE ELONGATION FWHM_IMAGE BACKGROUND THRESHOLD ISOAREA_IMAGE FLAGS"
+    "NUMBER X_IMAGE Y_IMAGE ALPHA_J2000 DELTA_J2000 FLUX_AUTO FLUXERR_AUTO MAG_AUTO MAGERR_AUTO FLUX_APER(1) "
+    "FLUXERR_APER(1) FLUX_RADIUS KRON_RADIUS A_IMAGE B_IMAGE THETA_IMAGE ELONGATION FWHM_IMAGE CLASS_STAR FLAGS"
 )
+NETWORK = Path("/usr/share/source-extractor/default.nnw")
 LONG = 30
-SYSTEMS = ("SExtractor", "Python sep", "SkyNet alone", "SkyNet, daemon")
+WAYS = ("as typed", "one catalogue", "alone", "daemon")
+# Nobody else is in this group.
+GROUP = "239.255.71.9:47199"
 
 
 def run(words: list[str], folder: Path) -> float:
@@ -51,19 +63,16 @@ def run(words: list[str], folder: Path) -> float:
 
 def sextractor(frame: Path, folder: Path) -> list[str]:
     # Neither looks at the header here.
-    return command(frame, folder, COLUMNS, GAIN_KEY="NONE", SATUR_KEY="NONE")
+    return command(frame, folder, COLUMNS, GAIN_KEY="NONE", SATUR_KEY="NONE", STARNNW_NAME=NETWORK)
 
 
-def skynode(frames: list[Path], folder: Path, *where: str) -> list[str]:
-    return [
-        *(PROGRAM, "scan", *map(str, frames), "--no-picture", "--no-cache", "--no-merge", "--format-catalogue", "fits"),
-        *("-o", str(folder / "ours"), *where),
-    ]
+def skynode(frames: list[Path], out: Path, *where: str) -> list[str]:
+    return [PROGRAM, "scan", *map(str, frames), "--no-cache", "-o", str(out), *where]
 
 
 @contextlib.contextmanager
-def nodes(folder: Path, count: int, slots: int) -> Iterator[str]:
-    """So many nodes; the address of the first."""
+def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[str]:
+    """So many nodes, started by the words before; the address of the first."""
     running: list[subprocess.Popen[str]] = []
     address = ""
     try:
@@ -73,7 +82,7 @@ def nodes(folder: Path, count: int, slots: int) -> Iterator[str]:
             words += ["--join", address] if address else []
             log = (folder / f"n{number}.log").open("w")
             node = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", "--", *words], stdout=subprocess.PIPE, stderr=log, text=True
+                ["setpriv", "--pdeathsig", "TERM", "--", *before, *words], stdout=subprocess.PIPE, stderr=log, text=True
             )
             running.append(node)
             assert node.stdout
@@ -107,75 +116,156 @@ def ratio(ours: list[float], theirs: list[float]) -> float:
     return statistics.median(ours) / statistics.median(theirs)
 
 
+def synthetic(path: Path, side: int, *, stars: int, galaxies: int, fwhm: float, seed: int = 3) -> None:
+    words = ("synthesize", path, "--width", side, "--height", side, "--stars", stars, "--galaxies", galaxies, "--seed", seed)
+    run([PROGRAM, *map(str, words), "--fwhm", str(fwhm)], path.parent)
+
+
 def one_frame(name: str, rounds: int, folder: Path, python: str) -> tuple[list[str], bool]:
-    (stars, galaxies, fwhm), alone_limit, daemon_limit = FRAMES[name]
+    (stars, galaxies, fwhm), limits = FRAMES[name]
     frame = folder / f"{name}.fits"
-    words = ("synthesize", frame, "--width", SIDE, "--height", SIDE, "--stars", stars, "--galaxies", galaxies)
-    run([PROGRAM, *map(str, words), "--fwhm", str(fwhm), "--seed", "3"], folder)
-    times: dict[str, list[float]] = {system: [] for system in SYSTEMS}
+    synthetic(frame, SIDE, stars=stars, galaxies=galaxies, fwhm=fwhm)
     with nodes(folder, 1, 2) as address:
         commands = {
             "SExtractor": sextractor(frame, folder),
             "Python sep": [python, str(ROOT / "Benchmarks/sep_scan.py"), str(frame), str(folder / "sep.fits")],
-            "SkyNet alone": skynode([frame], folder, "--slots", "2", "--no-multicast"),
-            "SkyNet, daemon": skynode([frame], folder, "--node", address),
+            "as typed": skynode([frame], folder / "out", "--multicast", GROUP),
+            "one catalogue": skynode([frame], folder / "x.fits", "--multicast", GROUP),
+            "alone": skynode([frame], folder / "x.fits", "--alone"),
+            "daemon": skynode([frame], folder / "x.fits", "--node", address),
         }
+        times: dict[str, list[float]] = {system: [] for system in commands}
         for number in range(rounds + 1):
-            for system, command in commands.items():
+            for system, words in commands.items():
                 if times[system] and times[system][0] > LONG:
                     continue
-                seconds = run(command, folder)
+                shutil.rmtree(folder / "out", ignore_errors=True)
+                seconds = run(words, folder)
                 # The first round warms files and workers.
                 if number or seconds > LONG:
                     times[system].append(seconds)
-    alone, daemon = (ratio(times[system], times["SExtractor"]) for system in SYSTEMS[2:])
-    count = f"{sources(folder / 'sex.fits'):,} / {sources(folder / f'ours/{name}.cat.fits'):,}"
-    cells = [name, count, *(f"{statistics.median(times[system]):.2f} s" for system in SYSTEMS)]
-    cells += [f"{alone:.2f} x (≤ {alone_limit})", f"{daemon:.2f} x (≤ {daemon_limit})"]
-    return cells, alone <= alone_limit and daemon <= daemon_limit
+    ratios = {way: ratio(times[way], times["SExtractor"]) for way in WAYS}
+    pictures = ratio(times["as typed"], times["one catalogue"])
+    cells = [name, f"{sources(folder / 'sex.fits'):,} / {sources(folder / 'x.fits'):,}"]
+    cells += [f"{statistics.median(times[system]):.2f} s" for system in ("SExtractor", "Python sep")]
+    for way in WAYS:
+        limit = f" (≤ {limits[way]:.2f})" if way in limits else ""
+        cells.append(f"{statistics.median(times[way]):.2f} s, {ratios[way]:.2f} x{limit}")
+    cells.append(f"{pictures:.2f} x (≤ {PICTURES:.2f})")
+    return cells, all(ratios[way] <= limit for way, limit in limits.items()) and pictures <= PICTURES
 
 
-def many_frames(count: int, folder: Path) -> tuple[str, bool]:
+def night(count: int, folder: Path) -> tuple[list[str], bool]:
+    """A night of small frames: four nodes of one slot, one node on one core, and as many SExtractors at a time as there are cores."""
+    cores = len(os.sched_getaffinity(0))
+    kinds = [folder / f"kind{number}.fits" for number in range(min(8, count))]
+    for number, path in enumerate(kinds):
+        synthetic(path, 2048, stars=20_500, galaxies=2_000, fwhm=3.0, seed=number + 1)
     frames = []
     for number in range(count):
-        path = folder / f"m{number}.fits"
-        os.link(folder / "medium.fits", path)
-        frames.append(path)
+        frames.append(folder / f"night{number}.fits")
+        os.link(kinds[number % len(kinds)], frames[-1])
+    one_of_many = ("--no-merge", "--no-picture", "--format-catalogue", "fits")
+
+    def theirs() -> float:
+        places = [folder / f"place{number}" for number in range(cores)]
+        for place in places:
+            place.mkdir(exist_ok=True)
+        began = time.monotonic()
+        loops = [threading.Thread(target=loop, args=(frames[number::cores], place)) for number, place in enumerate(places)]
+        for thread in loops:
+            thread.start()
+        for thread in loops:
+            thread.join()
+        return time.monotonic() - began
+
+    def loop(own: list[Path], place: Path) -> None:
+        for frame in own:
+            run(sextractor(frame, place), place)
+
+    def ours(number: int, *before: str, frames: list[Path] = frames) -> float:
+        with nodes(folder, number, 1, *before) as address:
+            run(skynode(frames[:number], folder / "out", "--node", address, *one_of_many), folder)
+            return run([*before, *skynode(frames, folder / "out", "--node", address, *one_of_many)], folder)
+
+    # One core has a fourth of the frames, so that the whole does not take longer than the rest together.
+    few = frames[: max(8, count // 4)]
+    by_one = len(few) / ours(1, "taskset", "--cpu-list", "0", frames=few)
+    by_four, by_sextractor = count / ours(4), count / theirs()
+    share, times = by_four / (cores * by_one), by_four / by_sextractor
+    lines = [
+        f"{count} frames of 2048 x 2048, four nodes of one slot on {cores} cores: {by_four:.2f} frames/s",
+        f"- one node on one core: {by_one:.2f} frames/s; four nodes have {share:.2f} of {cores} times that (≥ 0.95)",
+        f"- {cores} SExtractors at a time: {by_sextractor:.2f} frames/s; four nodes have {times:.2f} times that (≥ 1.30)",
+    ]
+    return lines, share >= 0.95 and times >= 1.3
+
+
+def large(folder: Path) -> tuple[list[str], bool]:
+    """One frame of 20,000 x 20,000 pixels, and the memory that a worker takes for it."""
+    frame = folder / "large.fits"
+    synthetic(frame, 20_000, stars=493_000, galaxies=55_000, fwhm=3.2)
+    theirs = run(sextractor(frame, folder), folder)
     began = time.monotonic()
-    for frame in frames:
-        run(sextractor(frame, folder), folder)
-    theirs = time.monotonic() - began
-    with nodes(folder, 2, 1) as address:
-        run(skynode(frames[:2], folder, "--node", address), folder)
-        ours = run(skynode(frames, folder, "--node", address), folder)
-    line = (
-        f"{count} frames of the medium kind: a loop of SExtractor {count / theirs:.2f} frames/s, two nodes of one slot "
-        f"{count / ours:.2f} frames/s, {theirs / ours:.2f} x (≥ 1.8)"
-    )
-    return line, theirs / ours >= 1.8
+    scan = subprocess.Popen(skynode([frame], folder / "x.fits", "--alone"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    peaks: dict[int, int] = {}
+    while scan.poll() is None:
+        for process in children(scan.pid):
+            with contextlib.suppress(OSError, StopIteration):
+                status = Path(f"/proc/{process}/status").read_text().splitlines()
+                peaks[process] = int(next(line for line in status if line.startswith("VmHWM")).split()[1])
+        time.sleep(0.05)
+    ours = time.monotonic() - began
+    if scan.returncode:
+        sys.exit(f"scans: the large frame: {scan.stderr.read().decode()[-400:] if scan.stderr else ''}")
+    frame.unlink()
+    peak = max(peaks.values()) / 1024
+    lines = [
+        f"20,000 x 20,000 pixels, {sources(folder / 'sex.fits'):,} / {sources(folder / 'x.fits'):,} sources: SExtractor "
+        f"{theirs:.1f} s, SkyNet alone {ours:.1f} s, {ours / theirs:.2f} x (≤ 0.60)",
+        f"- a worker took {peak:.0f} MiB at most",
+    ]
+    return lines, ours / theirs <= 0.6
+
+
+def children(process: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{process}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scans", allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=5, help="times that each program runs")
-    parser.add_argument("--frames", type=int, default=40, help="of the comparison with two nodes; 0 for none")
+    parser.add_argument("--frames", type=int, default=200, help="frames of the night")
+    parser.add_argument("--parts", default="frames,night,large", help="frames, night, large, with commas in between")
     parser.add_argument("--check", action="store_true", help="fail where a target is missed")
     options = parser.parse_args()
+    parts = options.parts.split(",")
+    if unknown := set(parts) - {"frames", "night", "large"}:
+        sys.exit(f"scans: there is no part {sorted(unknown)[0]}")
     if not shutil.which("source-extractor"):
         sys.exit("scans: source-extractor is missing; Benchmarks/scans.sh installs it")
-    head = ["frame", "sources, SExtractor / SkyNet", *SYSTEMS, "alone to SExtractor", "daemon to SExtractor"]
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head), flush=True)
     is_met = True
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as path:
         folder = Path(path)
-        for name in FRAMES:
-            cells, met = one_frame(name, options.rounds, folder, sys.executable)
+        if "frames" in parts:
+            head = ["frame", "sources, SExtractor / SkyNet", "SExtractor", "Python sep", *WAYS, "typed to one catalogue"]
+            print("| " + " | ".join(head) + " |\n|" + "---|" * len(head), flush=True)
+            for name in FRAMES:
+                cells, met = one_frame(name, options.rounds, folder, sys.executable)
+                is_met = is_met and met
+                print("| " + " | ".join(cells) + " |", flush=True)
+        if "night" in parts:
+            lines, met = night(options.frames, folder)
             is_met = is_met and met
-            print("| " + " | ".join(cells) + " |", flush=True)
-        if options.frames:
-            line, met = many_frames(options.frames, folder)
+            print("\n" + "\n".join(lines), flush=True)
+        if "large" in parts:
+            lines, met = large(folder)
             is_met = is_met and met
-            print("\n" + line)
+            print("\n" + "\n".join(lines), flush=True)
     return 1 if options.check and not is_met else 0
 
 
