@@ -30,7 +30,7 @@ public struct Catalogue: Codable, Sendable {
         var sources = Self.cleaned(results).map(\.source)
         SpreadModel.calibrate(&sources)
         ImageFlags.judge(&sources, seeing: seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing)
-        sources.sort(by: Self.comesBefore)
+        sources = Self.inOrder(sources)
         if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
         self.sources = sources
     }
@@ -57,6 +57,16 @@ public struct Catalogue: Codable, Sendable {
                 $1.number, $1.footprint.source.y, $1.footprint.source.x
             )
         }
+    }
+
+    /// The sources in the order of a catalogue. Only their places are moved while they are sorted, because a source is large.
+    private static func inOrder(_ sources: [Source]) -> [Source] {
+        let order = sources.indices.map { (y: sources[$0].y, x: sources[$0].x, index: $0) }.sorted { one, other in
+            if (one.y, one.x) != (other.y, other.x) { return (one.y, one.x) < (other.y, other.x) }
+            if comesBefore(sources[one.index], sources[other.index]) { return true }
+            return !comesBefore(sources[other.index], sources[one.index]) && one.index < other.index
+        }
+        return order.map { sources[$0.index] }
     }
 
     private static func comesBefore(_ one: Source, _ other: Source) -> Bool {
