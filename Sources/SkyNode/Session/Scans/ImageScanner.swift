@@ -11,6 +11,8 @@ struct ImageScanner: Sendable {
         var outcome: ImageOutcome
         var section: CatalogueTable.Section?
         var compared: EpochComparer.Compared?
+        /// Where the time went until its files were written; `nil` if they were not.
+        var timing: ScanTiming?
     }
 
     let rules: ImageProgress.Rules
@@ -24,6 +26,8 @@ struct ImageScanner: Sendable {
     let comparer: EpochComparer
     /// The image with which this one is compared; `nil` for none.
     let reference: EpochComparer.Scanned?
+    /// How long the command took to find its node, if that belongs to this image.
+    let start: Duration?
 
     private var plan: ScanPlan { rules.plan }
 
@@ -43,20 +47,29 @@ struct ImageScanner: Sendable {
         var section: CatalogueTable.Section?
         var files: [String] = []
         var compared: EpochComparer.Compared?
+        var laps: ScanLaps
+        var phases: PhaseTimes
+        /// Where the time went; `nil` until the files are written.
+        var timing: ScanTiming?
+
+        /// The same so far, while the files are being written.
+        var timingSoFar: ScanTiming { ScanTiming(laps, phases, report) }
     }
 
     func scan(_ item: ScanItem, place: Int) async throws -> Result {
         let item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         var progress = ImageProgress(item, place: place, reference: reference?.name, rules)
-        let (job, report, shares) = try await run(progress)
-        var findings = Findings(job: job, report: report, shares: shares)
+        var laps = ScanLaps(start: start, from: .now)
+        let (job, report, shares, phases) = try await run(progress)
+        laps.end(.job, at: .now)
+        var findings = Findings(job: job, report: report, shares: shares, laps: laps, phases: phases)
         var actions = progress.handle(
             .scanned(report, hasSectors: !shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[...]
         while let action = actions.popFirst() {
             if case .finish(let outcome) = action {
                 return Result(
                     outcome: outcome, section: outcome.hasSection ? findings.section : nil,
-                    compared: findings.compared)
+                    compared: findings.compared, timing: findings.timing)
             }
             guard let event = try await carryOut(action, progress.item, &findings) else { continue }
             actions += progress.handle(event, isInterrupted: interrupts.wasInterrupted)
@@ -67,17 +80,19 @@ struct ImageScanner: Sendable {
     /// Submits the image's job and follows it to its end.
     private func run(
         _ progress: ImageProgress
-    ) async throws -> (job: JobID, report: JobReport, shares: [(node: String, sectors: Int)]) {
+    ) async throws -> (job: JobID, report: JobReport, shares: [(node: String, sectors: Int)], phases: PhaseTimes) {
         let printer = EventPrinter(
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
             subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
         let shares = SectorShares()
+        let phases = NIOLockedValueBox(PhaseTimes())
         let (job, report) = try await JobWatch(coordinator: coordinator)
             .run(Submission(progress.item.request), interrupts: interrupts) { batch in
                 shares.count(batch)
+                phases.withLockedValue { phases in for event in batch.events { phases.add(event) } }
                 printer.print(batch)
             }
-        return (job, report, shares.list)
+        return (job, report, shares.list, phases.withLockedValue { $0 })
     }
 
     /// - Returns: the event that results from the action; `nil` where there is none.
@@ -90,7 +105,10 @@ struct ImageScanner: Sendable {
         case .fail(let message): display.fail(message)
         case .lookForOthers: return .looked(try? await results.catalogue().info)
         case .fetch:
-            let catalogue = try await results.catalogue(withDigestOf: item.path)
+            var (catalogue, merge) = try await results.timedCatalogue()
+            findings.laps.merge = merge
+            findings.laps.end(.fetch, at: .now)
+            if await ScanFetcher.addDigest(of: item.path, to: &catalogue) { findings.laps.end(.digest, at: .now) }
             findings.catalogue = catalogue
             return .fetched(catalogue.info, sources: catalogue.sources.count)
         case .prepare(let compares, let injects):
@@ -101,10 +119,12 @@ struct ImageScanner: Sendable {
             } catch let error as SkyError {
                 return .cannotBePrepared(error.message)
             }
+            findings.laps.end(.preparation, at: .now)
             return .prepared(isComparable: findings.epochs != nil, hasStars: !findings.injections.isEmpty)
         case .fetchPicture:
             findings.preview = try await results.preview()
             if findings.preview != nil { findings.runs = try await results.runs() }
+            findings.laps.end(.fetch, at: .now)
             return .drawn
         case .write(let further):
             do {
@@ -163,20 +183,26 @@ struct ImageScanner: Sendable {
         _ findings: inout Findings
     ) async throws {
         guard let catalogue = findings.catalogue else { return }
-        let output = ScanFiles(
+        var output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
             configuration: plan.configuration, catalogue: catalogue, companions: item.companions,
             detection: item.detection)
+        output.times = findings.timingSoFar.forReport
         findings.section = output.section
         let (preview, runs, facts) = (findings.preview, findings.runs, JobSummary.facts(findings.report))
-        findings.files = try await interrupts.whileWriting {
+        let written = try await interrupts.whileWriting { [output] in
             try await output.write(preview: preview, runs: runs, facts: facts, others: further)
         }
+        findings.files = written.paths
+        (findings.laps.catalogues, findings.laps.pictures) = (written.catalogues, written.pictures)
+        findings.laps.end(.files, at: .now)
         if let request = item.request.kind.scan, let images = request.checkImages {
             findings.files += try await results.writeCheckImages(
                 images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
                 interrupts: interrupts)
+            findings.laps.end(.checkImages, at: .now)
         }
+        findings.timing = findings.timingSoFar
     }
 
     private func showSummary(_ item: ScanItem, _ detail: ScanDetail, _ report: JobReport, _ findings: Findings) {
@@ -195,6 +221,13 @@ struct ImageScanner: Sendable {
                 item: item, catalogue: catalogue, configuration: plan.configuration, files: findings.files))
         {
             display.output([line])
+        }
+        guard rules.printsTiming, let timing = findings.timing else { return }
+        if rules.format == .json {
+            if let line = try? JSONLine.encode(TimingLine(timing, subject: item.name)) { display.output([line]) }
+        } else if rules.detail == .everything {
+            // Of one image, and of all together, it is printed at the end.
+            display.output(TimingLines(timing, of: item.name).lines, plan.output)
         }
     }
 }

@@ -12,7 +12,10 @@ struct ScanFetcher {
     /// Longest time for one page. A page has a few megabytes.
     static let patience = Duration.seconds(60)
 
-    func catalogue() async throws -> Catalogue {
+    func catalogue() async throws -> Catalogue { try await timedCatalogue().catalogue }
+
+    /// The catalogue, and how long the coordinator took to merge it, if it says so.
+    func timedCatalogue() async throws -> (catalogue: Catalogue, merge: Duration?) {
         var sources: [Source] = []
         var first: CataloguePage?
         while true {
@@ -21,9 +24,10 @@ struct ScanFetcher {
             first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
-                return Catalogue(
+                let catalogue = Catalogue(
                     info: first?.info ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter,
                     injected: first?.injected)
+                return (catalogue, first?.merge)
             }
         }
     }
@@ -31,13 +35,21 @@ struct ScanFetcher {
     /// The catalogue, with the digest of its file. The digest is computed here if no node had to read the whole file.
     func catalogue(withDigestOf path: String) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        if catalogue.info.content?.hexadecimal == nil {
-            // There is no digest if the file is gone or has been replaced meanwhile.
-            let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
-            let scanned = catalogue.info.content
-            catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
-        }
+        await ScanFetcher.addDigest(of: path, to: &catalogue)
         return catalogue
+    }
+
+    /// Adds the digest of the catalogue's file where no node had to read the whole file.
+    ///
+    /// - Returns: whether the file was read.
+    @discardableResult
+    static func addDigest(of path: String, to catalogue: inout Catalogue) async -> Bool {
+        guard catalogue.info.content?.hexadecimal == nil else { return false }
+        // There is no digest if the file is gone or has been replaced meanwhile.
+        let found = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+        let scanned = catalogue.info.content
+        catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
+        return true
     }
 
     func runs() async throws -> [SectorRun] {
