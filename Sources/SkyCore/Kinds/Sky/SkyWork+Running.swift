@@ -18,6 +18,8 @@ extension SkyWork: KindWork, WorkerWork {
 
     package func perform(with tools: WorkerTools) throws -> TaskResult {
         let engine = tools.engine
+        // What the engine did since its last task, such as reading tiles for another node, is not this task's work.
+        _ = engine.stages.finish()
         defer { tools.stages = StageTimes(engine.stages.finish()) }
         switch self {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),

@@ -76,7 +76,9 @@ extension ScanTiming {
         if isDetailed, unknown > 0 {
             remarks.append("The work of \(unknown) tasks is not known: the coordinator was started again after them.")
         }
-        if isInterrupted { remarks.append("What was done before that counts for the first phase that came after it.") }
+        if isInterrupted {
+            remarks.append("The coordinator was started again: the phases before that are not told apart.")
+        }
         let silent = nodes.filter { !$0.isStaged && $0.seconds > 0 }.map { PrintableText.of($0.name) }
         if !silent.isEmpty {
             remarks.append("No stages are known of \(silent.joined(separator: ", ")), of an earlier version.")
