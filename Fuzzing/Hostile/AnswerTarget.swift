@@ -29,9 +29,15 @@ enum AnswerTarget: FuzzTarget {
     private static let status = JobStatus(
         scheduled: 9, running: 1, completed: 3, failed: 1, retries: 2, nodes: [share], elapsed: .seconds(3), cached: 1,
         paused: nil)
-    private static let report = JobReport(
-        state: .failed, reason: "no node", scheduled: 9, completed: 3, failed: 1, retries: 2, duration: .seconds(3),
-        nodes: [share], cached: 1)
+    private static var report: JobReport {
+        var work = NodeWork(name: "anna")
+        (work.tasks, work.duration, work.slots) = (2, .seconds(2), 2)
+        work.stages = StageTimes(["read": .seconds(1)])
+        return JobReport(
+            state: .failed, reason: "no node", scheduled: 9, completed: 3, failed: 1, retries: 2,
+            duration: .seconds(3),
+            nodes: [share], cached: 1, work: [work])
+    }
     private static let listing = JobListing(
         id: JobID(rawValue: 7), title: "/data/m13.fits", state: .done, priority: 1, reason: "it is done",
         status: status,
@@ -69,15 +75,24 @@ enum AnswerTarget: FuzzTarget {
         let sample = EventBatch(
             events: [JobEvent(number: 3, time: .seconds(1), kind: input.choice(of: kinds))], next: 4, status: status)
         var rate = ProgressRate()
+        var phases = PhaseTimes()
+        var laps = ScanLaps(from: .now)
+        laps.end(.job, at: .now + .seconds(2))
         for _ in 0..<3 {
             guard let batch = answer(sample, &input) else { return }
             rate.note(batch.status)
             for event in batch.events {
+                phases.add(event)
                 isWritten(EventLine(event, subject: "/data/m13.fits"))
                 isWritten(PauseLine(batch.status, subject: "/data/m13.fits"))
                 guard case .ended(let report) = event.kind else { continue }
                 isShown(JobSummary.lines(report, of: "tasks"))
                 _ = (JobSummary.facts(report), JobSummary.status(report))
+                var timing = ScanTiming(laps, phases, report)
+                timing.add(ScanTiming(laps, phases, report))
+                isShown(TimingLines(timing, of: "/data/m13.fits").lines)
+                isWritten(TimingLine(timing, subject: "/data/m13.fits"))
+                require(!timing.forReport.steps.isEmpty, "steps")
             }
             let lines = ProgressLines(columns: 80, rows: 24, rate: rate.tasksPerSecond)
             isShown(lines.lines(batch.status))

@@ -110,6 +110,9 @@ extension HostileCluster {
         let outcome = input.byte() & 15 == 15 ? .done(ByteBuffer(bytes: input.take(20))) : AttemptOutcome.done(payload)
         var ended = AttemptResult(request, outcome, .milliseconds(20), sequence: next(node))
         if input.byte() & 7 == 7 { ended.duration = input.hostileDuration() }
+        if input.byte() & 7 == 7 {
+            ended.stages = StageTimes([input.hostileText(): input.hostileDuration(), "read": .milliseconds(5)])
+        }
         answer([ended], from: node)
     }
 

@@ -66,7 +66,7 @@ enum JournalTarget: FuzzTarget {
         if input.byte() & 3 == 3 {
             let sample = JobReport(
                 state: .done, reason: nil, scheduled: 3, completed: 2, failed: 1, retries: 0, duration: .seconds(9),
-                nodes: [NodeShare(name: "anna", completed: 2, running: 0)], cached: 0)
+                nodes: [NodeShare(name: "anna", completed: 2, running: 0)], cached: 0, work: [NodeWork(name: "anna")])
             report = input.hostile(sample).flatMap { try? JournalText.encode($0) }
         }
         let id = input.byte() & 7 == 7 ? input.hostileInteger() : number

@@ -1,13 +1,15 @@
 import Foundation
 
 /// The result of the scan of one image, as a page that needs no other file. It shows in pictures and numbers what was found,
-/// and which nodes did the work. Reports of equal scans by other nodes differ only in the part about nodes.
+/// and which nodes did the work. Reports of equal scans by other nodes differ only in the parts about nodes and time.
 public struct ScanReport: Sendable {
     private let catalogue: Catalogue
     private let table: CatalogueTable
     private let runs: [SectorRun]
     private let facts: [(name: String, value: String)]
     private let others: [(name: String, file: String)]
+    /// Where the time of the scan went; `nil` where that is not known.
+    package var times: ScanTimes?
 
     /// - Parameters:
     ///   - table: The image's catalogue with the configuration that decided it.
@@ -43,7 +45,9 @@ public struct ScanReport: Sendable {
             page += Self.image(map, "the sectors")
             page += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n"
         }
-        page += nodes + "<h2>Parameters</h2>\n"
+        page += nodes
+        if let times { page += "<h2>Time</h2>\n" + times.html }
+        page += "<h2>Parameters</h2>\n"
         page += rows(
             table.parameters.map { card in
                 (card.keyword, card.text + (card.comment.isEmpty ? "" : " · " + card.comment))
@@ -57,6 +61,7 @@ public struct ScanReport: Sendable {
                 "img { max-width: 100%; height: auto; } svg { max-width: 100%; height: auto; }",
                 ".swatch { display: inline-block; width: 1em; height: 1em; vertical-align: middle; "
                     + "border: 1px solid #333; }",
+                ScanTimes.style,
             ]
         ).html(page)
     }

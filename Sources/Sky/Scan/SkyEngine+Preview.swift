@@ -8,6 +8,7 @@ extension SkyEngine {
         -> ImagePreview
     {
         let info = try inspect(path: path, hdu: hdu, layer: layer)
+        stages.enter(.draw)
         return try ImagePreview(width: info.width, height: info.height, maximumSide: maximumSide) {
             rect throws(SkyError) in
             try pixels(path: path, hdu: info.hdu, layer: layer, rect: rect)

@@ -36,6 +36,9 @@ package final class SkyEngine {
     /// The stars that were injected last, which the next task needs too.
     private var light: InjectedLight?
 
+    /// How long the engine spends in each stage of its work.
+    package let stages = StageClock()
+
     /// The one image in memory that the engine works on; `nil` if it works on files.
     private let memory: MemoryImage?
 
@@ -53,6 +56,7 @@ package final class SkyEngine {
         path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil,
         detection: Companions.Image? = nil, withContent: Bool = false
     ) throws(SkyError) -> ImageInfo {
+        stages.enter(.open)
         let paths =
             [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
         var before: [String: FileStamp] = [:]
@@ -90,10 +94,12 @@ package final class SkyEngine {
             let held = { [self] (path: String) throws(SkyError) in
                 try content(of: path, since: before[path], sampled: !withContent)
             }
+            stages.enter(.digest)
             info.content = try held(path)
             info.noiseContent = try companions?.noise.map { image throws(SkyError) in try held(image.path) }
             info.maskContent = try companions?.mask.map { image throws(SkyError) in try held(image.path) }
             if let detection { info.detection?.content = try held(detection.path) }
+            stages.enter(.open)
         }
         info.header = image.header
         if hdu == nil {
@@ -128,6 +134,7 @@ package final class SkyEngine {
     package func with<Result>(
         _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
     ) throws -> Result {
+        stages.enter(.open)
         let elsewhere = supply == nil ? nil : holder
         guard let before = try? FileStamp(of: path) else {
             // Without another node, the opening of the file reports the error.
@@ -159,6 +166,7 @@ package final class SkyEngine {
             try checkUntouched(content, of: path, since: before)
             throw error
         }
+        stages.enter(.open)
         try checkUntouched(content, of: path, since: before)
         return result
     }
@@ -221,7 +229,9 @@ package final class SkyEngine {
         let limit = use == .others ? SkyEngine.servingLimit : nil
         return try watch.verdict(on: content, of: path, looking: now, for: use) { () throws(SkyError) in
             do throws(SkyError) {
-                return try FileContent(of: path, sampled: isSample, within: limit)
+                return try stages.during(.digest) { () throws(SkyError) in
+                    try FileContent(of: path, sampled: isSample, within: limit)
+                }
             } catch {
                 if error.kind == .badInput { return nil }
                 throw error
@@ -234,8 +244,11 @@ package final class SkyEngine {
         in reference: ImageReference, sector: Sector, configuration: ScanConfiguration
     ) throws(SkyError) -> BackgroundTile {
         try configuration.validate()
+        stages.enter(.open)
         let image = try image(reference, configuration)
+        stages.enter(.read)
         let pixels = try image.read(sector.core)
+        stages.enter(.background)
         return try BackgroundTile(
             pixels: pixels.values, sigmas: image.hasRelativeNoise ? pixels.sigmas : nil, sector: sector,
             configuration: configuration)
@@ -246,6 +259,7 @@ package final class SkyEngine {
         in reference: ImageReference, sector: Sector, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> SectorResult {
         try configuration.validate()
+        stages.enter(.open)
         let image = try image(reference, configuration)
         let info = image.info
         try check(background, of: image)
@@ -255,9 +269,11 @@ package final class SkyEngine {
         var scan = SectorScan(
             image: image, scope: .sector(sector), background: background, configuration: configuration)
         scan.detection = try reference.detection.map { other throws(SkyError) in try surface(other, of: image) }
+        scan.stages = stages
         var result = try scan.run()
         result.isDual = reference.detection == nil ? nil : true
         if let parts = configuration.checkParts, parts.hasPlanes {
+            stages.enter(.draw)
             result.planes = try SectorCheckPixels(
                 sector.core, of: image, background: background, configuration: configuration, parts: parts)
         }
@@ -270,6 +286,7 @@ package final class SkyEngine {
         in reference: ImageReference, union: SectorUnion, background: BackgroundMap, configuration: ScanConfiguration
     ) throws(SkyError) -> JoinedObjects {
         try configuration.validate()
+        stages.enter(.open)
         let image = try image(reference, configuration)
         try check(background, of: image)
         let info = image.info
@@ -281,6 +298,7 @@ package final class SkyEngine {
         var scan = SectorScan(
             image: image, scope: .union(union), background: background, configuration: configuration)
         scan.detection = try reference.detection.map { other throws(SkyError) in try surface(other, of: image) }
+        scan.stages = stages
         var found = try scan.run()
         found.isDual = reference.detection == nil ? nil : true
         return JoinedObjects(rect: union.rect, found: found)
@@ -376,7 +394,8 @@ package final class SkyEngine {
     package func pixels(
         path: String, hdu: Int?, layer: ImageLayer? = nil, rect: PixelRect
     ) throws(SkyError) -> [Float] {
-        try image(path, hdu, layer, nil).read(rect).values
+        let image = try image(path, hdu, layer, nil)
+        return try stages.during(.read) { () throws(SkyError) in try image.read(rect).values }
     }
 
     /// The image at the HDU that the configuration names, with artificial stars added if the reference has any.

@@ -12,6 +12,8 @@ struct SectorScan {
     let configuration: ScanConfiguration
     /// The image in which sources are found; `nil` if it is the measured image itself.
     var detection: DetectionSurface?
+    /// Measures how long the stages of the scan take.
+    var stages = StageClock()
 
     /// The number of pixels to which a sector may grow in any case; a large sector may grow to `growthFactor` times its own
     /// size. There is a limit because a nebula all over the frame must not make every sector scan the whole frame.
@@ -93,7 +95,7 @@ struct SectorScan {
                     image: image, scope: .sector(Sector(index: sector.index, core: quarter, padded: padded)),
                     background: background, configuration: configuration)
                 (scan.growthMinimum, scan.pixelStackLimit) = (growthMinimum, pixelStackLimit)
-                scan.detection = detection
+                (scan.detection, scan.stages) = (detection, stages)
                 result.append(
                     try scan.run(), ifWhole: ScannedPart(sector: sector.index, core: quarter, rect: padded))
             }
@@ -102,8 +104,10 @@ struct SectorScan {
     }
 
     private func scan(_ rect: PixelRect, acceptTruncated: Bool) throws(SkyError) -> Outcome {
+        stages.enter(.background)
         let pixels = SectorPixels(
-            try image.read(rect), rect: rect, background: background, saturation: configuration.saturation)
+            try stages.during(.read) { () throws(SkyError) in try image.read(rect) }, rect: rect,
+            background: background, saturation: configuration.saturation)
         let frame = SectorFrame(rect: rect, scope: scope, info: image.info, configuration: configuration)
         guard let detection else {
             return try pixels.withPointers { view throws(SkyError) in
@@ -111,7 +115,8 @@ struct SectorScan {
             }
         }
         let seen = SectorPixels(
-            try detection.image.read(rect), rect: rect, background: detection.background, saturation: nil)
+            try stages.during(.read) { () throws(SkyError) in try detection.image.read(rect) }, rect: rect,
+            background: detection.background, saturation: nil)
         return try pixels.withPointers { view throws(SkyError) in
             try seen.withPointers { seen throws(SkyError) in
                 try scan(frame, view, seen: seen, pixels.saturated, acceptTruncated: acceptTruncated)
@@ -126,6 +131,7 @@ struct SectorScan {
         _ frame: SectorFrame, _ view: SectorPixels.View, seen: SectorPixels.View, _ saturated: [Bool],
         acceptTruncated: Bool
     ) throws(SkyError) -> Outcome {
+        stages.enter(.detection)
         let seenNoise = (detection?.background ?? background).globalRMS
         let detector = SectorDetector(
             frame: frame, pixels: seen.detection, configuration: configuration, noise: seenNoise,
@@ -137,7 +143,9 @@ struct SectorScan {
             seen.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
             kernel: DetectionKernel(configuration.filter))
         defer { withExtendedLifetime(filtered) {} }
+        stages.enter(.deblending)
         let found = try detector.deblend(parents, filtered)
+        stages.enter(.photometry)
         let owned = found.objects.indices.compactMap { index in
             frame.owner(of: found.objects[index]).map { (index: index, sector: $0) }
         }

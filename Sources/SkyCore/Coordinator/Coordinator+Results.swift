@@ -13,13 +13,14 @@ extension Coordinator {
         if let found = fetched[job] { return found }
         // Callers that ask while the results are being read wait for the same read.
         let reading = fetched.reading(job) ?? Task { [journal] in try await FetchedResults.read(record, from: journal) }
+        let began = ContinuousClock.now
         fetched.begin(job, reading)
         let result = await reading.result
         fetched.end(job, reading)
         let entry = try result.get()
         // The job may have been deleted meanwhile. Its results must not be kept then.
         guard core.jobs[job] != nil else { throw unknown(job) }
-        fetched.insert(job, entry)
+        fetched.insert(job, entry, took: began.duration(to: .now))
         return entry
     }
 }

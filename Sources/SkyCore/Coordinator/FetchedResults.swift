@@ -5,7 +5,7 @@ import Transport
 struct FetchedResults {
     typealias Entry = any JobResults
 
-    private var entries: [(job: JobID, entry: Entry)] = []
+    private var entries: [(job: JobID, entry: Entry, took: Duration?)] = []
     /// The jobs whose results are being read, and how many callers wait for each.
     private var underWay: [JobID: (task: Task<Entry, any Error>, waiting: Int)] = [:]
 
@@ -14,6 +14,9 @@ struct FetchedResults {
     private static let limit = (jobs: 64, bytes: 256 << 20)
 
     subscript(job: JobID) -> Entry? { entries.first { $0.job == job }?.entry }
+
+    /// How long it took to read and assemble the results of a job; `nil` for a job whose results are not kept.
+    func duration(of job: JobID) -> Duration? { entries.first { $0.job == job }?.took }
 
     /// Reads and assembles the results of a job. This takes a while for a crowded image, so it runs in a thread of its own.
     ///
@@ -51,9 +54,10 @@ struct FetchedResults {
         underWay[job] = known.waiting > 1 ? (task, known.waiting - 1) : nil
     }
 
-    mutating func insert(_ job: JobID, _ entry: Entry) {
+    /// - Parameter took: how long it took to read and assemble them.
+    mutating func insert(_ job: JobID, _ entry: Entry, took: Duration? = nil) {
         forget(job)
-        entries.append((job, entry))
+        entries.append((job, entry, took))
         var bytes = entries.reduce(0) { $0 + $1.entry.byteCount }
         // The newest entry is kept however large it is, because somebody fetches it page by page.
         while entries.count > 1, entries.count > FetchedResults.limit.jobs || bytes > FetchedResults.limit.bytes {

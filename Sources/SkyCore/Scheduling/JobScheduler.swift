@@ -95,6 +95,9 @@ package struct JobScheduler {
     /// Whether a node's results may stand beside those of this one, as far as we know.
     func measuresAlike(_ node: NodeID) -> Bool { roster[node]?.measuresAlike ?? true }
 
+    /// The number of slots that are leased on a node, as far as we know.
+    func slots(of node: NodeID) -> Int { roster[node]?.slots ?? 0 }
+
     /// Whether an attempt was sent to a node and has not been heard of since.
     func isRunning(_ attempt: AttemptID, on node: NodeID) -> Bool { roster.sent(attempt, to: node) != nil }
 

@@ -66,11 +66,15 @@ package struct AttemptResult: Hashable, Codable, Sendable {
     package var duration: Duration
     /// The receipt of the request; `nil` from a node of an earlier version.
     package var receipt: UInt64?
+    /// How long it spent in each stage of its work; `nil` where that is not known, as from a node of an earlier version.
+    package var stages: StageTimes?
 
     package init(
-        sequence: UInt64, attempt: AttemptID, outcome: AttemptOutcome, duration: Duration, receipt: UInt64? = nil
+        sequence: UInt64, attempt: AttemptID, outcome: AttemptOutcome, duration: Duration, receipt: UInt64? = nil,
+        stages: StageTimes? = nil
     ) {
         self.receipt = receipt
+        self.stages = stages
         self.sequence = sequence
         self.attempt = attempt
         self.outcome = outcome
@@ -79,7 +83,8 @@ package struct AttemptResult: Hashable, Codable, Sendable {
 
     /// About how many bytes the result takes in memory and on the wire.
     package var byteCount: Int {
-        if case .done(let result) = outcome { return 64 + result.readableBytes }
-        return 64 + (outcome.reason?.utf8.count ?? 0)
+        let own = 64 + 16 * (stages?.durations.count ?? 0)
+        if case .done(let result) = outcome { return own + result.readableBytes }
+        return own + (outcome.reason?.utf8.count ?? 0)
     }
 }

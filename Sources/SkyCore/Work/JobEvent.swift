@@ -75,6 +75,9 @@ package struct JobReport: Codable, Sendable {
     package var nodes: [NodeShare]
     /// How many of the completed tasks were answered by earlier results.
     package var cached: Int?
+    /// What each node did, in the order of names, as far as this incarnation of the coordinator has seen it. Earlier results
+    /// took no work. `nil` from a coordinator of an earlier version.
+    package var work: [NodeWork]?
 }
 
 /// One node's part in a job.

@@ -13,7 +13,8 @@ extension TaskResult: Codable {
 
 /// How a task ended in a worker process.
 package enum TaskOutcome: Codable, Sendable {
-    case done(TaskResult)
+    /// The stages of its work come with it; `nil` from a worker of an earlier version, and where the kind does not tell.
+    case done(TaskResult, stages: StageTimes? = nil)
     /// The task failed; another attempt may succeed.
     case fault(String)
     case crash(String)
@@ -21,9 +22,9 @@ package enum TaskOutcome: Codable, Sendable {
     case unavailable(String)
 
     /// A worker that refuses nothing, and is no node, has no other ends.
-    init(_ end: AttemptEnd<TaskResult>) {
+    init(_ end: AttemptEnd<TaskResult>, stages: StageTimes? = nil) {
         switch end {
-        case .success(let result): self = .done(result)
+        case .success(let result): self = .done(result, stages: stages)
         case .failure(.crash(let reason)): self = .crash(reason.description)
         case .failure(.permanent(let reason)): self = .badInput(reason.description)
         case .failure(.unavailable(let reason)): self = .unavailable(reason.description)
@@ -34,11 +35,17 @@ package enum TaskOutcome: Codable, Sendable {
 
     var end: AttemptEnd<TaskResult> {
         switch self {
-        case .done(let result): .success(result)
+        case .done(let result, stages: _): .success(result)
         case .fault(let reason): .failure(.fault(FailureReason(reason)))
         case .crash(let reason): .failure(.crash(FailureReason(reason)))
         case .badInput(let reason): .failure(.permanent(FailureReason(reason)))
         case .unavailable(let reason): .failure(.unavailable(FailureReason(reason)))
         }
+    }
+
+    /// How long the stages of its work took, if that is known. The worker ran foreign code, so what it says is checked.
+    var stages: StageTimes? {
+        guard case .done(_, stages: let stages?) = self, stages.isSound else { return nil }
+        return stages
     }
 }

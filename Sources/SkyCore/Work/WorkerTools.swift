@@ -8,6 +8,9 @@ package final class WorkerTools {
     /// The event loop on which to wait for the daemon's answers.
     package let eventLoop: any EventLoop
     private var tools: [ObjectIdentifier: AnyObject] = [:]
+    /// How long the present task's work spent in each of its stages, which the work sets before it ends; `nil` if its kind does
+    /// not tell.
+    package var stages: StageTimes?
 
     package init(_ system: ClusterSystem, on eventLoop: any EventLoop) {
         (self.system, self.eventLoop) = (system, eventLoop)

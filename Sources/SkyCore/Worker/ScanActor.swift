@@ -207,16 +207,16 @@ package distributed actor ScanActor: ClusterActor {
     private func run(_ request: RunRequest) {
         let began = now
         attempts[request.attempt] = Task { [runner] in
-            let end = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
+            let (end, stages) = await CallTrace.withValue(request.attempt.job.rawValue) { await runner.run(request) }
             attempts[request.attempt] = nil
-            carryOut(complete(request.attempt, end, now - began))
+            carryOut(complete(request.attempt, end, now - began, stages))
         }
     }
 
     private func complete(
-        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration
+        _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, _ stages: StageTimes? = nil
     ) -> WorkBook.Update {
         attemptCounts.count(end)
-        return book.recordEnd(of: attempt, end, duration, now: now)
+        return book.recordEnd(of: attempt, end, duration, stages: stages, now: now)
     }
 }

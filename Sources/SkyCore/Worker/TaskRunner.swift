@@ -40,27 +40,28 @@ package struct TaskRunner: Sendable {
         return work.resultAtOnce.map { .success($0) }
     }
 
-    /// Runs an attempt. Never throws: the outcome says how the attempt ends.
-    func run(_ request: RunRequest) async -> AttemptEnd<ByteBuffer> {
+    /// Runs an attempt. Never throws: the outcome says how the attempt ends. The stages of its work come with it if they are known.
+    func run(_ request: RunRequest) async -> (end: AttemptEnd<ByteBuffer>, stages: StageTimes?) {
         let rehearsal = request.task.rehearsal
         let crashes = request.attempt.number == 1 && rehearsal.crashesFirstAttempt
         if allowsCrash, rehearsal.poison == .node || crashes { kill(getpid(), SIGKILL) }
-        let end = await perform(request).flatMap { encode($0) }
-        guard case .success = end, rehearsal.failsFirstAttempt else { return end }
-        return .failure(.fault("rehearsed failure of the first try"))
+        let (performed, stages) = await perform(request)
+        let end = performed.flatMap { encode($0) }
+        guard case .success = end, rehearsal.failsFirstAttempt else { return (end, stages) }
+        return (.failure(.fault("rehearsed failure of the first try")), nil)
     }
 
-    private func perform(_ request: RunRequest) async -> AttemptEnd<TaskResult> {
+    private func perform(_ request: RunRequest) async -> (end: AttemptEnd<TaskResult>, stages: StageTimes?) {
         switch request.task.work.value.place {
         case .daemon(let work):
             // A rehearsal that kills its process runs in a process that may die.
             guard request.task.rehearsal.poison == nil else { break }
             do {
-                return .success(try await work.perform(timeLimit: request.timeLimit, slowness: slowness))
+                return (.success(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)), nil)
             } catch is CancellationError {
-                return .failure(.refused("stopped"))
+                return (.failure(.refused("stopped")), nil)
             } catch {
-                return .failure(AttemptFailure(of: error))
+                return (.failure(AttemptFailure(of: error)), nil)
             }
         case .worker: break
         }

@@ -67,12 +67,13 @@ package struct WorkBook {
         var heardAt: Duration
 
         mutating func add(
-            _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, _ receipt: UInt64?
+            _ attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, _ stages: StageTimes?,
+            _ receipt: UInt64?
         ) {
             lastSequence += 1
             let result = AttemptResult(
                 sequence: lastSequence, attempt: attempt, outcome: AttemptOutcome(end), duration: duration,
-                receipt: receipt)
+                receipt: receipt, stages: stages)
             results.append(result)
             resultBytes += result.byteCount
         }
@@ -195,8 +196,11 @@ package struct WorkBook {
     // MARK: - What happens
 
     /// Takes note that an attempt that was started has ended, well or not.
+    ///
+    /// - Parameter stages: how long it spent in each stage of its work; `nil` if that is not known.
     package mutating func recordEnd(
-        of attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, now: Duration
+        of attempt: AttemptID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration, stages: StageTimes? = nil,
+        now: Duration
     ) -> Update {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()
@@ -205,7 +209,7 @@ package struct WorkBook {
         // The task is not at fault, so the failure is not charged to it; but if the attempt completed all the same, its
         // result counts.
         if let reason = stopped.removeValue(forKey: attempt), case .failure = end { end = WorkBook.refused(reason) }
-        finish(attempt, of: owner, end, duration, &update)
+        finish(attempt, of: owner, end, duration, stages: stages, &update)
         update.merge(settle(changed, now: now))
         startWaiting(of: owner, now: now, &update)
         return update
@@ -357,10 +361,10 @@ extension WorkBook {
     /// An attempt's one result. Nobody hears of it whose coordinator has been forgotten.
     private mutating func finish(
         _ attempt: AttemptID, of owner: CoordinatorID, _ end: AttemptEnd<ByteBuffer>, _ duration: Duration,
-        _ update: inout Update
+        stages: StageTimes? = nil, _ update: inout Update
     ) {
         let receipt = assigned.removeValue(forKey: attempt)
-        guard clients[owner]?.add(attempt, end, duration, receipt) != nil else { return }
+        guard clients[owner]?.add(attempt, end, duration, stages, receipt) != nil else { return }
         update.wake.insert(owner)
     }
 }

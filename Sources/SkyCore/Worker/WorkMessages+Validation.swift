@@ -85,6 +85,7 @@ extension AttemptResult: ValidatedMessage {
             try InvalidMessage.unless(
                 reason.utf8.count <= AttemptResult.reasonLimit, "a reason of \(reason.utf8.count) bytes")
         }
+        try stages?.validate()
     }
 }
 

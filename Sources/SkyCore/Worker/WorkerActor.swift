@@ -30,12 +30,14 @@ package distributed actor WorkerActor: ClusterActor {
     /// Does one task's work.
     package distributed func perform(_ task: ScanTask) async -> TaskOutcome {
         do {
-            let done = try await thread.runIfActive { [box] () -> TaskResult? in
+            let done = try await thread.runIfActive { [box] () -> TaskOutcome? in
                 task.rehearsal.poison?.takeEffect()
                 guard case .worker(let work) = task.work.value.place else { return nil }
-                return try work.perform(with: box.tools)
+                box.tools.stages = nil
+                let result = try work.perform(with: box.tools)
+                return TaskOutcome(.success(result), stages: box.tools.stages)
             }
-            if let done { return TaskOutcome(.success(done)) }
+            if let done { return done }
             return TaskOutcome(.success(try await inDaemon(task)))
         } catch {
             return TaskOutcome(.failure(AttemptFailure(of: error)))

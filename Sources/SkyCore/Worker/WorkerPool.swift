@@ -60,9 +60,14 @@ package actor WorkerPool {
         self.logger = logger
     }
 
-    /// Runs a task in a worker process. Never throws: how it ends is what is returned.
-    func perform(_ task: ScanTask, timeLimit: Duration) async -> AttemptEnd<TaskResult> {
-        func fault(_ reason: String) -> AttemptEnd<TaskResult> { .failure(.fault(FailureReason(reason))) }
+    /// Runs a task in a worker process. Never throws: how it ends is what is returned, with the stages of its work if they are
+    /// known.
+    func perform(
+        _ task: ScanTask, timeLimit: Duration
+    ) async -> (end: AttemptEnd<TaskResult>, stages: StageTimes?) {
+        func fault(_ reason: String) -> (AttemptEnd<TaskResult>, StageTimes?) {
+            (.failure(.fault(FailureReason(reason))), nil)
+        }
         let worker: Worker
         do {
             worker = try await obtain()
@@ -76,7 +81,7 @@ package actor WorkerPool {
                 try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
             }
             await giveBack(worker)
-            return outcome.end
+            return (outcome.end, outcome.stages)
         } catch TransportError.deadlineExceeded {
             await discard(worker)
             return fault("stopped after its time limit of \(timeLimit)")
@@ -88,7 +93,7 @@ package actor WorkerPool {
             let end = await discard(worker, patience: .milliseconds(500))
             let isForMemory = end.contains("allocate") || end.contains(ChildProcess.outOfMemory)
             let limit = isForMemory ? "; a worker may have \(memory >> 20) MiB" : ""
-            return .failure(.crash("the worker process \(end)\(limit)"))
+            return (.failure(.crash("the worker process \(end)\(limit)")), nil)
         } catch {
             await discard(worker)
             return fault("the worker process failed: \(error)")

@@ -315,7 +315,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
                 detection: request.image.detection)
             let runs = preview == nil ? [] : try await results.runs()
             var files = try await output.write(
-                preview: place.isFile ? nil : preview, runs: runs, facts: [])
+                preview: place.isFile ? nil : preview, runs: runs, facts: []
+            ).paths
             let table = CatalogueTable([output.section], configuration: request.configuration)
             if case .standardOutput(let format) = place { return Console.output(bytes: try table.bytes(format)) }
             if case .file(let path, let format) = place {

@@ -36,8 +36,20 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Print only what goes wrong.")
     var quiet = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "After the summary, print where the time went: the steps on the way to the files, and what each node worked at. "
+                + "Of several images it is their sum; --verbose prints each."))
+    var timing = false
+
     func run() async throws {
+        let begun = ContinuousClock.now
         guard !quiet || !verbose else { throw CommandFailure(.usage, "--quiet and --verbose contradict each other") }
+        guard !timing || !quiet && !options.job.detach else {
+            let other = quiet ? "--quiet" : "--detach"
+            throw CommandFailure(
+                .usage, "--timing and \(other) contradict each other: it is printed when the files are written")
+        }
         let cluster = options.cluster
         let prepared = try PreparedScan(options) {
             if cluster.format == .text, !quiet { Console.error("skynode: \($0)") }
@@ -51,7 +63,7 @@ struct ScanCommand: AsyncParsableCommand {
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }
-        let (format, isQuiet) = (cluster.format, quiet)
+        let (format, isQuiet, timing) = (cluster.format, quiet, timing)
         let (keepsPartial, draws) = (options.files.keepPartial, !options.files.noPicture)
         let firstJob = FirstJob(plan)
         let detail = ScanDetail(isQuiet: quiet, isVerbose: verbose, images: plan.items.count)
@@ -67,8 +79,8 @@ struct ScanCommand: AsyncParsableCommand {
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, output: output, firstJob: firstJob, coordinator: coordinator,
-                        interrupts: interrupts, display: display,
-                        format: format, detail: detail, keepsPartial: keepsPartial, draws: draws)
+                        interrupts: interrupts, display: display, format: format, detail: detail,
+                        keepsPartial: keepsPartial, draws: draws, printsTiming: timing, start: begun.duration(to: .now))
                     return try await batch.run()
                 }
             }

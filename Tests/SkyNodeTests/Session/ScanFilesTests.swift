@@ -20,7 +20,7 @@ struct ScanFilesTests {
         let folder = ScratchFolder()
         let written = try await files(folder.file("a"), [.regions, .csv, .fits]).write(
             preview: nil, runs: [], facts: [])
-        #expect(written == ["a.reg", "a.csv", "a.cat.fits"].map { folder.file($0) })
+        #expect(written.paths == ["a.reg", "a.csv", "a.cat.fits"].map { folder.file($0) })
         #expect(folder.names == ["a.cat.fits", "a.csv", "a.reg"], "and no temporary")
         #expect(folder.text("a.csv").split(separator: "\n").count { !$0.hasPrefix("#") } == 3, "a heading and two rows")
         #expect(CatalogueSniff.isCatalogue(folder.file("a.cat.fits")))
@@ -36,7 +36,7 @@ struct ScanFilesTests {
     @Test func `the pictures and the report follow the catalogues`() async throws {
         let folder = ScratchFolder()
         let written = try await files(folder.file("a"), [.csv]).write(preview: preview(), runs: [], facts: [])
-        #expect(written == ["a.csv", "a.png", "a.sectors.png", "a.html"].map { folder.file($0) })
+        #expect(written.paths == ["a.csv", "a.png", "a.sectors.png", "a.html"].map { folder.file($0) })
         #expect(folder.names == ["a.csv", "a.html", "a.png", "a.sectors.png"], "and no temporary")
     }
 

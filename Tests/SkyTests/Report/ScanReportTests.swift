@@ -51,6 +51,34 @@ import Testing
         #expect(page.contains("<a href=\"m13.injection.svg\">stars</a>"))
     }
 
+    @Test func `the page says where the time went, with a bar for each step`() {
+        let times = ScanTimes(
+            steps: [
+                .init(name: "sectors", seconds: 2, note: "last on <b>", isBeside: false),
+                .init(name: "write", seconds: 0.5, note: "", isBeside: true),
+                .init(name: "fetch", seconds: 1, note: "", isBeside: false),
+            ],
+            stages: ["read", "other"],
+            nodes: [.init(name: "<vela>", tasks: 7, busy: "1.5 of 2", seconds: [0.25, 1])], remarks: ["1 < 2."])
+        func page(_ times: ScanTimes?) -> String {
+            var report = ScanReport(
+                catalogue([]),
+                table: CatalogueTable([.init(image: "a", sources: [])], configuration: ScanConfiguration()), runs: [])
+            report.times = times
+            return String(decoding: report.html(picture: nil, map: nil), as: UTF8.self)
+        }
+        let text = page(times)
+        #expect(text.contains("<h2>Time</h2>") && text.contains("last on &lt;b&gt;") && text.contains("&lt;vela&gt;"))
+        #expect(text.contains("width: 18.00em") && text.contains("bar beside\" style=\"width: 4.50em"))
+        #expect(text.contains("<th>together</th><td class=\"number\">3.00</td>"), "what ran beside does not count")
+        #expect(text.contains("<td class=\"number\">0.25</td><td class=\"number\">1.00</td>"))
+        #expect(text.contains("<p>1 &lt; 2.</p>"))
+        #expect(!page(nil).contains("<h2>Time</h2>"))
+        let none = ScanTimes(
+            steps: [.init(name: "fetch", seconds: 0, note: "", isBeside: false)], stages: [], nodes: [], remarks: [])
+        #expect(page(none).contains("width: 0.00em") && !page(none).contains("nan"))
+    }
+
     @Test func `names are escaped as text`() {
         let page = page(catalogue([]), image: "<script>alert(1)</script>")
         #expect(!page.contains("<script>") && page.contains("&lt;script&gt;"))

@@ -15,6 +15,8 @@ struct CoordinatedJob {
     var badInput: Set<Int> = []
     /// What has been decided, and is published when it is stored.
     var decided = JobTally()
+    /// What the nodes have done for it, as far as this incarnation of the coordinator has seen.
+    var work = JobWork()
     /// The number of tasks that its plan has issued.
     var issued = 0
     /// The tasks that are looked up among earlier results before the scheduler gets them.
@@ -33,6 +35,8 @@ struct CoordinatedJob {
         var stored: StoredResult
         /// The decoded result for the plan; `nil` where the plan takes no results.
         var value: TaskResult?
+        /// How long the attempt spent in each stage of its work; `nil` if that is not known.
+        var stages: StageTimes?
     }
 
     /// A step of its plan whose tasks are being looked up.

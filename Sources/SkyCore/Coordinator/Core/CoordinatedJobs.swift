@@ -144,12 +144,14 @@ struct CoordinatedJobs {
             state: state, reason: record.abort?.message,
             scheduled: outcome.completed + outcome.failed + outcome.cancelled,
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
-            duration: now - record.submittedAt, nodes: record.decided.shares(), cached: record.decided.cached)
+            duration: now - record.submittedAt, nodes: record.decided.shares(), cached: record.decided.cached,
+            work: record.work.list)
         records[job]?.report = report
         activeCount -= 1
         records[job]?.stored.ended = wall
         records[job]?.plan.release()
         records[job]?.uncommitted = [:]
+        records[job]?.work = JobWork()
         return report
     }
 
@@ -236,12 +238,16 @@ struct CoordinatedJobs {
 
     /// Keeps the result of an attempt until it is committed.
     ///
-    /// - Parameter isComparable: whether the node's results are comparable with those of this node.
+    /// - Parameters:
+    ///   - stages: how long the attempt spent in each stage of its work; `nil` if that is not known.
+    ///   - isComparable: whether the node's results are comparable with those of this node.
     mutating func keep(
-        _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, isComparable: Bool
+        _ payload: ByteBuffer, of attempt: AttemptID, took duration: Duration, stages: StageTimes? = nil,
+        isComparable: Bool
     ) -> Verdict {
         var result = CoordinatedJob.Uncommitted(
-            stored: StoredResult(job: attempt.job, task: attempt.task, node: "", duration: duration, payload: payload))
+            stored: StoredResult(job: attempt.job, task: attempt.task, node: "", duration: duration, payload: payload),
+            stages: stages)
         if records[attempt.job]?.plan.needsResults == true {
             result.value = isComparable ? try? WireCoder.decode(TaskResult.self, from: payload) : nil
             guard let value = result.value else { return .unusable }
@@ -260,14 +266,21 @@ struct CoordinatedJobs {
 
     /// Commits a result that counts. Returns the form in which it is stored, and the value for the plan.
     ///
-    /// - Parameter name: the name of the node that delivered it; not used for an earlier result from the cache.
+    /// - Parameters:
+    ///   - name: the name of the node that delivered it; not used for an earlier result from the cache.
+    ///   - slots: how many slots the coordinator has there.
     /// - Returns: `nil` where no such result has arrived.
-    mutating func commit(_ attempt: AttemptID, by name: String) -> (stored: StoredResult, value: TaskResult?)? {
+    mutating func commit(
+        _ attempt: AttemptID, by name: String, slots: Int = 0
+    ) -> (stored: StoredResult, value: TaskResult?)? {
         let (job, task) = (attempt.job, attempt.task)
         guard let result = records[job]?.uncommitted.removeValue(forKey: attempt) else { return nil }
         let isCached = attempt.number == 0
         var stored = result.stored
-        if !isCached { stored.node = name }
+        if !isCached {
+            stored.node = name
+            records[job]?.work.add(stored.duration, result.stages, on: name, slots: slots)
+        }
         records[job]?.decided.complete(by: stored.node)
         if isCached { counts.cached += 1 } else { counts.completed += 1 }
         if !isCached, result.value != nil { stored.cacheKey = records[job]?.plan.cacheKey(task.index) }

@@ -67,7 +67,9 @@ extension CoordinatorCore {
         switch result.outcome.end {
         case .success(let payload):
             let isComparable = dispatch.scheduler.measuresAlike(node)
-            switch jobs.keep(payload, of: attempt, took: result.duration, isComparable: isComparable) {
+            switch jobs.keep(
+                payload, of: attempt, took: result.duration, stages: result.stages, isComparable: isComparable)
+            {
             case .kept:
                 schedule(.succeeded(attempt, on: node, took: result.duration))
                 // Not committed now means never.
@@ -87,7 +89,8 @@ extension CoordinatorCore {
 
     private mutating func commit(_ attempt: AttemptID, on node: NodeID) {
         let (job, task) = (attempt.job, attempt.task)
-        guard let (result, value) = jobs.commit(attempt, by: dispatch.name(of: node)) else { return }
+        let slots = dispatch.scheduler.slots(of: node)
+        guard let (result, value) = jobs.commit(attempt, by: dispatch.name(of: node), slots: slots) else { return }
         store(.result(result))
         publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job)
         guard let value, let step = jobs.advancePlan(of: job, task, value) else { return }

@@ -25,6 +25,9 @@ package struct CataloguePage: Codable, Sendable {
     package var filter: DetectionFilter
     /// All artificial stars; they come in the first part only.
     package var injected: [InjectedStar]?
+    /// How long the coordinator took to read the sectors' results and to merge them; `nil` in later parts, and from a coordinator
+    /// of an earlier version.
+    package var merge: Duration?
 }
 
 /// Asks for a part of what the sectors reported for check images.

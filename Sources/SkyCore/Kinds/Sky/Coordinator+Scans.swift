@@ -21,7 +21,7 @@ extension Coordinator {
         return CataloguePage(
             info: info, sources: Array(page), total: all.count,
             truncated: catalogue.truncatedSources, filter: catalogue.filter,
-            injected: start > 0 ? nil : catalogue.injected)
+            injected: start > 0 ? nil : catalogue.injected, merge: start > 0 ? nil : fetched.duration(of: request.job))
     }
 
     /// The number of sources in one page, which takes about 4 MB on the wire.

@@ -41,7 +41,7 @@ extension WorkerPool {
     /// Reads a part of one of this node's files for the node's `PixelStore`. A worker process does it, because cfitsio may block
     /// or die on a file.
     func part(_ request: PixelRequest) async -> PixelReply {
-        switch await perform(ScanTask(.pixels(request), label: "pixels"), timeLimit: PixelStore.patience) {
+        switch await perform(ScanTask(.pixels(request), label: "pixels"), timeLimit: PixelStore.patience).end {
         case .success(let result):
             guard case .pixels(let bytes)? = result.value as? PixelResult else {
                 return .unavailable("a worker answered another question than it was asked")

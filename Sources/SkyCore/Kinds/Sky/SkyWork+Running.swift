@@ -18,6 +18,9 @@ extension SkyWork: KindWork, WorkerWork {
 
     package func perform(with tools: WorkerTools) throws -> TaskResult {
         let engine = tools.engine
+        // What the engine did since its last task, such as reading tiles for another node, is not this task's work.
+        _ = engine.stages.finish()
+        defer { tools.stages = StageTimes(engine.stages.finish()) }
         switch self {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _):
@@ -55,6 +58,13 @@ extension TaskResult {
 extension WorkerTools {
     /// The engine that reads and scans images. It keeps the last image open.
     var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop)) } }
+}
+
+extension StageTimes {
+    /// The names of the stages on the wire are those of `ScanStage`, and never change.
+    init(_ durations: [ScanStage: Duration]) {
+        self.init(Dictionary(uniqueKeysWithValues: durations.map { ($0.rawValue, $1) }))
+    }
 }
 
 extension SkyEngine {

@@ -11,6 +11,8 @@ struct ImageProgress: Sendable {
         let detail: ScanDetail
         /// Whether to write the finished part of a scan that was cancelled or given up.
         let keepsPartial: Bool
+        /// Whether to print where the time went.
+        var printsTiming = false
 
         var isBatch: Bool { plan.items.count > 1 }
     }

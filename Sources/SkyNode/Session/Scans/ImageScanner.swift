@@ -11,6 +11,8 @@ struct ImageScanner: Sendable {
         var outcome: ImageOutcome
         var section: CatalogueTable.Section?
         var compared: EpochComparer.Compared?
+        /// Where the time went until its files were written; `nil` if they were not.
+        var timing: ScanTiming?
     }
 
     let rules: ImageProgress.Rules
@@ -26,6 +28,8 @@ struct ImageScanner: Sendable {
     let comparer: EpochComparer
     /// The image with which this one is compared; `nil` for none.
     let reference: EpochComparer.Scanned?
+    /// How long the command took to find its node, if that belongs to this image.
+    let start: Duration?
 
     private var plan: ScanPlan { rules.plan }
 
@@ -47,6 +51,13 @@ struct ImageScanner: Sendable {
         var section: CatalogueTable.Section?
         var files: [String] = []
         var compared: EpochComparer.Compared?
+        var laps: ScanLaps
+        var phases: PhaseTimes
+        /// Where the time went; `nil` until the files are written.
+        var timing: ScanTiming?
+
+        /// The same so far, while the files are being written.
+        var timingSoFar: ScanTiming { ScanTiming(laps, phases, report) }
     }
 
     func scan(_ item: ScanItem, place: Int) async throws -> Result {
@@ -60,7 +71,7 @@ struct ImageScanner: Sendable {
             if case .finish(let outcome) = action {
                 return Result(
                     outcome: outcome, section: outcome.hasSection ? findings.section : nil,
-                    compared: findings.compared)
+                    compared: findings.compared, timing: findings.timing)
             }
             guard let event = try await carryOut(action, progress.item, &findings) else { continue }
             actions += progress.handle(event, isInterrupted: interrupts.wasInterrupted)
@@ -74,6 +85,8 @@ struct ImageScanner: Sendable {
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
             subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
         let shares = SectorShares()
+        let phases = NIOLockedValueBox(PhaseTimes())
+        var laps = ScanLaps(start: start, from: .now)
         let item = progress.item
         // Where earlier results may answer, a node reads the content of the file. A node inside the command has none.
         let isRead = item.request.kind.scan?.usesCache == false || !coordinator.isElsewhere
@@ -82,10 +95,16 @@ struct ImageScanner: Sendable {
         let (job, report) = try await JobWatch(coordinator: coordinator)
             .run(Submission(item.request, token: item.token), interrupts: interrupts) { batch in
                 shares.count(batch)
+                phases.withLockedValue { phases in for event in batch.events { phases.add(event) } }
                 printer.print(batch)
             }
-        guard report.state != .cancelled else { return Findings(job: job, report: report, shares: shares.list) }
-        return Findings(job: job, report: report, shares: shares.list, content: await content)
+        laps.end(.job, at: .now)
+        var findings = Findings(
+            job: job, report: report, shares: shares.list, laps: laps, phases: phases.withLockedValue { $0 })
+        guard isRead, report.state != .cancelled else { return findings }
+        findings.content = await content
+        findings.laps.end(.digest, at: .now)
+        return findings
     }
 
     /// - Returns: the event that results from the action; `nil` where there is none.
@@ -98,7 +117,12 @@ struct ImageScanner: Sendable {
         case .fail(let message): display.fail(message)
         case .lookForOthers: return .looked(try? await results.catalogue().info)
         case .fetch:
-            let catalogue = try await results.catalogue(of: item.path, content: findings.content)
+            var (catalogue, merge) = try await results.timedCatalogue()
+            findings.laps.merge = merge
+            findings.laps.end(.fetch, at: .now)
+            if await ScanFetcher.addDigest(of: item.path, content: findings.content, to: &catalogue) {
+                findings.laps.end(.digest, at: .now)
+            }
             findings.catalogue = catalogue
             return .fetched(catalogue.info, sources: catalogue.sources.count)
         case .prepare(let compares, let injects):
@@ -109,10 +133,12 @@ struct ImageScanner: Sendable {
             } catch let error as SkyError {
                 return .cannotBePrepared(error.message)
             }
+            findings.laps.end(.preparation, at: .now)
             return .prepared(isComparable: findings.epochs != nil, hasStars: !findings.injections.isEmpty)
         case .fetchPicture:
             findings.preview = try await results.preview()
             if findings.preview != nil { findings.runs = try await results.runs() }
+            findings.laps.end(.fetch, at: .now)
             return .drawn
         case .write(let further):
             do {
@@ -171,20 +197,26 @@ struct ImageScanner: Sendable {
         _ findings: inout Findings
     ) async throws {
         guard let catalogue = findings.catalogue else { return }
-        let output = ScanFiles(
+        var output = ScanFiles(
             name: item.name, stem: item.stem, formats: plan.output.isFile ? [] : plan.output.formats,
             configuration: plan.configuration, catalogue: catalogue, companions: item.companions,
             detection: item.detection)
+        output.times = findings.timingSoFar.forReport
         findings.section = output.section
         let (preview, runs, facts) = (findings.preview, findings.runs, JobSummary.facts(findings.report))
-        findings.files = try await interrupts.whileWriting {
+        let written = try await interrupts.whileWriting { [output] in
             try await output.write(preview: preview, runs: runs, facts: facts, others: further)
         }
+        findings.files = written.paths
+        (findings.laps.catalogues, findings.laps.pictures) = (written.catalogues, written.pictures)
+        findings.laps.end(.files, at: .now)
         if let request = item.request.kind.scan, let images = request.checkImages {
             findings.files += try await results.writeCheckImages(
                 images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
                 interrupts: interrupts)
+            findings.laps.end(.checkImages, at: .now)
         }
+        findings.timing = findings.timingSoFar
     }
 
     private func showSummary(_ item: ScanItem, _ detail: ScanDetail, _ report: JobReport, _ findings: Findings) {
@@ -203,6 +235,13 @@ struct ImageScanner: Sendable {
                 item: item, catalogue: catalogue, configuration: plan.configuration, files: findings.files))
         {
             display.output([line])
+        }
+        guard rules.printsTiming, let timing = findings.timing else { return }
+        if rules.format == .json {
+            if let line = try? JSONLine.encode(TimingLine(timing, subject: item.name)) { display.output([line]) }
+        } else if rules.detail == .everything {
+            // Of one image, and of all together, it is printed at the end.
+            display.output(TimingLines(timing, of: item.name).lines, plan.output)
         }
     }
 }

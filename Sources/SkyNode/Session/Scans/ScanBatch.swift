@@ -20,17 +20,23 @@ struct ScanBatch: Sendable {
     let keepsPartial: Bool
     /// Whether pictures are requested.
     let draws: Bool
+    /// Whether to print where the time went.
+    var printsTiming = false
+    /// How long the command took to find its node.
+    var start = Duration.zero
 
     /// The data of the images that is kept until all are scanned, by the places of the images among all.
     private struct Findings {
         var reference: EpochComparer.Scanned?
         var sections: [Int: CatalogueTable.Section] = [:]
         var compared: [Int: EpochComparer.Compared] = [:]
+        var timings: [ScanTiming] = []
     }
 
     /// Runs all jobs, and returns the worst status of all images.
     func run() async throws -> ExitStatus {
-        let rules = ImageProgress.Rules(plan: plan, format: format, detail: detail, keepsPartial: keepsPartial)
+        let rules = ImageProgress.Rules(
+            plan: plan, format: format, detail: detail, keepsPartial: keepsPartial, printsTiming: printsTiming)
         // Images count as soon as they are written: the command may leave while they are compared.
         let written = NIOLockedValueBox(ScanTotals())
         interrupts.beforeLeaving { [plan, output] in
@@ -47,10 +53,13 @@ struct ScanBatch: Sendable {
                 case .scan(let item, let place):
                     let scanner = ImageScanner(
                         rules: rules, coordinator: coordinator, interrupts: interrupts, display: display, draws: draws,
-                        written: written, firstJob: firstJob, comparer: comparer, reference: findings.reference)
+                        written: written, firstJob: firstJob, comparer: comparer, reference: findings.reference,
+                        start: rules.isBatch || place > 0 ? nil : start)
                     group.addTask { try await scanner.scan(item, place: place) }
                     event = nil
-                case .finish(let status): return status
+                case .finish(let status):
+                    printTiming(findings.timings)
+                    return status
                 case .abandon(let error): throw error
                 case .some(let action): event = try await carryOut(action, &findings)
                 // There is nothing to do until an image has ended.
@@ -76,6 +85,7 @@ struct ScanBatch: Sendable {
             guard let result = try await group.next() else { return .failed(CancellationError()) }
             findings.sections[result.outcome.place] = result.section
             findings.compared[result.outcome.place] = result.compared
+            if let timing = result.timing { findings.timings.append(timing) }
             return .imageEnded(result.outcome)
         } catch {
             return .failed(error)
@@ -133,6 +143,14 @@ struct ScanBatch: Sendable {
             display.fail(PrintableText.of(error.message))
             return (.usage, files)
         }
+    }
+
+    /// Prints where the time went: of one image, or of all together.
+    private func printTiming(_ timings: [ScanTiming]) {
+        guard printsTiming, let first = timings.first, timings.count > 1 || detail < .everything else { return }
+        var sum = timings.dropFirst().reduce(into: first) { $0.add($1) }
+        if plan.items.count > 1 { sum.add(start: start) }
+        print(TimingLines(sum).lines)
     }
 
     private func print(_ lines: [String]) {

@@ -12,7 +12,10 @@ struct ScanFetcher {
     /// Longest time for one page. A page has a few megabytes.
     static let patience = Duration.seconds(60)
 
-    func catalogue() async throws -> Catalogue {
+    func catalogue() async throws -> Catalogue { try await timedCatalogue().catalogue }
+
+    /// The catalogue, and how long the coordinator took to merge it, if it says so.
+    func timedCatalogue() async throws -> (catalogue: Catalogue, merge: Duration?) {
         var sources: [Source] = []
         var first: CataloguePage?
         while true {
@@ -21,9 +24,10 @@ struct ScanFetcher {
             first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
-                return Catalogue(
+                let catalogue = Catalogue(
                     info: first?.info ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter,
                     injected: first?.injected)
+                return (catalogue, first?.merge)
             }
         }
     }
@@ -34,12 +38,22 @@ struct ScanFetcher {
     ///   the whole file.
     func catalogue(of path: String, content: FileContent?) async throws -> Catalogue {
         var catalogue = try await catalogue()
-        guard catalogue.info.content?.hexadecimal == nil else { return catalogue }
+        await ScanFetcher.addDigest(of: path, content: content, to: &catalogue)
+        return catalogue
+    }
+
+    /// Adds the digest of the catalogue's file where no node had to read the whole file.
+    ///
+    /// - Parameter content: what the file held, if it was read beside the scan; otherwise it is read now.
+    /// - Returns: whether the file was read now.
+    @discardableResult
+    static func addDigest(of path: String, content: FileContent?, to catalogue: inout Catalogue) async -> Bool {
+        guard catalogue.info.content?.hexadecimal == nil else { return false }
         // There is no digest if the file is gone or has been replaced meanwhile.
         let found = if let content { content } else { await ContentReading.content(of: path) }
         let scanned = catalogue.info.content
         catalogue.info.content = found.flatMap { scanned?.isOfSameFile(as: $0) == false ? nil : $0 }
-        return catalogue
+        return content == nil
     }
 
     func runs() async throws -> [SectorRun] {

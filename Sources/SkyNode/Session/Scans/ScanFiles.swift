@@ -12,6 +12,16 @@ struct ScanFiles: Sendable {
     let configuration: ScanConfiguration
     let catalogue: Catalogue
     let section: CatalogueTable.Section
+    /// Where the time of the scan went, for the report; `nil` where that is not known.
+    var times: ScanTimes?
+
+    /// What was written, and how long it took.
+    struct Written: Sendable {
+        var paths: [String]
+        var catalogues: Duration
+        /// `nil` where no pictures and no report were written.
+        var pictures: Duration?
+    }
 
     /// - Parameter name: the name of the image in the tables.
     init(
@@ -39,17 +49,24 @@ struct ScanFiles: Sendable {
     ///   - runs: which node scanned which sector.
     ///   - facts: facts for the report that are not in the catalogue.
     ///   - others: the subjects and the endings of further files, to which the report links.
-    /// - Returns: the paths of the files.
     /// - Throws: `SkyError` naming the file and the reason.
     func write(
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
         others: [(name: String, ending: String)] = []
-    ) async throws -> [String] {
-        async let tables = NIOThreadPool.singleton.runIfActive { try writeTables() }
+    ) async throws -> Written {
+        async let tables = NIOThreadPool.singleton.runIfActive { try ScanFiles.timed { try writeTables() } }
         async let pictures = NIOThreadPool.singleton.runIfActive {
-            try preview.map { try writePictures($0, runs, facts, others) } ?? []
+            try preview.map { preview in try ScanFiles.timed { try writePictures(preview, runs, facts, others) } }
         }
-        return try await tables + pictures
+        let (written, drawn) = (try await tables, try await pictures)
+        return Written(
+            paths: written.paths + (drawn?.paths ?? []), catalogues: written.duration, pictures: drawn?.duration)
+    }
+
+    private static func timed(_ body: () throws -> [String]) rethrows -> (paths: [String], duration: Duration) {
+        let start = ContinuousClock.now
+        let paths = try body()
+        return (paths, start.duration(to: .now))
     }
 
     private var table: CatalogueTable { CatalogueTable([section], configuration: configuration) }
@@ -70,10 +87,11 @@ struct ScanFiles: Sendable {
         let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
         let map = try SectorMap(grid, runs: runs).png()
         let name = stem.split(separator: "/").last.map(String.init) ?? stem
-        let report = ScanReport(
-            catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) }
-        ).html(picture: picture, map: map)
-        let files = [(".png", picture), (".sectors.png", map), (".html", report)]
+        var report = ScanReport(
+            catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) })
+        report.times = times
+        let page = report.html(picture: picture, map: map)
+        let files = [(".png", picture), (".sectors.png", map), (".html", page)]
         for (ending, bytes) in files { try AtomicFile.write(bytes, to: stem + ending) }
         return files.map { stem + $0.0 }
     }
