@@ -110,13 +110,18 @@ package protocol WorkerWork: Sendable {
 package protocol KindResult: Codable, Sendable {
     /// The names of its cases on the wire. No other kind has the same names.
     static var cases: [String] { get }
-    /// Writes the node's label into the result. It is called on the node that did the work.
+    /// Whether the node that did the work reads the result, or writes its label into it. Any other result goes from a worker process
+    /// to the coordinator as the worker encoded it.
+    var isForNode: Bool { get }
+    /// Writes the node's label into the result. It is called on the node that did the work, if the result is for the node.
     ///
     /// - Parameter node: that node, if it reads files for other nodes; `nil` if it does not.
     mutating func sign(by node: NodeLabel?)
 }
 
 extension KindResult {
+    package var isForNode: Bool { false }
+
     package mutating func sign(by node: NodeLabel?) {}
 }
 

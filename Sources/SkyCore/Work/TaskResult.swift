@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// What a task came to, of any kind that there is.
 package struct TaskResult: Sendable {
     package var value: any KindResult
@@ -15,6 +17,8 @@ extension TaskResult: Codable {
 package enum TaskOutcome: Codable, Sendable {
     /// The stages of its work come with it; `nil` from a worker of an earlier version, and where the kind does not tell.
     case done(TaskResult, stages: StageTimes? = nil)
+    /// The same with a result that is encoded already.
+    case encoded(ByteBuffer, stages: StageTimes? = nil)
     /// The task failed; another attempt may succeed.
     case fault(String)
     case crash(String)
@@ -22,9 +26,10 @@ package enum TaskOutcome: Codable, Sendable {
     case unavailable(String)
 
     /// A worker that refuses nothing, and is no node, has no other ends.
-    init(_ end: AttemptEnd<TaskResult>, stages: StageTimes? = nil) {
+    init(_ end: AttemptEnd<WorkerResult>, stages: StageTimes? = nil) {
         switch end {
-        case .success(let result): self = .done(result, stages: stages)
+        case .success(.read(let result)): self = .done(result, stages: stages)
+        case .success(.encoded(let result)): self = .encoded(result, stages: stages)
         case .failure(.crash(let reason)): self = .crash(reason.description)
         case .failure(.permanent(let reason)): self = .badInput(reason.description)
         case .failure(.unavailable(let reason)): self = .unavailable(reason.description)
@@ -33,9 +38,10 @@ package enum TaskOutcome: Codable, Sendable {
         }
     }
 
-    var end: AttemptEnd<TaskResult> {
+    var end: AttemptEnd<WorkerResult> {
         switch self {
-        case .done(let result, stages: _): .success(result)
+        case .done(let result, stages: _): .success(.read(result))
+        case .encoded(let result, stages: _): .success(.encoded(result))
         case .fault(let reason): .failure(.fault(FailureReason(reason)))
         case .crash(let reason): .failure(.crash(FailureReason(reason)))
         case .badInput(let reason): .failure(.permanent(FailureReason(reason)))
@@ -45,7 +51,9 @@ package enum TaskOutcome: Codable, Sendable {
 
     /// How long the stages of its work took, if that is known. The worker ran foreign code, so what it says is checked.
     var stages: StageTimes? {
-        guard case .done(_, stages: let stages?) = self, stages.isSound else { return nil }
-        return stages
+        switch self {
+        case .done(_, stages: let stages?), .encoded(_, stages: let stages?): stages.isSound ? stages : nil
+        case .done, .encoded, .fault, .crash, .badInput, .unavailable: nil
+        }
     }
 }

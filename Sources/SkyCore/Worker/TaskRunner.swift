@@ -51,13 +51,14 @@ package struct TaskRunner: Sendable {
         return (.failure(.fault("rehearsed failure of the first try")), nil)
     }
 
-    private func perform(_ request: RunRequest) async -> (end: AttemptEnd<TaskResult>, stages: StageTimes?) {
+    private func perform(_ request: RunRequest) async -> (end: AttemptEnd<WorkerResult>, stages: StageTimes?) {
         switch request.task.work.value.place {
         case .daemon(let work):
             // A rehearsal that kills its process runs in a process that may die.
             guard request.task.rehearsal.poison == nil else { break }
             do {
-                return (.success(try await work.perform(timeLimit: request.timeLimit, slowness: slowness)), nil)
+                let result = try await work.perform(timeLimit: request.timeLimit, slowness: slowness)
+                return (.success(.read(result)), nil)
             } catch is CancellationError {
                 return (.failure(.refused("stopped")), nil)
             } catch {
@@ -68,11 +69,15 @@ package struct TaskRunner: Sendable {
         return await workers.perform(request.task, timeLimit: request.timeLimit)
     }
 
-    private func encode(_ result: TaskResult) -> AttemptEnd<ByteBuffer> {
-        var result = result
-        result.value.sign(by: holder)
+    private func encode(_ result: WorkerResult) -> AttemptEnd<ByteBuffer> {
+        var read: TaskResult
+        switch result {
+        case .encoded(let bytes): return .success(bytes)
+        case .read(let result): read = result
+        }
+        read.value.sign(by: holder)
         do {
-            return .success(try WireCoder.encode(result))
+            return .success(try WireCoder.encode(read))
         } catch {
             let reason: String = "its result cannot be encoded: \(error)"
             return .failure(.fault(FailureReason(reason)))

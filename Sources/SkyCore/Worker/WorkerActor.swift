@@ -35,10 +35,10 @@ package distributed actor WorkerActor: ClusterActor {
                 guard case .worker(let work) = task.work.value.place else { return nil }
                 box.tools.stages = nil
                 let result = try work.perform(with: box.tools)
-                return TaskOutcome(.success(result), stages: box.tools.stages)
+                return TaskOutcome(.success(try WorkerResult(result)), stages: box.tools.stages)
             }
             if let done { return done }
-            return TaskOutcome(.success(try await inDaemon(task)))
+            return TaskOutcome(.success(.read(try await inDaemon(task))))
         } catch {
             return TaskOutcome(.failure(AttemptFailure(of: error)))
         }

@@ -64,8 +64,8 @@ package actor WorkerPool {
     /// known.
     func perform(
         _ task: ScanTask, timeLimit: Duration
-    ) async -> (end: AttemptEnd<TaskResult>, stages: StageTimes?) {
-        func fault(_ reason: String) -> (AttemptEnd<TaskResult>, StageTimes?) {
+    ) async -> (end: AttemptEnd<WorkerResult>, stages: StageTimes?) {
+        func fault(_ reason: String) -> (AttemptEnd<WorkerResult>, StageTimes?) {
             (.failure(.fault(FailureReason(reason))), nil)
         }
         let worker: Worker

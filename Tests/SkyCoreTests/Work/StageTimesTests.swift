@@ -58,8 +58,8 @@ import Transport
         #expect(throws: Never.self) { try CollectReply(results: [result]).validate() }
         result.stages = hostile
         #expect(throws: InvalidMessage.self) { try CollectReply(results: [result]).validate() }
-        #expect(TaskOutcome(.success(.simulated), stages: hostile).stages == nil)
-        #expect(TaskOutcome(.success(.simulated), stages: times).stages == times)
+        #expect(TaskOutcome(.success(.read(.simulated)), stages: hostile).stages == nil)
+        #expect(TaskOutcome(.success(.read(.simulated)), stages: times).stages == times)
     }
 
     @Test func `the stages of a scan come with their own names`() {
@@ -100,7 +100,7 @@ import Transport
             TaskOutcome.self, from: WireCoder.encode(EarlierOutcome.done(.simulated)))
         #expect(earlier.stages == nil)
         #expect(throws: Never.self) { try earlier.end.get() }
-        let later = try WireCoder.encode(TaskOutcome(.success(.simulated), stages: times))
+        let later = try WireCoder.encode(TaskOutcome(.success(.read(.simulated)), stages: times))
         guard case .done = try WireCoder.decode(EarlierOutcome.self, from: later) else { return }
         #expect(try WireCoder.decode(TaskOutcome.self, from: later).stages == times)
     }

@@ -79,13 +79,37 @@ import Transport
             #expect(try WireCoder.encode(earlier) == bytes)
             #expect(try WireCoder.decode(AttemptOutcome.self, from: bytes).end == end)
         }
-        var ofWorker = failures(of: TaskResult.self).map { (AttemptEnd<TaskResult>.failure($0), $1) }
-        ofWorker.append((.success(.simulated), .done(.simulated)))
+        var ofWorker = failures(of: TaskResult.self).map { (AttemptEnd<WorkerResult>.failure($0), $1) }
+        ofWorker.append((.success(.read(.simulated)), .done(.simulated)))
         for (end, earlier) in ofWorker {
             let bytes = try WireCoder.encode(TaskOutcome(end))
             #expect(try WireCoder.encode(earlier) == bytes)
             let again = try WireCoder.decode(TaskOutcome.self, from: bytes).end
             #expect(try WireCoder.encode(TaskOutcome(again)) == bytes)
+        }
+    }
+
+    @Test func `a worker encodes a result that its node does not read, with the bytes that the coordinator gets`()
+        throws
+    {
+        let found = TaskResult.sky(.extracted(SectorResult(sector: 3)))
+        guard case .encoded(let bytes) = try WorkerResult(found) else {
+            Issue.record("a sector is for the coordinator")
+            return
+        }
+        #expect(try bytes == WireCoder.encode(found))
+        let again = try WireCoder.decode(
+            TaskOutcome.self, from: WireCoder.encode(TaskOutcome(.success(.encoded(bytes)))))
+        guard case .success(.encoded(bytes)) = again.end else {
+            Issue.record("the bytes do not come as they were sent")
+            return
+        }
+        let info = ImageInfo(width: 8, height: 8, bitpix: -32, hdu: 0, hasWCS: false)
+        for read in [TaskResult.sky(.inspected(info)), .pixels(ByteBuffer(bytes: [1]))] {
+            guard case .read = try WorkerResult(read) else {
+                Issue.record("a header and pixels are for the node")
+                return
+            }
         }
     }
 

@@ -31,6 +31,8 @@ package enum PixelResult: KindResult {
     case pixels(ByteBuffer)
 
     package static var cases: [String] { ["pixels"] }
+
+    package var isForNode: Bool { true }
 }
 
 extension TaskResult {
@@ -43,7 +45,7 @@ extension WorkerPool {
     func part(_ request: PixelRequest) async -> PixelReply {
         switch await perform(ScanTask(.pixels(request), label: "pixels"), timeLimit: PixelStore.patience).end {
         case .success(let result):
-            guard case .pixels(let bytes)? = result.value as? PixelResult else {
+            guard case .read(let result) = result, case .pixels(let bytes)? = result.value as? PixelResult else {
                 return .unavailable("a worker answered another question than it was asked")
             }
             return .part(bytes)

@@ -44,6 +44,8 @@ extension ScanTask.Work {
 extension SkyResult: KindResult {
     package static var cases: [String] { ["inspected", "background", "seeing", "extracted", "joined", "preview"] }
 
+    package var isForNode: Bool { if case .inspected = self { true } else { false } }
+
     package mutating func sign(by node: NodeLabel?) {
         guard case .inspected(var info) = self, info.content != nil else { return }
         info.holder = node.map { PixelHolder(node: $0.id, name: $0.name) }
