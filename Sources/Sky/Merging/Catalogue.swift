@@ -27,7 +27,8 @@ public struct Catalogue: Codable, Sendable {
         injected = stars.isEmpty ? nil : stars.joined().sorted { $0.number < $1.number }
         let results = Self.merged(results, joined)
         truncatedSources = results.reduce(0) { $0 + $1.truncatedSources }
-        var sources = Self.cleaned(results).map(\.source)
+        var keys: [[Footprint.Key]]?
+        var sources = Self.cleaned(results, keys: &keys)
         SpreadModel.calibrate(&sources)
         ImageFlags.judge(&sources, seeing: seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing)
         sources = Self.inOrder(sources)
@@ -44,10 +45,12 @@ public struct Catalogue: Codable, Sendable {
     /// source CLEAN gives to a brighter one has the brighter one's number.
     package static func footprints(merging results: [SectorResult], joined: [JoinedObjects]) -> [LabelledFootprint] {
         let published = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
-        let sources = cleaned(merged(results, joined)).sorted { comesBefore($0.source, $1.source) }
+        var keys: [[Footprint.Key]]? = []
+        let sources = cleaned(merged(results, joined), keys: &keys)
+        let order = sources.indices.sorted { comesBefore(sources[$0], sources[$1]) }
         var numbers: [Footprint.Key: Int] = [:]
-        for (index, source) in sources.enumerated() {
-            for key in source.keys { numbers[key] = index + 1 }
+        for (number, index) in order.enumerated() {
+            for key in keys?[index] ?? [] { numbers[key] = number + 1 }
         }
         // A footprint that a union replaced belongs to no source.
         return published.compactMap { footprint in
@@ -92,27 +95,24 @@ public struct Catalogue: Codable, Sendable {
         configuration.seeing(of: sources, isDual: info.detection != nil)
     }
 
-    /// A source with its key from before CLEAN, and the keys of the sources that it took in.
-    private struct Cleaned {
-        var source: Source
-        var keys: [Footprint.Key] = []
-    }
-
-    private static func cleaned(_ results: [SectorResult]) -> [Cleaned] {
-        let wantsKeys = results.contains { $0.footprints != nil }
-        var all = results.flatMap(\.sources).map { source in
-            Cleaned(source: source, keys: wantsKeys ? [Footprint.Key(source)] : [])
-        }
+    /// The sources that CLEAN leaves.
+    ///
+    /// - Parameter keys: If it is not `nil`, it comes to hold for each of them its key from before CLEAN, and the keys of the
+    ///   sources that it took in.
+    private static func cleaned(_ results: [SectorResult], keys: inout [[Footprint.Key]]?) -> [Source] {
+        var sources = results.flatMap(\.sources)
+        if keys != nil { keys = sources.map { [Footprint.Key($0)] } }
         let profiles = results.compactMap(\.cleaning).flatMap(\.profiles)
-        guard let exponent = results.lazy.compactMap(\.cleaning).first?.exponent, profiles.count == all.count else {
-            return all
+        guard let exponent = results.lazy.compactMap(\.cleaning).first?.exponent, profiles.count == sources.count else {
+            return sources
         }
-        let cleaner = Cleaner(profiles: profiles, positions: all.map { ($0.source.x, $0.source.y) }, exponent: exponent)
+        let cleaner = Cleaner(profiles: profiles, positions: sources.map { ($0.x, $0.y) }, exponent: exponent)
         let survives = cleaner.survivors { victim, master in
-            all[master].source.takeIn(all[victim].source)
-            if wantsKeys { all[master].keys += all[victim].keys }
+            sources[master].takeIn(sources[victim])
+            if let taken = keys?[victim] { keys?[master] += taken }
         }
-        return all.indices.filter { survives[$0] }.map { all[$0] }
+        keys = keys.map { keys in keys.indices.filter { survives[$0] }.map { keys[$0] } }
+        return sources.indices.filter { survives[$0] }.map { sources[$0] }
     }
 }
 
