@@ -86,9 +86,17 @@ public struct BackgroundMap: Hashable, Sendable {
         let columns = (width - 1) / meshSize + 1
         let rows = levels.count / columns
         var derivatives = [Float](repeating: 0, count: levels.count)
-        for column in 0..<columns {
-            let line = NaturalSpline.secondDerivatives((0..<rows).map { levels[$0 * columns + column] })
-            for row in 0..<rows { derivatives[row * columns + column] = line[row] }
+        let spline = NaturalSpline(nodes: rows)
+        // Eight columns at a time. Beside the last ones lie zeros.
+        for first in stride(from: 0, to: columns, by: SplineLines.limit) {
+            let count = min(SplineLines.limit, columns - first)
+            var nodes = [SIMD8<Float>](repeating: .zero, count: rows)
+            for row in 0..<rows {
+                for lane in 0..<count { nodes[row][lane] = levels[row * columns + first + lane] }
+            }
+            for (row, line) in spline.secondDerivatives(nodes).enumerated() {
+                for lane in 0..<count { derivatives[row * columns + first + lane] = line[lane] }
+            }
         }
         self.derivatives = derivatives
     }
@@ -99,10 +107,11 @@ public struct BackgroundMap: Hashable, Sendable {
     public func subtract(from pixels: inout [Float], rect: PixelRect) {
         guard rect.isInside(width: width, height: height), pixels.count == rect.width * rect.height else { return }
         let runs = SplineRuns(columnPlaces(rect.x..<rect.right))
+        let across = NaturalSpline(nodes: columns)
         pixels.withUnsafeMutableBufferPointer { pixels in
             var y = rect.y
             while y < rect.bottom {
-                let spline = splineLines(from: y)
+                let spline = splineLines(from: y, across)
                 for lane in 0..<min(spline.count, rect.bottom - y) {
                     let start = (y + lane - rect.y) * rect.width
                     runs.subtract(
@@ -121,12 +130,13 @@ public struct BackgroundMap: Hashable, Sendable {
     func levels(at places: [(x: Int, y: Int)], in rect: PixelRect) -> [Float] {
         guard rect.isInside(width: width, height: height) else { return places.map { _ in 0 } }
         let columns = columnPlaces(rect.x..<rect.right)
+        let across = NaturalSpline(nodes: self.columns)
         var splines: [Int: (lines: SplineLines, lane: Int)] = [:]
         return places.map { place in
             guard (0..<rect.width).contains(place.x), (0..<rect.height).contains(place.y) else { return 0 }
             let y = rect.y + place.y
             if splines[y] == nil {
-                let lines = splineLines(from: y)
+                let lines = splineLines(from: y, across)
                 for lane in 0..<lines.count { splines[y + lane] = (lines, lane) }
             }
             guard let spline = splines[y] else { return 0 }
@@ -135,7 +145,9 @@ public struct BackgroundMap: Hashable, Sendable {
     }
 
     /// The splines along the lines of pixels from `y` on.
-    private func splineLines(from y: Int) -> SplineLines {
+    ///
+    /// - Parameter across: A spline with a node for each column of meshes.
+    private func splineLines(from y: Int, _ across: NaturalSpline) -> SplineLines {
         guard rows > 1 else {
             return SplineLines(
                 nodes: levels.map { SIMD8(repeating: $0) }, slopes: derivatives.map { SIMD8(repeating: $0) })
@@ -158,7 +170,7 @@ public struct BackgroundMap: Hashable, Sendable {
             node += restCubes * derivatives[low + column]
             nodes[column] = node + offsetCubes * derivatives[high + column]
         }
-        return SplineLines(nodes: nodes, slopes: NaturalSpline.secondDerivatives(nodes), count: count)
+        return SplineLines(nodes: nodes, slopes: across.secondDerivatives(nodes), count: count)
     }
 
     /// The row of nodes above a line of pixels, and the distance from there in meshes.
