@@ -110,6 +110,26 @@ struct ConfiguredArgumentsTests {
         #expect(problems.count == beginnings.count, "\(problems.joined(separator: "\n"))")
     }
 
+    @Test func `a list with a wrong part hides none of the other problems`() throws {
+        let (source, path) = try source([], file: "join: [{a: b}]\nslots: 0\n")
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        let problems = try source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
+        #expect(
+            problems == [
+                "FILE:1: `join` takes a list of HOST:PORT each", "FILE:2: --slots 0: a node has 1 to 1024 slots",
+            ])
+    }
+
+    @Test func `a list in a variable may have spaces between its parts`() throws {
+        let found = try arguments(["--insecure"], ["SKYNODE_JOIN": "one:1, two:2"])
+        #expect(found == ["--insecure", "--join=one:1", "--join=two:2"])
+    }
+
+    @Test(arguments: ["yes", "True", "1"])
+    func `a flag in a variable is written in several ways`(word: String) throws {
+        #expect(try arguments([], ["SKYNODE_NO_MULTICAST": word]) == ["--no-multicast"])
+    }
+
     @Test func `a misspelt variable is an error`() throws {
         #expect(
             try complaint([], ["SKYNODE_SLOT": "3"])
