@@ -8,6 +8,8 @@ RUNS ?=
 HOSTS ?= 5
 NODES ?= 1000
 SEEDS ?= 1000
+# SwiftPM would compile the manifests of all packages anew after each change of the folder from which make is called.
+unexport OLDPWD
 # lld, because gold warns of a function that Foundation uses; without the lines of BoringSSL's files, which is compiled twice.
 RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xcxx -g0
 # Runs tests, and says at the end which failed and how.
