@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes dist/skynode_VERSION_ARCH.deb from a release build with Swift's runtime in it; installs what that needs.
+# Makes dist/skynode_VERSION_ARCH.deb from the release build; installs what that needs.
 #
-#     deploy/package.sh        make deb
+#     deploy/package.sh        make deb, which builds first
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,12 +15,12 @@ version=$(sed -n 's/.*current = "\(.*\)".*/\1/p' Sources/Base/SkyNetVersion.swif
 noted=$(dpkg-parsechangelog -l deploy/debian/changelog -S Version)
 [ "$version" = "$noted" ] || fail "the program is $version, but deploy/debian/changelog ends with $noted"
 
-# A folder of its own: with the runtime inside, everything is compiled differently.
-scratch=.build/package
-swift build -c release --product skynode --static-swift-stdlib --scratch-path $scratch
-program=$(swift build -c release --product skynode --static-swift-stdlib --scratch-path $scratch --show-bin-path)/skynode
+program=.build/release/skynode
+[ -x $program ] || fail "no release build; run make deb"
+# The package does not depend on Swift's libraries.
+! readelf -d $program | grep -q 'NEEDED.*libswiftCore' || fail "$program is without Swift's runtime; run make deb"
 
-stage=$scratch/stage
+stage=.build/package
 rm -rf $stage
 mkdir -p $stage/skynode $stage/skynode/completions $stage/skynode/docs $stage/skynode/skynode.avahi
 cp -r deploy/debian $stage/skynode/debian

@@ -1,6 +1,8 @@
-#!/usr/bin/env bash
-# Fetches the Swift packages, so that a missing network is told from a broken build.
-set -euo pipefail
+#!/bin/sh
+# Fetches the Swift packages, so that a missing network is told from a broken build. SwiftPM keeps what the packages'
+# manifests say for each environment that it was run in; bash would change the environment (SHLVL, _), and `swift build`
+# would have to compile all the manifests once more.
+set -eu
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! swift package resolve >"$log" 2>&1; then

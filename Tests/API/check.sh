@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-skynode=${SKYNODE:-$(swift build -c release --product skynode --show-bin-path)/skynode}
+skynode=${SKYNODE:-$PWD/.build/release/skynode}
 logs=$(mktemp -d)
 . deploy/nodes.sh
 secret=a-token-of-this-check

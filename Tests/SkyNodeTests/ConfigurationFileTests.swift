@@ -21,6 +21,11 @@ struct ConfigurationFileTests {
                 """)
         #expect(file.complaints == [])
         #expect(file.lines == ["name": 2, "slots": 3, "join": 5, "no-multicast": 6, "listen": 7])
+        #expect(
+            file.values == [
+                "name": ["dome-3"], "slots": ["4"], "join": ["one:7420", "two:7420"], "no-multicast": ["true"],
+                "listen": ["0.0.0.0:7420"],
+            ])
     }
 
     @Test(arguments: ["", "\n", "# nothing\n", "---\n"])

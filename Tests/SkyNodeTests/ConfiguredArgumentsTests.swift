@@ -18,70 +18,70 @@ struct ConfiguredArgumentsTests {
     }
 
     private func arguments(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil)
-        async throws -> [String]
+        throws -> [String]
     {
         let (source, path) = try source(given, environment, file: text)
         defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
-        return try await source.read().configured.arguments
+        return try source.read().configured.arguments
     }
 
     private func complaint(_ given: [String], _ environment: [String: String] = [:], file text: String? = nil)
-        async throws -> String
+        throws -> String
     {
         let (source, path) = try source(given, environment, file: text)
         defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
-        let failure = try await #require(throws: CommandFailure.self) { try await source.read() }
+        let failure = try #require(throws: CommandFailure.self) { try source.read() }
         return (failure.message ?? "").replacingOccurrences(of: path ?? "\u{0}", with: "FILE")
     }
 
-    @Test func `flags beat variables, which beat the file`() async throws {
+    @Test func `flags beat variables, which beat the file`() throws {
         let file = "slots: 1\nname: filed\nkeep-days: 3\njoin: [127.0.0.1:1, 127.0.0.2:2]\n"
-        let found = try await arguments(
+        let found = try arguments(
             ["--slots", "7"], ["SKYNODE_SLOTS": "5", "SKYNODE_NAME": "varied", "HOME": "/"], file: file)
         #expect(
             found == ["--slots", "7", "--name=varied", "--keep-days=3", "--join=127.0.0.1:1", "--join=127.0.0.2:2"])
     }
 
-    @Test func `a list in a variable has commas between its parts`() async throws {
+    @Test func `a list in a variable has commas between its parts`() throws {
         #expect(
-            try await arguments([], ["SKYNODE_JOIN": "one:1,[::1]:2", "SKYNODE_INSECURE": "true"])
+            try arguments([], ["SKYNODE_JOIN": "one:1,[::1]:2", "SKYNODE_INSECURE": "true"])
                 == ["--insecure", "--join=one:1", "--join=[::1]:2"])
     }
 
-    @Test func `an empty variable counts as unset`() async throws {
-        #expect(try await arguments([], ["SKYNODE_NAME": ""]) == [])
+    @Test func `an empty variable counts as unset`() throws {
+        #expect(try arguments([], ["SKYNODE_NAME": ""]) == [])
     }
 
-    @Test func `--insecure overrides the cluster key of the file`() async throws {
+    @Test func `--insecure overrides the cluster key of the file`() throws {
         let (source, path) = try source(
             ["--insecure"], ["SKYNODE_NO_MULTICAST": "true"],
             file: "cluster-key: /none\nmulticast: 239.1.2.3:4\ninsecure: false\n")
         defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
-        let (command, configured) = try await source.read()
+        let (command, configured) = try source.read()
         #expect(configured.arguments == ["--insecure", "--no-multicast"])
         #expect(command.network.security.insecure)
     }
 
-    @Test func `a flag that is false is left out`() async throws {
-        #expect(try await arguments([], file: "insecure: false\nno-multicast: no\n") == [])
-        #expect(try await arguments([], ["SKYNODE_INSECURE": "false"], file: "insecure: true\n") == [])
+    @Test func `a flag that is false is left out`() throws {
+        #expect(try arguments([], file: "insecure: false\nno-multicast: no\n") == [])
+        #expect(try arguments([], ["SKYNODE_INSECURE": "false"], file: "insecure: true\n") == [])
     }
 
-    @Test func `a bad value is reported with the place where it was set`() async throws {
+    @Test func `a bad value is reported with the place where it was set`() throws {
         let file = "name: x\nslots: many\n"
-        #expect(try await complaint([], file: file).hasPrefix("FILE:2: "))
-        #expect(try await complaint([], file: "slots: 0\n") == "FILE:1: --slots 0: a node has 1 to 1024 slots")
-        #expect(try await complaint([], ["SKYNODE_SLOTS": "0"]).hasPrefix("SKYNODE_SLOTS: --slots 0"))
-        #expect(try await complaint(["--slots", "0"]) == "--slots 0: a node has 1 to 1024 slots")
+        #expect(try complaint([], file: file).hasPrefix("FILE:2: "))
+        #expect(try complaint([], file: "slots: 0\n") == "FILE:1: --slots 0: a node has 1 to 1024 slots")
+        #expect(try complaint([], ["SKYNODE_SLOTS": "0"]).hasPrefix("SKYNODE_SLOTS: --slots 0"))
+        #expect(try complaint(["--slots", "0"]) == "--slots 0: a node has 1 to 1024 slots")
         #expect(
-            try await complaint([], file: "\nlisten: 0.0.0.0:7420\n").hasPrefix(
+            try complaint([], file: "\nlisten: 0.0.0.0:7420\n").hasPrefix(
                 "FILE:2: --listen 0.0.0.0:7420: without a key"))
-        #expect(try await complaint([], file: "data: /x\ndata-limit: 5\n").hasPrefix("FILE:2: --data-limit"))
-        #expect(try await complaint([], file: "log-level: loud\n").hasPrefix("FILE:1: "))
-        #expect(try await complaint([], file: "stop-grace: 2d\n").hasPrefix("FILE:1: "))
+        #expect(try complaint([], file: "data: /x\ndata-limit: 5\n").hasPrefix("FILE:2: --data-limit"))
+        #expect(try complaint([], file: "log-level: loud\n").hasPrefix("FILE:1: "))
+        #expect(try complaint([], file: "stop-grace: 2d\n").hasPrefix("FILE:1: "))
     }
 
-    @Test func `all problems are reported at once, each with its place`() async throws {
+    @Test func `all problems are reported at once, each with its place`() throws {
         let file = """
             lissten: here
             slots: 0
@@ -96,7 +96,7 @@ struct ConfiguredArgumentsTests {
             """
         let (source, path) = try source([], ["SKYNODE_SLOT": "3", "SKYNODE_DATA_LIMIT": "20 gigs"], file: file)
         defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
-        let problems = try await source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
+        let problems = try source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
         let beginnings = [
             "FILE:1: there is no key `lissten`", "FILE:3: `join` takes a list", "there is no variable SKYNODE_SLOT",
             "SKYNODE_DATA_LIMIT: The value '20 gigs' is invalid", "FILE:4: The value '10' is invalid for '--stop-grace",
@@ -110,17 +110,37 @@ struct ConfiguredArgumentsTests {
         #expect(problems.count == beginnings.count, "\(problems.joined(separator: "\n"))")
     }
 
-    @Test func `a misspelt variable is an error`() async throws {
+    @Test func `a list with a wrong part hides none of the other problems`() throws {
+        let (source, path) = try source([], file: "join: [{a: b}]\nslots: 0\n")
+        defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
+        let problems = try source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
         #expect(
-            try await complaint([], ["SKYNODE_SLOT": "3"])
-                == "there is no variable SKYNODE_SLOT; did you mean SKYNODE_SLOTS?")
-        #expect(
-            try await complaint([], ["SKYNODE_INSECURE": "maybe"]) == "SKYNODE_INSECURE=maybe: takes true or false")
+            problems == [
+                "FILE:1: `join` takes a list of HOST:PORT each", "FILE:2: --slots 0: a node has 1 to 1024 slots",
+            ])
     }
 
-    @Test func `changed settings are found`() async throws {
-        let one = try await ConfiguredArguments(given: ["--slots=3"], environment: ["SKYNODE_NAME": "a"], file: nil)
-        let other = try await ConfiguredArguments(
+    @Test func `a list in a variable may have spaces between its parts`() throws {
+        let found = try arguments(["--insecure"], ["SKYNODE_JOIN": "one:1, two:2"])
+        #expect(found == ["--insecure", "--join=one:1", "--join=two:2"])
+    }
+
+    @Test(arguments: ["yes", "True", "1"])
+    func `a flag in a variable is written in several ways`(word: String) throws {
+        #expect(try arguments([], ["SKYNODE_NO_MULTICAST": word]) == ["--no-multicast"])
+    }
+
+    @Test func `a misspelt variable is an error`() throws {
+        #expect(
+            try complaint([], ["SKYNODE_SLOT": "3"])
+                == "there is no variable SKYNODE_SLOT; did you mean SKYNODE_SLOTS?")
+        #expect(
+            try complaint([], ["SKYNODE_INSECURE": "maybe"]) == "SKYNODE_INSECURE=maybe: takes true or false")
+    }
+
+    @Test func `changed settings are found`() throws {
+        let one = try ConfiguredArguments(given: ["--slots=3"], environment: ["SKYNODE_NAME": "a"], file: nil)
+        let other = try ConfiguredArguments(
             given: [], environment: ["SKYNODE_NAME": "b", "SKYNODE_SLOTS": "3"], file: nil)
         #expect(one.changes(to: other).map(\.name) == ["name"])
     }

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 
 image=${1:-}
 output=demo-output
-skynode=$(swift build -c release --product skynode --show-bin-path)/skynode
+skynode=.build/release/skynode
 logs=$(mktemp -d)
 . deploy/nodes.sh
 

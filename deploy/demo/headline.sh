@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-skynode=$(swift build -c release --product skynode --show-bin-path)/skynode
+skynode=.build/release/skynode
 [ -x "$skynode" ] || { echo "headline: no release build; run make headline" >&2; exit 1; }
 logs=$(mktemp -d)
 nodes=()

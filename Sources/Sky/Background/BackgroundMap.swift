@@ -66,8 +66,11 @@ public struct BackgroundMap: Hashable, Sendable {
 
     /// The median ratio of the measured noise to that of the weights, as in SExtractor.
     private static func noiseScale(_ tiles: [BackgroundTile]) -> Float {
-        let ratios = tiles.flatMap { tile in
-            zip(tile.sigmas.values, tile.variances?.values ?? []).map { $0 / $1.squareRoot() }
+        // The types are spelt out: the compiler took 1.6 s to find them.
+        let ratios = tiles.flatMap { (tile: BackgroundTile) -> [Float] in
+            zip(tile.sigmas.values, tile.variances?.values ?? []).map { (sigma: Float, variance: Float) -> Float in
+                sigma / variance.squareRoot()
+            }
         }.filter { $0 > 0 && $0.isFinite }
         return ratios.isEmpty ? 1 : BackgroundMesh.median(ratios)
     }

@@ -23,7 +23,11 @@ struct StarStamp {
         let (width, height) = (frame.rect.width, frame.rect.height)
         guard x >= radius, y >= radius, x + radius < width, y + radius < height else { return nil }
         func cut<Value>(_ values: [Value]) -> [Value] {
-            (y - radius...y + radius).flatMap { values[($0 * width + x - radius)...($0 * width + x + radius)] }
+            let rows: ClosedRange<Int> = y - radius...y + radius
+            return rows.flatMap { (row: Int) -> ArraySlice<Value> in
+                let centre = row * width + x
+                return values[centre - radius...centre + radius]
+            }
         }
         self.radius = radius
         (dx, dy, flux, isPoint) = (px - Double(x), py - Double(y), star.flux, star.isPoint ?? true)

@@ -72,10 +72,10 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             arguments: Array(CommandLine.arguments.dropFirst(2)), environment: environment,
             path: config ?? environment[ConfigurationKey.fileVariable].flatMap { $0.isEmpty ? nil : $0 })
         if checkConfig {
-            let file = try await source.check()
+            let file = try source.check()
             return Console.output(file.map { "\(PrintableText.of($0)): in order" } ?? "in order; there is no file")
         }
-        let (command, configured) = try await source.read()
+        let (command, configured) = try source.read()
         do {
             try await command.serve(Configured(source: source, arguments: configured))
         } catch let failure as CommandFailure {

@@ -14,6 +14,8 @@ struct ConfigurationFile {
     let path: String
     /// The line of each key that has a value of the right kind, counted from 1.
     private(set) var lines: [String: Int] = [:]
+    /// What each of these keys is set to: one text of a value, any number of a list, `true` or `false` of a flag.
+    private(set) var values: [String: [String]] = [:]
     private(set) var faults: [Fault] = []
 
     /// Largest size in bytes. Nobody writes a larger configuration file.
@@ -79,6 +81,7 @@ struct ConfigurationFile {
                 faults.append(Fault(line: value.mark?.line ?? line, text: "`\(name)` \(wrong)"))
             } else {
                 lines[name] = line
+                values[name] = ConfigurationFile.texts(key, value)
             }
         }
     }
@@ -95,6 +98,16 @@ struct ConfigurationFile {
             return scalar.string.isEmpty ? "has no value" : nil
         case (.flag, _), (.value, _):
             return "takes one value: \(key.unit)"
+        }
+    }
+
+    /// - Parameter value: one without a problem.
+    private static func texts(_ key: ConfigurationKey, _ value: Node) -> [String] {
+        switch (key.kind, value) {
+        case (.flag, .scalar(let scalar)): [Bool.construct(from: scalar) == true ? "true" : "false"]
+        case (_, .scalar(let scalar)): [scalar.string]
+        case (_, .sequence(let items)): items.compactMap { $0.scalar?.string }
+        default: []
         }
     }
 

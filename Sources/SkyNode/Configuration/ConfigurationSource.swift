@@ -24,10 +24,10 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
     /// Reads all sources.
     ///
     /// - Throws: `CommandFailure` with the first fault and its place.
-    func read() async throws -> (command: Command, configured: ConfiguredArguments) {
+    func read() throws -> (command: Command, configured: ConfiguredArguments) {
         let file = try path.map { try ConfigurationFile(path: $0) }
         if let complaint = file?.complaints.first { throw CommandFailure(.usage, complaint) }
-        let configured = try await ConfiguredArguments(given: arguments, environment: environment, file: file)
+        let configured = try ConfiguredArguments(given: arguments, environment: environment, file: file)
         let command: Command
         do {
             command = try Command.parse(configured.arguments)
@@ -46,7 +46,7 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
     /// all settings together.
     ///
     /// - Throws: `CommandFailure` where the file cannot be read.
-    func problems() async throws -> [String] {
+    func problems() throws -> [String] {
         let file = try path.map { try ConfigurationFile(path: $0) }
         var problems = file?.complaints ?? []
         problems += ConfiguredArguments.problems(environment)
@@ -54,8 +54,7 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
         let known = environment.filter { name, _ in
             ConfiguredArguments.problems([name: environment[name] ?? ""]).isEmpty
         }
-        let readable = file.flatMap { $0.lines.isEmpty ? nil : $0 }
-        let configured = try await ConfiguredArguments(given: arguments, environment: known, file: readable)
+        let configured = try ConfiguredArguments(given: arguments, environment: known, file: file)
         // Each value is parsed on its own, because the parser stops at the first that it cannot read.
         var sound: [String] = []
         for group in configured.groups {
@@ -77,8 +76,8 @@ struct ConfigurationSource<Command: ConfiguredCommand> {
     ///
     /// - Returns: the file's path.
     /// - Throws: `CommandFailure` with the last line, where there are faults.
-    func check() async throws -> String? {
-        let problems = try await problems()
+    func check() throws -> String? {
+        let problems = try problems()
         guard let last = problems.last else { return path }
         guard problems.count > 1 else { throw CommandFailure(.usage, last) }
         for problem in problems { Console.error("skynode: \(problem)") }

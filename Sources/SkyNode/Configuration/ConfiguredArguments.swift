@@ -1,7 +1,5 @@
 import Base
-import Configuration
 import Foundation
-import SystemPackage
 import Transport
 
 /// The settings of command line, environment and configuration file together, as flags of `skynode serve`. A flag takes precedence
@@ -18,7 +16,7 @@ struct ConfiguredArguments {
     ///   - environment: all variables. Those of other programs are ignored.
     ///   - file: a file without faults; `nil` for none.
     /// - Throws: `CommandFailure` for an unknown variable, or one whose value means nothing.
-    init(given: [String], environment: [String: String], file: ConfigurationFile?) async throws {
+    init(given: [String], environment: [String: String], file: ConfigurationFile?) throws {
         arguments = given
         for argument in given.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
             let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -26,45 +24,52 @@ struct ConfiguredArguments {
             values[name, default: []].append(argument)
         }
         if let problem = ConfiguredArguments.problems(environment).first { throw CommandFailure(.usage, problem) }
-        // An empty variable counts as not set, as everywhere.
-        let variables = environment.filter { !$0.value.isEmpty }
-        let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables))
-        add(reader, under: ["skynode"]) { variables[$0.variable] == nil ? nil : $0.variable }
-        guard let file else { return }
-        let provider: FileProvider<YAMLSnapshot>
-        do {
-            provider = try await FileProvider<YAMLSnapshot>(filePath: FilePath(file.path))
-        } catch {
-            throw CommandFailure(.usage, "\(PrintableText.of(file.path)): cannot be read")
+        add { key in
+            // An empty variable counts as not set, as everywhere.
+            guard let value = environment[key.variable], !value.isEmpty else { return nil }
+            return (ConfiguredArguments.texts(key, value), key.variable)
         }
-        add(ConfigReader(provider: provider), under: []) { key in
-            file.lines[key.name].map { "\(PrintableText.of(file.path)):\($0)" }
+        guard let file else { return }
+        add { key in
+            guard let line = file.lines[key.name], let texts = file.values[key.name] else { return nil }
+            return (texts, "\(PrintableText.of(file.path)):\(line)")
         }
     }
 
-    /// - Parameter origin: where a key is set; `nil` where it is not.
-    private mutating func add(
-        _ reader: ConfigReader, under prefix: [String], origin: (ConfigurationKey) -> String?
-    ) {
+    /// - Parameter setting: what a key is set to, in the form of `ConfigurationFile.values`, and where; `nil` where it is not set.
+    private mutating func add(_ setting: (ConfigurationKey) -> (texts: [String], origin: String)?) {
         let known = Set(values.keys)
-        for key in ServeKeys.all {
-            guard let origin = origin(key), !known.contains(key.name) else { continue }
+        for key in ServeKeys.all where !known.contains(key.name) {
+            guard let (texts, origin) = setting(key) else { continue }
             // A setting replaces its alternatives from sources of lower precedence: a cluster key on the command line replaces the
             // certificates of the file.
             let others = ServeKeys.alternatives.first { $0.contains(key.name) } ?? []
             guard others.isDisjoint(with: known) else { continue }
-            let place = ConfigKey(prefix + [key.name])
             let found: [String] =
                 switch key.kind {
-                case .value: reader.string(forKey: place).map { ["--\(key.name)=\($0)"] } ?? []
-                case .list: (reader.stringArray(forKey: place) ?? []).map { "--\(key.name)=\($0)" }
-                case .flag: reader.bool(forKey: place) == true ? ["--\(key.name)"] : []
+                case .value, .list: texts.map { "--\(key.name)=\($0)" }
+                case .flag: texts == ["true"] ? ["--\(key.name)"] : []
                 }
             values[key.name] = found
             origins[key.name] = origin
             arguments += found
         }
     }
+
+    /// - Parameter value: the value of a variable that has no fault.
+    private static func texts(_ key: ConfigurationKey, _ value: String) -> [String] {
+        switch key.kind {
+        case .value: [value]
+        case .list:
+            value.split(separator: ",", omittingEmptySubsequences: false).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+        case .flag: [flagWords.on.contains(value.lowercased()) ? "true" : "false"]
+        }
+    }
+
+    /// What a variable of a flag can say.
+    private static let flagWords = (on: ["true", "yes", "1"], off: ["false", "no", "0"])
 
     /// The faults of the variables. A misspelt variable would be ignored silently. The variable with which commands name a node is
     /// known, but has no meaning for a node.
@@ -80,7 +85,7 @@ struct ConfiguredArguments {
         }
         for key in ServeKeys.all where key.kind == .flag {
             guard let value = environment[key.variable], !value.isEmpty else { continue }
-            guard !["true", "false", "yes", "no", "1", "0"].contains(value.lowercased()) else { continue }
+            guard !(flagWords.on + flagWords.off).contains(value.lowercased()) else { continue }
             problems.append("\(key.variable)=\(PrintableText.of(value)): takes true or false")
         }
         return problems

@@ -1,6 +1,6 @@
 import Base
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 import SkyCore

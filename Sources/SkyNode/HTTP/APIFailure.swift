@@ -1,6 +1,7 @@
 import Base
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
+import NIOCore
 import Sky
 import SkyCore
 import Transport
@@ -29,7 +30,6 @@ struct APIFailure: Error {
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
         case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
         case let error as RemoteError: self.init(.conflict, error.message)
-        case let error as HTTPError: self.init(error.status, error.body ?? error.status.reasonPhrase, error.headers)
         default: self.init(.internalServerError, "the node could not do it: \(type(of: error))")
         }
     }

@@ -34,7 +34,7 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
         let change: NodeChange
         let configured: ConfiguredArguments
         do {
-            let read = try await source.read()
+            let read = try source.read()
             (configured, change) = (read.configured, try read.command.changeable())
         } catch {
             let reason = (error as? CommandFailure)?.message ?? "\(error)"

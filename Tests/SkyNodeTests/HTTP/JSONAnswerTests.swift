@@ -1,4 +1,4 @@
-import Hummingbird
+import HummingbirdCore
 import Testing
 import Transport
 

@@ -77,7 +77,7 @@ check_configuration() {
     "$promtool" check config "$folder/etc/prometheus.yml"
 }
 
-[ -n "$skynode" ] || skynode=$(swift build -c release --product skynode --show-bin-path)/skynode
+[ -n "$skynode" ] || skynode=.build/release/skynode
 [ -x "$skynode" ] || fail "$skynode is no program; build it (make release), or name another"
 for tool in python3 curl; do command -v $tool >/dev/null || fail "needs $tool"; done
 find_promtool

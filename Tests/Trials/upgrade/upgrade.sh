@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.."
 older_commit=$(git log --format=%H --grep='^Protocol version 3: ' -1)^
 frames=12
 older=${1:-}
-newer=$(swift build -c release --product skynode --show-bin-path)/skynode
+newer=.build/release/skynode
 work=$(mktemp -d)
 logs=$work
 . deploy/nodes.sh
