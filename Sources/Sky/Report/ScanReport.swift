@@ -32,20 +32,23 @@ public struct ScanReport: Sendable {
     ///   - picture: The image with its sources, PNG.
     ///   - map: The sectors, PNG.
     public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
-        var page = rows(summary)
+        // As bytes, because a picture in it has some megabytes of base64.
+        var body = Array(rows(summary).utf8)
         if let picture {
-            page += "<h2>The image</h2>\n" + Self.image(picture, "the image with its sources")
-            page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n"
+            body += "<h2>The image</h2>\n".utf8 + Self.image(picture, "the image with its sources")
+            body += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n".utf8
         }
+        var page = ""
         for (name, file) in others { page += Self.link(name, file) }
         page += "<h2>Magnitudes</h2>\n" + (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n")
         page += "<h2>Flags</h2>\n" + rows(flags)
         page += "<h2>Sectors</h2>\n"
+        body += page.utf8
         if let map {
-            page += Self.image(map, "the sectors")
-            page += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n"
+            body += Self.image(map, "the sectors")
+            body += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n".utf8
         }
-        page += nodes
+        page = nodes
         if let times { page += "<h2>Time</h2>\n" + times.html }
         page += "<h2>Parameters</h2>\n"
         page += rows(
@@ -63,7 +66,7 @@ public struct ScanReport: Sendable {
                     + "border: 1px solid #333; }",
                 ScanTimes.style,
             ]
-        ).html(page)
+        ).html(body + page.utf8)
     }
 
     private var summary: [(String, String)] {
@@ -120,8 +123,10 @@ public struct ScanReport: Sendable {
         return "<table>\n" + cells.joined() + "</table>\n"
     }
 
-    private static func image(_ png: [UInt8], _ description: String) -> String {
-        "<p><img alt=\"\(description)\" src=\"data:image/png;base64,\(Data(png).base64EncodedString())\"></p>\n"
+    private static func image(_ png: [UInt8], _ description: String) -> [UInt8] {
+        var bytes = Array("<p><img alt=\"\(description)\" src=\"data:image/png;base64,".utf8)
+        bytes += Data(png).base64EncodedData()
+        return bytes + "\"></p>\n".utf8
     }
 
     /// A link to a file. HTML needs the same escapes as XML.

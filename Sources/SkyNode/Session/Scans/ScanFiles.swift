@@ -54,18 +54,24 @@ struct ScanFiles: Sendable {
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
         others: [(name: String, ending: String)] = []
     ) async throws -> Written {
-        async let tables = NIOThreadPool.singleton.runIfActive { try ScanFiles.timed { try writeTables() } }
-        async let pictures = NIOThreadPool.singleton.runIfActive {
-            try preview.map { preview in try ScanFiles.timed { try writePictures(preview, runs, facts, others) } }
-        }
+        async let tables = ScanFiles.timed { try await NIOThreadPool.singleton.runIfActive { try writeTables() } }
+        async let pictures =
+            preview == nil
+            ? nil
+            : ScanFiles.timed {
+                if let preview { try await writePictures(preview, runs, facts, others) } else { [] }
+            }
+        // Where both cannot be written, the catalogue is named.
         let (written, drawn) = (try await tables, try await pictures)
         return Written(
             paths: written.paths + (drawn?.paths ?? []), catalogues: written.duration, pictures: drawn?.duration)
     }
 
-    private static func timed(_ body: () throws -> [String]) rethrows -> (paths: [String], duration: Duration) {
+    private static func timed(
+        _ body: () async throws -> [String]
+    ) async rethrows -> (paths: [String], duration: Duration) {
         let start = ContinuousClock.now
-        let paths = try body()
+        let paths = try await body()
         return (paths, start.duration(to: .now))
     }
 
@@ -81,18 +87,26 @@ struct ScanFiles: Sendable {
     private func writePictures(
         _ preview: ImagePreview, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
         _ others: [(name: String, ending: String)]
-    ) throws(SkyError) -> [String] {
+    ) async throws -> [String] {
         let grid = try SectorGrid(info: catalogue.info, configuration: configuration)
         let sectors = grid.sectors
-        let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
-        let map = try SectorMap(grid, runs: runs).png()
-        let name = stem.split(separator: "/").last.map(String.init) ?? stem
-        var report = ScanReport(
-            catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) })
-        report.times = times
-        let page = report.html(picture: picture, map: map)
-        let files = [(".png", picture), (".sectors.png", map), (".html", page)]
-        for (ending, bytes) in files { try AtomicFile.write(bytes, to: stem + ending) }
-        return files.map { stem + $0.0 }
+        async let drawnMap = NIOThreadPool.singleton.runIfActive { try SectorMap(grid, runs: runs).png() }
+        let picture = try await NIOThreadPool.singleton.runIfActive {
+            try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
+        }
+        let map = try await drawnMap
+        async let page: Void = NIOThreadPool.singleton.runIfActive {
+            let name = stem.split(separator: "/").last.map(String.init) ?? stem
+            var report = ScanReport(
+                catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) })
+            report.times = times
+            try AtomicFile.write(report.html(picture: picture, map: map), to: stem + ".html")
+        }
+        try await NIOThreadPool.singleton.runIfActive {
+            try AtomicFile.write(picture, to: stem + ".png")
+            try AtomicFile.write(map, to: stem + ".sectors.png")
+        }
+        try await page
+        return [".png", ".sectors.png", ".html"].map { stem + $0 }
     }
 }
