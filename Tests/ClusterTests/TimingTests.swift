@@ -67,7 +67,7 @@ import Testing
             #expect(timing.nodes.reduce(0) { $0 + $1.tasks } == 1 + 16 + 16 + 1)
             var stages: [String: Double] = [:]
             for node in timing.nodes {
-                #expect(node.slots == 2)
+                #expect((1...2).contains(node.slots), "as many as the coordinator had there")
                 #expect(abs(node.stages.values.reduce(0, +) - node.seconds) < 1e-6)
                 stages.merge(node.stages, uniquingKeysWith: +)
             }
