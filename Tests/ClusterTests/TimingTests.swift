@@ -59,7 +59,6 @@ import Testing
             let sum = timing.steps.filter { $0.isBeside != true }.reduce(0) { $0 + $1.seconds }
             #expect(abs(sum - timing.seconds) < 1e-6)
             #expect(timing.seconds <= seconds, "the process started before its clock")
-            #expect(timing.seconds > seconds / 4)
             for step in ["start", "submission", "header", "background", "sectors", "merge", "fetch", "write", "draw"] {
                 #expect(timing.steps.contains { $0.step == step && $0.seconds > 0 }, "\(step): \(timing.steps)")
             }
@@ -68,7 +67,7 @@ import Testing
             #expect(timing.nodes.reduce(0) { $0 + $1.tasks } == 1 + 16 + 16 + 1)
             var stages: [String: Double] = [:]
             for node in timing.nodes {
-                #expect(node.slots == 2)
+                #expect((1...2).contains(node.slots), "as many as the coordinator had there")
                 #expect(abs(node.stages.values.reduce(0, +) - node.seconds) < 1e-6)
                 stages.merge(node.stages, uniquingKeysWith: +)
             }

@@ -37,7 +37,7 @@ extension ScanTiming.PathStep {
     func note(besides other: ScanTiming.Step?) -> String {
         var parts = [step.purpose]
         if let node { parts.append(node.isEmpty ? "earlier results" : "last on \(PrintableText.of(node))") }
-        if isBeside, let other { parts.append("beside \(other.name), which took longer") }
+        if isBeside, let other { parts.append("during \(other.name)") }
         return parts.filter { !$0.isEmpty }.joined(separator: "; ")
     }
 }

@@ -41,7 +41,7 @@ struct TimingLinesTests {
         let lines = TimingLines(timing(nodes: ["east"]), of: "m13.fits").lines
         #expect(lines[0] == "m13.fits: time of the steps, one after the other, in seconds")
         #expect(lines.contains("  sectors         0.15   7 %  and the picture; last on east"), "\(lines)")
-        #expect(lines.contains("  write           0.25        catalogues; beside draw, which took longer"))
+        #expect(lines.contains("  write           0.25        catalogues; during draw"))
         #expect(lines.contains("  together        2.26"))
         #expect(lines.contains("  node  tasks  work  busy slots"))
         #expect(lines.contains("  east     40  1.90    1.9 of 2"))
