@@ -38,7 +38,7 @@ import Testing
 
     @Test func `injected stars change the cache key`() throws {
         let injection = Injection(count: 200, faintest: 10, brightest: 1000, fwhm: 3)
-        var identity = CacheKey.Identity(digest: [1, 2], size: 3)
+        var identity = CacheKey.ScanContent(digest: [1, 2], size: 3)
         let plain = try #require(CacheKey(identity))
         identity.injection = injection
         let injected = try #require(CacheKey(identity))

@@ -65,7 +65,7 @@ import Testing
 
     @Test func `every setting that affects measurements is part of the cache key, and no other`() throws {
         func key(_ change: (inout ScanConfiguration) throws -> Void) rethrows -> CacheKey? {
-            var identity = CacheKey.Identity(digest: [1], size: 1, hdu: 0)
+            var identity = CacheKey.ScanContent(digest: [1], size: 1, hdu: 0)
             var configuration = configuration
             try change(&configuration)
             identity.configuration = configuration.measuring
