@@ -10,8 +10,6 @@ import NIOCore
 public struct CallEncoder: DistributedTargetInvocationEncoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    /// Bytes of `remaining`, `trace` and `target`.
-    static let headerSize = 16
     /// Arguments are encoded at once as long as all of them together take no more than this many bytes.
     static let earlyLimit = 4 * 1024
 
@@ -27,7 +25,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     }
 
     init() {
-        buffer = ByteBufferAllocator().buffer(capacity: 128)
+        buffer = ScratchBuffers.take()
         buffer.writeMultipleIntegers(UInt64(0), UInt64(0), UInt8(0))
     }
 
@@ -61,6 +59,21 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     public mutating func recordErrorType<E: Error>(_ type: E.Type) throws {}
 
     public mutating func doneRecording() throws {}
+
+    /// Whether the call's body is so short that it is copied to the bytes that wait on the link.
+    var isShort: Bool { late.isEmpty && buffer.readableBytes <= Outbox.shortLimit }
+
+    /// Calls `send` with the body of a short call, complete except for the index of its target, which is to go to
+    /// `CallRequest.indexOffset`.
+    mutating func withShortBody<Result>(
+        remaining: Duration, trace: UInt64, _ send: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        buffer.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        return buffer.withUnsafeReadableBytes(send)
+    }
+
+    /// Gives back the memory of a short call that has been sent: this encoder lives until the answer comes.
+    mutating func release() { ScratchBuffers.give(&buffer) }
 
     /// Makes the call frame, which is complete except for its number.
     ///
@@ -114,7 +127,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     private mutating func insertNames(of target: CallTarget) {
         var named = ByteBuffer()
         named.reserveCapacity(buffer.readableBytes + 2 * (1 + CallTarget.nameLimit))
-        if let head = buffer.readSlice(length: CallEncoder.headerSize) { named.writeImmutableBuffer(head) }
+        if let head = buffer.readSlice(length: CallRequest.headSize) { named.writeImmutableBuffer(head) }
         target.write(into: &named)
         named.writeBuffer(&buffer)
         buffer = named

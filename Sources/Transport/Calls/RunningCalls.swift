@@ -48,6 +48,19 @@ package struct RunningCalls<Handle> {
         return isCancelled ? handle : nil
     }
 
+    /// The call is about to run in a task that it has to itself only for that time. The result is `false` where it was cancelled
+    /// before: then that task must not be used.
+    package mutating func begins(_ call: UInt64, in handle: Handle) -> Bool {
+        guard case .starting(false) = entries[call] else { return false }
+        entries[call] = .running(handle)
+        return true
+    }
+
+    /// The call goes on in another task, if it has not ended.
+    package mutating func moved(_ call: UInt64, to handle: Handle) {
+        if case .running = entries[call] { entries[call] = .running(handle) }
+    }
+
     /// Returns the handle that cancels the call, if the call runs.
     package mutating func cancel(_ call: UInt64) -> Handle? {
         switch entries[call] {
