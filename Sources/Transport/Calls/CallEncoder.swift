@@ -20,8 +20,8 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     private enum LateArgument: Sendable {
         case value(@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void)
-        /// Bytes that need not be copied where they are the last argument.
-        case payload(ByteBuffer)
+        /// Bytes that are sent from where they are if they are the last argument.
+        case payload(FrameTail)
     }
 
     init() {
@@ -82,11 +82,11 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     mutating func takeFrame(
         to target: CallTarget, index: UInt32, remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body
     ) throws -> Frame {
-        var tail: ByteBuffer?
+        var tail: FrameTail?
         for (index, argument) in late.enumerated() {
             switch argument {
             case .value(let write): try write(&buffer, limit)
-            case .payload(let payload) where index == late.count - 1:
+            case .payload(let payload):
                 let start = buffer.writerIndex
                 buffer.writeInteger(UInt32(0))
                 WireCoder.writeHead(ofPayload: payload, into: &buffer)
@@ -95,8 +95,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
                     throw TransportError.tooLarge(limit: limit)
                 }
                 buffer.setInteger(UInt32(clamping: length), at: start)
-                tail = payload
-            case .payload(let payload): try CallEncoder.write(payload, into: &buffer, limit: limit)
+                if index == late.count - 1 { tail = payload } else { payload.write(into: &buffer) }
             }
         }
         late = []

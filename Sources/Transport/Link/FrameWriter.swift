@@ -8,24 +8,19 @@ struct FrameWriter {
     /// Bodies up to this size are copied behind their header: a copy of a few kilobytes is cheaper than a write.
     static let copyLimit = 8 * 1024
 
-    /// Memory for a write that is kept for the next, in bytes.
-    private static let idleCapacity = 32 * 1024
-
     private var batch = OutgoingBatch()
-    /// The memory of the write before.
-    private var idle = ByteBuffer()
 
     /// Writes one batch, in order.
     ///
+    /// - Parameters:
+    ///   - memory: that of the link's event loop.
+    ///   - write: writes some bytes.
     /// - Returns: how many bytes it had; 0 where nothing can be sent now.
-    mutating func write(from link: Link, _ write: (ByteBuffer) -> Void) -> Int {
+    mutating func write(from link: Link, _ memory: LoopMemory, _ write: (ByteBuffer) -> Void) -> Int {
         link.takeFrames(&batch, bytes: FrameWriter.batchSize)
         guard !batch.isEmpty else { return 0 }
         defer { batch.clear() }
-        // If the channel still has the memory of the write before, this is other memory: a buffer does not write to what is shared.
-        var bytes = ByteBuffer()
-        swap(&bytes, &idle)
-        bytes.clear(minimumCapacity: copiedSize)
+        var bytes = memory.take(copiedSize)
         var count = 0
         var shortStart = 0
         for part in batch.parts {
@@ -40,11 +35,15 @@ struct FrameWriter {
                 count += 4 + frame.length
                 frame.writeHeader(into: &bytes)
                 FrameWriter.put(frame.body, behind: &bytes, write)
-                if let tail = frame.tail, tail.readableBytes > 0 { FrameWriter.put(tail, behind: &bytes, write) }
+                switch frame.tail {
+                case .buffer(let tail): FrameWriter.put(tail, behind: &bytes, write)
+                case .array(_, _, _): frame.tail?.write(into: &bytes)
+                case nil: break
+                }
             }
         }
         if bytes.readableBytes > 0 { write(bytes) }
-        if bytes.storageCapacity <= FrameWriter.idleCapacity { idle = bytes }
+        memory.keep(bytes)
         return count
     }
 
@@ -61,8 +60,10 @@ struct FrameWriter {
     private var copiedSize: Int {
         batch.parts.reduce(batch.shortBytes.count) { size, part in
             guard case .frame(let frame) = part else { return size }
-            let body = frame.body.readableBytes
-            return size + 4 + Frame.longestHeader + (body <= FrameWriter.copyLimit ? body : 0)
+            var size = size + 4 + Frame.longestHeader
+            if frame.body.readableBytes <= FrameWriter.copyLimit { size += frame.body.readableBytes }
+            if case .array(_, let start, let end) = frame.tail { size += end - start }
+            return size
         }
     }
 }

@@ -40,6 +40,8 @@ final class LinkHandler: ChannelDuplexHandler {
     private var inflow: LinkInflow
     private var targets = DeclaredTargets()
     private var writer = FrameWriter()
+    /// The memory of the event loop, from the time on when the handler is there.
+    private var memory: LoopMemory?
     /// What runs the peer's calls, once there is a link.
     private var taker: (any CallTaker)?
     private var handshakeTimer: Scheduled<Void>?
@@ -74,6 +76,7 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Life of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
+        memory = LoopMemory.of(context.eventLoop)
         // The limit starts here, so that TLS and the hello share it.
         let limit = LinkHandler.handshakeLimit + (dialled ? LinkHandler.connectLimit : .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -251,7 +254,7 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func handle(bodyOf frame: Frame, _ link: Link, arrival: ContinuousClock.Instant) throws {
-        switch try inflow.add(frame) {
+        switch try inflow.add(frame, memory) {
         case .whole(let whole): try handle(whole: whole, link, arrival: arrival)
         case .incomplete: break
         case .tooLong(.call, let call):
@@ -474,8 +477,9 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func write(from link: Link, _ context: ChannelHandlerContext) {
+        guard let memory else { return }
         while context.channel.isWritable {
-            let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
+            let count = writer.write(from: link, memory) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }
             environment.metrics.wrote(bytes: count)
             // Each batch is flushed, because TLS takes everything that is written before a flush. This loop sees what the flush

@@ -34,11 +34,11 @@ struct LinkInflow {
     /// Takes a call, a reply or a failure, or a piece of one.
     ///
     /// - Throws: `ReceiveWindow.Exceeded`, `BodyAssembler.Failure` where the peer sends more than it may.
-    mutating func add(_ frame: Frame) throws -> BodyAssembler.Result {
+    mutating func add(_ frame: Frame, _ memory: LoopMemory?) throws -> BodyAssembler.Result {
         try window.received(frame.length)
         // The bytes are granted at the end of the read, together with all others that have come.
         ungranted += frame.length
-        return try assembler.add(frame)
+        return try assembler.add(frame, memory)
     }
 
     /// Drops the pieces of a call that was cancelled before it was whole.

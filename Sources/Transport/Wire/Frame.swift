@@ -72,7 +72,7 @@ package struct Frame: Equatable, Sendable {
     ///
     /// A missing payload is `nil` and not an empty buffer: all empty buffers of a process share one reference count, and all
     /// threads would count every copy of every frame on it.
-    package var tail: ByteBuffer?
+    package var tail: FrameTail?
     /// Whether the body is sent in pieces; the outbox decides.
     var isCut = false
 
@@ -114,7 +114,7 @@ package struct Frame: Equatable, Sendable {
     package func write(into buffer: inout ByteBuffer) {
         writeHeader(into: &buffer)
         buffer.writeImmutableBuffer(body)
-        if let tail { buffer.writeImmutableBuffer(tail) }
+        tail?.write(into: &buffer)
     }
 
     /// Appends everything before the body, as one store.

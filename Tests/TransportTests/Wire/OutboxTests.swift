@@ -118,7 +118,7 @@ import Testing
         for size in [10, FrameLimits.piece - 3, FrameLimits.piece, 3 * FrameLimits.piece + 7] {
             var frame = Frame(.reply, call: 1, body: ByteBuffer(string: "head"))
             let tail = ByteBuffer(bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-            frame.tail = tail
+            frame.tail = .buffer(tail)
             var expected = frame.body
             expected.writeImmutableBuffer(tail)
             var outbox = Outbox(window: 1 << 30)
