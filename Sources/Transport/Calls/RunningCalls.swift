@@ -16,7 +16,7 @@ package struct RunningCalls<Handle> {
     }
 
     private let limit: Int
-    private var entries: [UInt64: Entry] = [:]
+    private var entries = CallMap<Entry>()
     private var deadlines = DeadlineQueue()
 
     /// - Parameter limit: how many calls run at once. The peer was told this number.
@@ -92,7 +92,7 @@ package struct RunningCalls<Handle> {
 
     /// Returns the handles that cancel all calls, because the link is gone.
     package mutating func cancelAll() -> [Handle] {
-        entries.keys.compactMap { cancel($0) }
+        entries.all.compactMap { cancel($0.call) }
     }
 }
 
