@@ -9,7 +9,7 @@ extension WireCoder {
     static func payload<Value>(of value: Value) -> FrameTail? {
         if let bytes = same(value, as: [UInt8].self) { return bytes.count >= apartLength ? FrameTail(bytes) : nil }
         guard let buffer = same(value, as: ByteBuffer.self), buffer.readableBytes >= apartLength else { return nil }
-        return .buffer(buffer)
+        return FrameTail(buffer)
     }
 
     /// Appends what comes before the bytes of a payload that is a whole message.

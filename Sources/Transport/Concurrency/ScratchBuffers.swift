@@ -5,8 +5,8 @@ import NIOCore
 enum ScratchBuffers {
     private static let idle = BriefLock<[ByteBuffer]>([])
 
-    /// How many are kept: more than there are threads, and as many as callers between them may take before they make their calls.
-    private static let countLimit = 256
+    /// How many are kept: more than most machines have threads. A buffer is held for moments.
+    private static let countLimit = 64
     /// Memory that a buffer may have when it is kept, in bytes.
     private static let capacityLimit = 8 * 1024
     private static let firstCapacity = 256

@@ -35,9 +35,9 @@ struct FrameWriter {
                 count += 4 + frame.length
                 frame.writeHeader(into: &bytes)
                 FrameWriter.put(frame.body, behind: &bytes, write)
-                switch frame.tail {
+                switch frame.tail?.bytes {
                 case .buffer(let tail): FrameWriter.put(tail, behind: &bytes, write)
-                case .array(_, _, _): frame.tail?.write(into: &bytes)
+                case .array: frame.tail?.write(into: &bytes)
                 case nil: break
                 }
             }
@@ -62,7 +62,7 @@ struct FrameWriter {
             guard case .frame(let frame) = part else { return size }
             var size = size + 4 + Frame.longestHeader
             if frame.body.readableBytes <= FrameWriter.copyLimit { size += frame.body.readableBytes }
-            if case .array(_, let start, let end) = frame.tail { size += end - start }
+            if case .array(_, let start, let end) = frame.tail?.bytes { size += end - start }
             return size
         }
     }

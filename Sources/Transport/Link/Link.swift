@@ -253,7 +253,9 @@ package final class Link: Sendable {
             state.outbox.append(short: .call, call, body, word: index, at: CallRequest.indexOffset)
             return true
         } orElse: { state in
-            refusal = state.lifecycle.isRetired ? .never(.notConnected(peer.node)) : .never(.connectionLost(mayHaveRun: false))
+            refusal =
+                state.lifecycle.isRetired
+                ? .never(.notConnected(peer.node)) : .never(.connectionLost(mayHaveRun: false))
         }
         return refusal
     }

@@ -254,6 +254,7 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func handle(bodyOf frame: Frame, _ link: Link, arrival: ContinuousClock.Instant) throws {
+        if try inflow.receive(frame) { return try handle(whole: frame, link, arrival: arrival) }
         switch try inflow.add(frame, memory) {
         case .whole(let whole): try handle(whole: whole, link, arrival: arrival)
         case .incomplete: break

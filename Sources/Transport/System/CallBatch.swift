@@ -44,13 +44,16 @@ final class CallBatch: Sendable {
     func run(from first: Int, in task: UnsafeCurrentTask) -> Stop? {
         ScratchBuffers.with { scratch in
             var ended: UInt64?
+            var responder = CallResponder(id: 0, actor: actor, link: link, system: system)
             defer { if let ended { link.inbound.finish(ended) } }
             for index in first..<calls.count {
                 let call = calls[index]
                 let turn = link.inbound.proceed(from: ended, to: call.id, in: task)
                 ended = nil
                 switch turn {
-                case .runs: if perform(call, &scratch) { ended = call.id }
+                case .runs:
+                    responder.id = call.id
+                    if perform(call, responder, &scratch) { ended = call.id }
                 case .wasCancelled: return .cancelledCall(index)
                 case .taskIsSpent: return .cancelledTask(index)
                 }
@@ -63,13 +66,13 @@ final class CallBatch: Sendable {
     func runCancelled(_ index: Int) {
         withUnsafeCurrentTask { $0?.cancel() }
         ScratchBuffers.with { scratch in
-            if perform(calls[index], &scratch) { link.inbound.finish(calls[index].id) }
+            let responder = CallResponder(id: calls[index].id, actor: actor, link: link, system: system)
+            if perform(calls[index], responder, &scratch) { link.inbound.finish(calls[index].id) }
         }
     }
 
     /// - Returns: whether the call has ended.
-    private func perform(_ call: ReadyCall, _ scratch: inout ByteBuffer) -> Bool {
-        let responder = CallResponder(id: call.id, actor: actor, link: link, system: system)
+    private func perform(_ call: ReadyCall, _ responder: CallResponder, _ scratch: inout ByteBuffer) -> Bool {
         let task = CallContext.$current.withValue(call.context) {
             responder.logStart(of: call.method)
             return call.work(responder, &scratch)

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Where the answer to one call of a peer goes.
 struct CallResponder: Sendable {
-    let id: UInt64
+    var id: UInt64
     let actor: any ClusterActor
     let link: Link
     let system: ClusterSystem

@@ -47,7 +47,8 @@ final class RuntimeMethodBody: MethodBody, @unchecked Sendable {
     private func execute(on actor: some ClusterActor, _ call: InboundCall) async throws {
         var decoder = try call.takeArguments()
         try await actor.actorSystem.executeDistributedTarget(
-            on: actor, target: RemoteCallTarget(target), invocationDecoder: &decoder, handler: ReplyHandler(call.responder))
+            on: actor, target: RemoteCallTarget(target), invocationDecoder: &decoder,
+            handler: ReplyHandler(call.responder))
     }
 }
 
@@ -70,7 +71,9 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
     private let entry = DirectCall<Act, Result>.entry
     private let batchEntry = BatchRun<Act>.entry
 
-    init(_ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Result, reply: @escaping Reply) {
+    init(
+        _ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Result, reply: @escaping Reply
+    ) {
         self.body = body
         self.synchronous = nil
         self.reply = reply
@@ -116,7 +119,9 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
         return { [reply] responder, scratch in
             do {
                 let result = try actor.assumeIsolated { actor in try method(actor, repeat each arguments) }
-                guard !responder.hasToWait else { return answerLater(actor, responder) { try reply(responder, result, &$0) } }
+                guard !responder.hasToWait else {
+                    return answerLater(actor, responder) { try reply(responder, result, &$0) }
+                }
                 do {
                     try reply(responder, result, &scratch)
                 } catch {

@@ -9,9 +9,10 @@ final class PeerCalls: CallTaker {
 
     private let link: Link
     private let system: ClusterSystem
-    /// The calls of the next batch, and their actor.
+    /// The calls of the next batch, their actor, and the target of the last of them.
     private var calls: [ReadyCall] = []
     private var actor: (any ClusterActor)?
+    private var target: (index: UInt32, actor: String, method: Method)?
     /// The length of the batch before, which the next is likely to have.
     private var usualCount = 0
 
@@ -26,22 +27,7 @@ final class PeerCalls: CallTaker {
         guard let request = CallRequest(frame.body) else {
             return refuse(frame.call, RemoteError(.badArguments, "the call could not be read"))
         }
-        let name: CallTarget
-        switch request.target {
-        case .named(let target): name = target
-        case .index(let index):
-            guard let target = targets.target(index) else {
-                throw HandshakeFailure.broken("a call of a target that was not declared")
-            }
-            name = target
-        }
-        guard let actor = system.actors.actor(named: name.actor) else {
-            return refuse(frame.call, RemoteError(.noSuchActor, "there is no such actor on \(system.name)"))
-        }
-        guard let method = type(of: actor).methods.method(named: name.method) else {
-            system.warn("refused a call of a method that the actor does not have", of: link.peer.name)
-            return refuse(frame.call, RemoteError(.noSuchMethod, "the actor has no such method"))
-        }
+        guard let (actor, name, method) = try find(request.target, of: frame.call, targets) else { return }
         let deadline = arrival + request.remaining
         switch link.inbound.admit(frame.call, deadline: deadline, unanswered: unanswered) {
         case .run: break
@@ -51,24 +37,57 @@ final class PeerCalls: CallTaker {
         }
         let context = CallContext(deadline: deadline, trace: request.trace, peer: link.peer.node)
         let size = frame.body.readableBytes
-        if method.body.isSynchronous, size <= InboundCalls.inlineSize, !link.inbound.mustQueue(for: name.actor) {
-            return prepare(frame.call, request, method, context, on: actor)
+        if method.body.isSynchronous, size <= InboundCalls.inlineSize, !link.inbound.mustQueue(for: name) {
+            return prepare(frame.call, request, method, context, on: actor, named: name)
         }
         // A batch that came before has to get to the actor before.
         start()
         let responder = CallResponder(id: frame.call, actor: actor, link: link, system: system)
         let call = InboundCall(request, method, context, responder)
-        link.inbound.start(frame.call, actor: name.actor, size: size) { await call.run() }
+        link.inbound.start(frame.call, actor: name, size: size) { await call.run() }
+    }
+
+    /// Finds what a call is for, or answers why it does not run.
+    ///
+    /// - Returns: the actor, its name, and the method.
+    private func find(
+        _ target: CallRequest.Target, of call: UInt64, _ targets: DeclaredTargets
+    ) throws -> (actor: any ClusterActor, name: String, method: Method)? {
+        // Mostly it is the same as that of the call before, whose batch has the actor.
+        if case .index(let index) = target, let actor, let last = self.target, last.index == index {
+            return (actor, last.actor, last.method)
+        }
+        let name: CallTarget
+        switch target {
+        case .named(let target): name = target
+        case .index(let index):
+            guard let target = targets.target(index) else {
+                throw HandshakeFailure.broken("a call of a target that was not declared")
+            }
+            name = target
+        }
+        guard let actor = system.actors.actor(named: name.actor) else {
+            refuse(call, RemoteError(.noSuchActor, "there is no such actor on \(system.name)"))
+            return nil
+        }
+        guard let method = type(of: actor).methods.method(named: name.method) else {
+            system.warn("refused a call of a method that the actor does not have", of: link.peer.name)
+            refuse(call, RemoteError(.noSuchMethod, "the actor has no such method"))
+            return nil
+        }
+        return (actor, name.actor, method)
     }
 
     private func prepare(
-        _ id: UInt64, _ request: CallRequest, _ method: Method, _ context: CallContext, on actor: any ClusterActor
+        _ id: UInt64, _ request: CallRequest, _ method: Method, _ context: CallContext,
+        on actor: any ClusterActor, named name: String
     ) {
         do {
             let work = try method.body.prepare(CallDecoder(request), for: actor)
             if let other = self.actor, other !== actor { start() }
             if calls.isEmpty { calls.reserveCapacity(usualCount) }
             self.actor = actor
+            if case .index(let index) = request.target { target = (index, name, method) }
             calls.append(ReadyCall(id: id, context: context, method: method, work: work))
             if calls.count == PeerCalls.batchLimit { start() }
         } catch {
@@ -83,6 +102,7 @@ final class PeerCalls: CallTaker {
         let batch = CallBatch(calls, on: actor, link: link, system: system)
         usualCount = calls.count
         self.actor = nil
+        target = nil
         calls = []
         // The task runs up to the step onto the actor before the next call is looked at, which keeps the order. It ends with the
         // batch.

@@ -45,13 +45,17 @@ package struct BodyAssembler {
         self.bodyLimit = bodyLimit
     }
 
+    /// Whether a frame is a whole body that is taken as it is, without `add`, as nearly every frame is.
+    func passes(_ frame: borrowing Frame) -> Bool {
+        !frame.flags.contains(.more) && unfinished.isEmpty && frame.body.readableBytes <= bodyLimit
+    }
+
     package mutating func add(_ frame: Frame) throws(Failure) -> Result { try add(frame, nil) }
 
     /// - Parameter memory: memory for long bodies, which is used again when a body has been let go.
     mutating func add(_ frame: Frame, _ memory: LoopMemory?) throws(Failure) -> Result {
         let more = frame.flags.contains(.more)
-        // Nearly every body is whole at once.
-        if !more, unfinished.isEmpty, frame.body.readableBytes <= bodyLimit { return .whole(frame) }
+        if passes(frame) { return .whole(frame) }
         let key = Key(kind: frame.kind, call: frame.call)
         switch unfinished.removeValue(forKey: key) {
         case nil: return try begin(frame, key, memory, more: more)

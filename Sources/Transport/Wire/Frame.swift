@@ -101,7 +101,11 @@ package struct Frame: Equatable, Sendable {
         var piece = Frame(kind, flags: .more, call: call)
         let fromBody = min(size, body.readableBytes)
         piece.body = body.readSlice(length: fromBody) ?? ByteBuffer()
-        piece.tail = tail?.readSlice(length: size - fromBody)
+        if let whole = tail {
+            let (first, others) = whole.split(at: size - fromBody)
+            piece.tail = first
+            tail = others
+        }
         if total > 0 {
             piece.flags.insert(.sized)
             piece.total = total

@@ -263,6 +263,8 @@ package struct Outbox: Sendable {
     /// - Parameter bytes: with so many bytes there are enough; one frame is moved in any case.
     private mutating func takeShorts(_ run: inout [UInt8], upTo bytes: Int) {
         let limit = data.first?.order ?? .max
+        var taken = 0
+        // What of that has not been moved yet.
         var length = 0
         while let short = shorts.first, short.order < limit {
             if short.isDropped {
@@ -271,7 +273,8 @@ package struct Outbox: Sendable {
                 shortStart += short.wireSize
             } else {
                 // The check assumes the longest header, as that of the other frames does.
-                guard Frame.longestHeader + short.size <= credit, length < bytes else { break }
+                guard Frame.longestHeader + short.size <= credit, taken < bytes else { break }
+                taken += short.wireSize
                 length += short.wireSize
                 credit -= Frame.headerSize + short.size
                 shortCount -= 1
