@@ -74,7 +74,8 @@ struct RunCommand: AsyncParsableCommand {
             contestant.map { one.name.range(of: $0, options: .caseInsensitive) != nil } ?? true
         }
         guard !chosen.isEmpty else { throw ValidationError("no contestant is named so") }
-        var results = Results(twoProcesses: processes, secondsPerRound: seconds)
+        var results = Results(
+            twoProcesses: processes, secondsPerRound: seconds, processor: Processor.description)
         let rounds = Rounds(contestants: chosen, loads: loads, count: rounds, duration: .seconds(seconds)) { step in
             FileHandle.standardError.write(Data("\(step)\n".utf8))
         }
@@ -86,7 +87,8 @@ struct RunCommand: AsyncParsableCommand {
 
     /// - Throws: `ExitCode` where the results are not what was asked for.
     private func judge(_ results: Results) throws {
-        if check, Target.all.contains(where: { $0.isMissed(in: results) }) { throw ExitCode.failure }
+        let isMissed = Target.all.contains { $0.isMissed(in: results) } || AllocationTarget.isMissed(in: results)
+        if check, isMissed { throw ExitCode.failure }
         if let allocationLimit, let allocations = results.row(Names.array, .latency)?.allocations,
             allocations > allocationLimit
         {

@@ -17,7 +17,10 @@ package enum CallAnswer: Sendable {
 #endif
 
 /// Suspends the caller until the continuation that `body` puts away is resumed.
-func withAnswerContinuation(_ body: (AnswerContinuation) -> Void) async throws -> CallAnswer {
+@inline(__always)
+nonisolated(nonsending) func withAnswerContinuation(
+    _ body: (AnswerContinuation) -> Void
+) async throws -> CallAnswer {
     #if DEBUG
         try await withCheckedThrowingContinuation(body)
     #else

@@ -1,13 +1,16 @@
 /// How long a remote call may take.
 package enum CallDeadline {
-    /// The time that is left for a call made now.
+    /// The time that is left for a call.
     ///
     /// - Parameters:
+    ///   - deadline: the deadline of the task that makes it; `nil` outside of any `withDeadline`.
     ///   - standard: time for calls made outside of any `withDeadline`.
     ///   - longest: no call waits longer, whatever its caller set.
-    package static func remaining(standard: Duration, longest: Duration) -> Duration {
-        guard let deadline = CallContext.current.deadline else { return min(standard, longest) }
-        return min(max(.zero, ContinuousClock.now.duration(to: deadline)), longest)
+    package static func remaining(
+        _ deadline: ContinuousClock.Instant?, now: ContinuousClock.Instant, standard: Duration, longest: Duration
+    ) -> Duration {
+        guard let deadline else { return min(standard, longest) }
+        return min(max(.zero, now.duration(to: deadline)), longest)
     }
 }
 

@@ -16,7 +16,11 @@ public struct CallDecoder: DistributedTargetInvocationDecoder {
     /// This is always empty: generic calls are refused because no substitution is ever offered.
     public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
-    public mutating func decodeNextArgument<Argument: Codable & Sendable>() throws -> Argument {
+    public mutating func decodeNextArgument<Argument: Codable & Sendable>() throws -> Argument { try next() }
+
+    /// Does the same for callers who know that `Argument` can be decoded: the compiler makes each requirement of the runtime's look
+    /// that up.
+    mutating func next<Argument: Codable & Sendable>() throws -> Argument {
         guard left > 0 else { throw RemoteError(.badArguments, "an argument is missing") }
         guard let length = bytes?.readInteger(as: UInt32.self), let argument = bytes?.readSlice(length: Int(length))
         else { throw RemoteError(.badArguments, "an argument is cut") }

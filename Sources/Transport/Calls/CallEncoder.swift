@@ -10,8 +10,6 @@ import NIOCore
 public struct CallEncoder: DistributedTargetInvocationEncoder {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    /// Bytes of `remaining`, `trace` and `target`.
-    static let headerSize = 16
     /// Arguments are encoded at once as long as all of them together take no more than this many bytes.
     static let earlyLimit = 4 * 1024
 
@@ -22,12 +20,12 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     private enum LateArgument: Sendable {
         case value(@Sendable (inout ByteBuffer, _ limit: Int) throws -> Void)
-        /// Bytes that need not be copied where they are the last argument.
-        case payload(ByteBuffer)
+        /// Bytes that are sent from where they are if they are the last argument.
+        case payload(FrameTail)
     }
 
     init() {
-        buffer = ByteBufferAllocator().buffer(capacity: 128)
+        buffer = ScratchBuffers.take()
         buffer.writeMultipleIntegers(UInt64(0), UInt64(0), UInt8(0))
     }
 
@@ -62,6 +60,21 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     public mutating func doneRecording() throws {}
 
+    /// Whether the call's body is so short that it is copied to the bytes that wait on the link.
+    var isShort: Bool { late.isEmpty && buffer.readableBytes <= Outbox.shortLimit }
+
+    /// Calls `send` with the body of a short call, complete except for the index of its target, which is to go to
+    /// `CallRequest.indexOffset`.
+    mutating func withShortBody<Result>(
+        remaining: Duration, trace: UInt64, _ send: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        buffer.setMultipleIntegers(CallEncoder.milliseconds(remaining), trace, UInt32(0), count, at: 0)
+        return buffer.withUnsafeReadableBytes(send)
+    }
+
+    /// Gives back the memory of a short call that has been sent: this encoder lives until the answer comes.
+    mutating func release() { ScratchBuffers.give(&buffer) }
+
     /// Makes the call frame, which is complete except for its number.
     ///
     /// - Parameter index: the index of the target on the link; 0 where it has none and is sent by its names.
@@ -69,11 +82,11 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     mutating func takeFrame(
         to target: CallTarget, index: UInt32, remaining: Duration, trace: UInt64, limit: Int = FrameLimits.body
     ) throws -> Frame {
-        var tail: ByteBuffer?
+        var tail: FrameTail?
         for (index, argument) in late.enumerated() {
             switch argument {
             case .value(let write): try write(&buffer, limit)
-            case .payload(let payload) where index == late.count - 1:
+            case .payload(let payload):
                 let start = buffer.writerIndex
                 buffer.writeInteger(UInt32(0))
                 WireCoder.writeHead(ofPayload: payload, into: &buffer)
@@ -82,8 +95,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
                     throw TransportError.tooLarge(limit: limit)
                 }
                 buffer.setInteger(UInt32(clamping: length), at: start)
-                tail = payload
-            case .payload(let payload): try CallEncoder.write(payload, into: &buffer, limit: limit)
+                if index == late.count - 1 { tail = payload } else { payload.write(into: &buffer) }
             }
         }
         late = []
@@ -114,7 +126,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     private mutating func insertNames(of target: CallTarget) {
         var named = ByteBuffer()
         named.reserveCapacity(buffer.readableBytes + 2 * (1 + CallTarget.nameLimit))
-        if let head = buffer.readSlice(length: CallEncoder.headerSize) { named.writeImmutableBuffer(head) }
+        if let head = buffer.readSlice(length: CallRequest.headSize) { named.writeImmutableBuffer(head) }
         target.write(into: &named)
         named.writeBuffer(&buffer)
         buffer = named

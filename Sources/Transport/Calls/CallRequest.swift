@@ -24,6 +24,11 @@ package struct CallRequest: Equatable, Sendable {
     /// bytes.
     package static let argumentLimit = 16
 
+    /// Bytes of `remaining`, `trace` and `target`.
+    static let headSize = 16
+    /// Where `target` is.
+    static let indexOffset = 12
+
     /// The result is `nil` where the bytes are not a call. The arguments are checked only when they are decoded.
     package init?(_ bytes: ByteBuffer) {
         var bytes = bytes

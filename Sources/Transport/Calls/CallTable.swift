@@ -35,7 +35,7 @@ package struct CallTable<Waiter> {
     }
 
     private let limit: Int
-    private var entries: [UInt64: Entry] = [:]
+    private var entries = CallMap<Entry>()
     private var deadlines = DeadlineQueue()
     /// Calls that wait for their turn, in order; some may be gone already.
     private var order: Deque<UInt64> = []
@@ -150,13 +150,13 @@ package struct CallTable<Waiter> {
     package mutating func close() -> [Taken] {
         isClosed = true
         defer {
-            entries = [:]
+            entries = CallMap()
             order = []
             deadlines = DeadlineQueue()
             slots = 0
             waitingCount = 0
         }
-        return entries.map { Taken(call: $0.key, waiter: $0.value.waiter, wasOpen: $0.value.isOpen) }
+        return entries.all.map { Taken(call: $0.call, waiter: $0.value.waiter, wasOpen: $0.value.isOpen) }
     }
 }
 

@@ -1,4 +1,5 @@
 import DequeModule
+import Synchronization
 
 /// Starts the calls of one peer, in the order they came in for each actor, and knows those that run, so that a cancel, a deadline
 /// or a lost link reaches them. It owns their tasks.
@@ -18,7 +19,7 @@ final class InboundCalls: Sendable {
     }
 
     private struct State: Sendable {
-        var running: RunningCalls<Task<Void, Never>>
+        var running: RunningCalls<CallHandle>
         /// Calls with long arguments, and the calls behind them, by actor. A queue exists as long as a task works on it.
         var queues: [String: Deque<Waiting>] = [:]
         var waitingBytes = 0
@@ -43,6 +44,8 @@ final class InboundCalls: Sendable {
     private let deadlines: EarliestDeadline
     private let changed: @Sendable () -> Void
     private let state: BriefLock<State>
+    /// How many queues there are. Only the event loop adds one, so that it needs the lock only where there are some.
+    private let queueCount = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - deadlines: gets every call's deadline.
@@ -58,12 +61,23 @@ final class InboundCalls: Sendable {
     }
 
     /// Whether a call may run. The result is `nil` once the link has been retired.
-    func admit(_ call: UInt64, remaining: Duration, unanswered: Int) -> RunningCalls<Task<Void, Never>>.Admission? {
-        let deadline = nodeStart.duration(to: .now) + remaining
+    ///
+    /// - Parameters:
+    ///   - deadline: when the caller gives up.
+    ///   - unanswered: answers to this peer that wait to be written.
+    func admit(
+        _ call: UInt64, deadline: ContinuousClock.Instant, unanswered: Int
+    ) -> RunningCalls<CallHandle>.Admission? {
+        let deadline = nodeStart.duration(to: deadline)
         deadlines.add(deadline)
         return state.withLockedValue { state in
             !state.intake.admits ? nil : state.running.begin(call, deadline: deadline, unanswered: unanswered)
         }
+    }
+
+    /// Whether a call for that actor has to get behind others, whose arguments are being decoded. Call it on the event loop.
+    func mustQueue(for actor: String) -> Bool {
+        queueCount.load(ordering: .acquiring) > 0 && state.withLockedValue { $0.queues[actor] != nil }
     }
 
     /// Starts an admitted call, behind those for the same actor that came before it. Call it on the event loop.
@@ -77,6 +91,7 @@ final class InboundCalls: Sendable {
             if isFirst, size <= InboundCalls.inlineSize { return (true, false) }
             state.waitingBytes += size
             state.queues[actor, default: []].append(waiting)
+            queueCount.store(state.queues.count, ordering: .releasing)
             return (false, state.queues[actor]?.count == 1)
         }
         if startsNow { begin(waiting) }
@@ -88,8 +103,38 @@ final class InboundCalls: Sendable {
 
     private func begin(_ waiting: Waiting) {
         let task = Task.immediate(operation: waiting.operation)
-        let cancelled = state.withLockedValue { $0.running.started(waiting.call, task) }
-        cancelled?.cancel()
+        if state.withLockedValue({ $0.running.started(waiting.call, .own(task)) }) != nil { task.cancel() }
+    }
+
+    /// Whether a call of a batch runs in the batch's task.
+    enum Turn {
+        case runs
+        /// The call was cancelled before.
+        case wasCancelled
+        /// The task was cancelled together with the call before this one.
+        case taskIsSpent
+    }
+
+    /// A call of a batch has answered, and another is about to run in the same task.
+    ///
+    /// - Parameters:
+    ///   - ended: the call that has answered, if there is one.
+    ///   - task: the current task. It is good until `call` is reported to have ended or to have moved.
+    func proceed(from ended: UInt64?, to call: UInt64, in task: UnsafeCurrentTask) -> Turn {
+        let (turn, isAwaited) = state.withLockedValue { state -> (Turn, Bool) in
+            if let ended { state.running.finished(ended) }
+            let isAwaited = ended != nil && state.intake.isAwaited
+            // The task is cancelled only under this lock, and from now on for no other call's sake than that of the next.
+            if task.isCancelled { return (.taskIsSpent, isAwaited) }
+            return (state.running.begins(call, in: .shared(task)) ? .runs : .wasCancelled, isAwaited)
+        }
+        if isAwaited { changed() }
+        return turn
+    }
+
+    /// A call of a batch goes on in a task of its own.
+    func move(_ call: UInt64, to task: Task<Void, Never>) {
+        state.withLockedValue { $0.running.moved(call, to: .own(task)) }
     }
 
     /// Starts the calls of one actor's queue until it is empty. The first call stays in the queue while it is started, so that
@@ -105,7 +150,10 @@ final class InboundCalls: Sendable {
                 state.waitingBytes -= started.size
                 state.queues[actor]?.removeFirst()
                 let next = state.queues[actor]?.first
-                if next == nil { state.queues[actor] = nil }
+                if next == nil {
+                    state.queues[actor] = nil
+                    queueCount.store(state.queues.count, ordering: .releasing)
+                }
                 return (next, wasFull && state.waitingBytes <= InboundCalls.waitingLimit)
             }
             if hasRoomAgain { changed() }
@@ -129,7 +177,7 @@ final class InboundCalls: Sendable {
     var count: Int { state.withLockedValue { $0.running.count } }
 
     func cancel(_ call: UInt64) {
-        state.withLockedValue { $0.running.cancel(call) }?.cancel()
+        state.withLockedValue { $0.running.cancel(call)?.ownTask() }?.cancel()
     }
 
     func nextDeadline() -> Duration? {
@@ -139,14 +187,15 @@ final class InboundCalls: Sendable {
     /// Cancels the calls whose callers have given up by now.
     func expire() {
         let now = nodeStart.duration(to: .now)
-        for task in state.withLockedValue({ $0.running.expire(at: now) }) { task.cancel() }
+        let tasks = state.withLockedValue { $0.running.expire(at: now).compactMap { $0.ownTask() } }
+        for task in tasks { task.cancel() }
     }
 
     /// Cancels all and admits no further ones.
     func cancelAll() {
         let tasks = state.withLockedValue { state in
             state.intake = .ended
-            return state.running.cancelAll()
+            return state.running.cancelAll().compactMap { $0.ownTask() }
         }
         for task in tasks { task.cancel() }
     }

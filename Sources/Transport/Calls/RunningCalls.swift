@@ -16,7 +16,7 @@ package struct RunningCalls<Handle> {
     }
 
     private let limit: Int
-    private var entries: [UInt64: Entry] = [:]
+    private var entries = CallMap<Entry>()
     private var deadlines = DeadlineQueue()
 
     /// - Parameter limit: how many calls run at once. The peer was told this number.
@@ -46,6 +46,19 @@ package struct RunningCalls<Handle> {
         guard case .starting(let isCancelled) = entries[call] else { return nil }
         entries[call] = .running(handle)
         return isCancelled ? handle : nil
+    }
+
+    /// The call is about to run in a task that it has to itself only for that time. The result is `false` where it was cancelled
+    /// before: then that task must not be used.
+    package mutating func begins(_ call: UInt64, in handle: Handle) -> Bool {
+        guard case .starting(false) = entries[call] else { return false }
+        entries[call] = .running(handle)
+        return true
+    }
+
+    /// The call goes on in another task, if it has not ended.
+    package mutating func moved(_ call: UInt64, to handle: Handle) {
+        if case .running = entries[call] { entries[call] = .running(handle) }
     }
 
     /// Returns the handle that cancels the call, if the call runs.
@@ -79,7 +92,7 @@ package struct RunningCalls<Handle> {
 
     /// Returns the handles that cancel all calls, because the link is gone.
     package mutating func cancelAll() -> [Handle] {
-        entries.keys.compactMap { cancel($0) }
+        entries.all.compactMap { cancel($0.call) }
     }
 }
 

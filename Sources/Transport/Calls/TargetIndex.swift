@@ -3,13 +3,19 @@ package import NIOCore
 /// The sending side's indices of targets: the names of a target go over a link once, and afterwards only its index.
 package struct TargetIndex: Sendable {
     private var indices: [CallTarget: UInt32] = [:]
+    /// The target that was looked up last, which mostly is the next: to compare two names takes less time than to hash them.
+    private var last: (target: CallTarget, index: UInt32)?
 
     package init() {}
 
     /// Returns the index of a target and, the first time, the frame that declares it to the other side. The index is 0 once the
     /// table is full: the call then carries the names.
     package mutating func index(of target: CallTarget) -> (index: UInt32, declaration: Frame?) {
-        if let index = indices[target] { return (index, nil) }
+        if let last, last.target == target { return (last.index, nil) }
+        if let index = indices[target] {
+            last = (target, index)
+            return (index, nil)
+        }
         guard indices.count < FrameLimits.targets else { return (0, nil) }
         let index = UInt32(indices.count + 1)
         indices[target] = index

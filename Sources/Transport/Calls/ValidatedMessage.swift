@@ -40,7 +40,14 @@ extension WireCoder {
     /// Decodes a message of a peer, and checks its values where it is a `ValidatedMessage`.
     static func decodeChecked<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         let value = try decode(type, from: bytes)
-        try (value as? any ValidatedMessage)?.validate()
+        if !isPlain(type) { try (value as? any ValidatedMessage)?.validate() }
         return value
+    }
+
+    /// Whether a type is one of those that have nothing to validate and come alone most often. To ask the runtime for a conformance
+    /// takes longer than to read a short message.
+    @inline(__always)
+    private static func isPlain<Value>(_ type: Value.Type) -> Bool {
+        type == [UInt8].self || type == ByteBuffer.self || type == String.self || type == Int.self || type == Bool.self
     }
 }

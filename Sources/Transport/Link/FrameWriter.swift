@@ -8,24 +8,42 @@ struct FrameWriter {
     /// Bodies up to this size are copied behind their header: a copy of a few kilobytes is cheaper than a write.
     static let copyLimit = 8 * 1024
 
-    private var frames: [Frame] = []
+    private var batch = OutgoingBatch()
 
     /// Writes one batch, in order.
     ///
+    /// - Parameters:
+    ///   - memory: that of the link's event loop.
+    ///   - write: writes some bytes.
     /// - Returns: how many bytes it had; 0 where nothing can be sent now.
-    mutating func write(from link: Link, _ write: (ByteBuffer) -> Void) -> Int {
-        link.takeFrames(&frames, bytes: FrameWriter.batchSize)
-        guard !frames.isEmpty else { return 0 }
-        defer { frames.removeAll(keepingCapacity: true) }
-        var bytes = ByteBufferAllocator().buffer(capacity: copiedSize)
+    mutating func write(from link: Link, _ memory: LoopMemory, _ write: (ByteBuffer) -> Void) -> Int {
+        link.takeFrames(&batch, bytes: FrameWriter.batchSize)
+        guard !batch.isEmpty else { return 0 }
+        defer { batch.clear() }
+        var bytes = memory.take(copiedSize)
         var count = 0
-        for frame in frames {
-            count += 4 + frame.length
-            frame.writeHeader(into: &bytes)
-            FrameWriter.put(frame.body, behind: &bytes, write)
-            if let tail = frame.tail, tail.readableBytes > 0 { FrameWriter.put(tail, behind: &bytes, write) }
+        var shortStart = 0
+        for part in batch.parts {
+            switch part {
+            case .shorts(let size):
+                count += size
+                _ = batch.shortBytes.withUnsafeBytes { shorts in
+                    bytes.writeBytes(UnsafeRawBufferPointer(rebasing: shorts[shortStart..<shortStart + size]))
+                }
+                shortStart += size
+            case .frame(let frame):
+                count += 4 + frame.length
+                frame.writeHeader(into: &bytes)
+                FrameWriter.put(frame.body, behind: &bytes, write)
+                switch frame.tail?.bytes {
+                case .buffer(let tail): FrameWriter.put(tail, behind: &bytes, write)
+                case .array: frame.tail?.write(into: &bytes)
+                case nil: break
+                }
+            }
         }
         if bytes.readableBytes > 0 { write(bytes) }
+        memory.keep(bytes)
         return count
     }
 
@@ -40,9 +58,12 @@ struct FrameWriter {
     }
 
     private var copiedSize: Int {
-        frames.reduce(0) { size, frame in
-            let body = frame.body.readableBytes
-            return size + 4 + Frame.longestHeader + (body <= FrameWriter.copyLimit ? body : 0)
+        batch.parts.reduce(batch.shortBytes.count) { size, part in
+            guard case .frame(let frame) = part else { return size }
+            var size = size + 4 + Frame.longestHeader
+            if frame.body.readableBytes <= FrameWriter.copyLimit { size += frame.body.readableBytes }
+            if case .array(_, let start, let end) = frame.tail?.bytes { size += end - start }
+            return size
         }
     }
 }

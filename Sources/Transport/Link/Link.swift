@@ -119,6 +119,16 @@ package final class Link: Sendable {
         }
     }
 
+    /// Sends a reply with a short body, which is copied; see `Outbox.shortLimit`.
+    func reply(_ call: UInt64, _ body: ByteBuffer) {
+        body.withUnsafeReadableBytes { body in
+            change { state in
+                state.outbox.append(short: .reply, call, body)
+                return true
+            }
+        }
+    }
+
     func grant(_ bytes: UInt32) {
         change { state in
             state.outbox.append(grant: bytes)
@@ -128,10 +138,17 @@ package final class Link: Sendable {
 
     /// Changes what is under way, unless the link has ended, and wakes the event loop unless that has been done already.
     ///
-    /// - Parameter change: makes the change, and tells whether there may be something to write after it.
-    private func change(_ change: (inout State) -> Bool) {
+    /// - Parameters:
+    ///   - change: makes the change, and tells whether there may be something to write after it.
+    ///   - ended: is called where the link has ended.
+    @inline(__always)
+    private func change(_ change: (inout State) -> Bool, orElse ended: (inout State) -> Void = { _ in }) {
         let wakes = state.withLockedValue { state in
-            guard !state.lifecycle.hasEnded, change(&state) else { return false }
+            if state.lifecycle.hasEnded {
+                ended(&state)
+                return false
+            }
+            guard change(&state) else { return false }
             note(state)
             guard !state.isAwake else { return false }
             state.isAwake = true
@@ -145,16 +162,12 @@ package final class Link: Sendable {
         answersFill.store(state.isFull, ordering: .relaxed)
     }
 
-    /// Moves the frames that may be sent now into `frames`, about `bytes` at most. Where nothing is moved, the event loop has to be
-    /// woken for the next frame.
-    func takeFrames(_ frames: inout [Frame], bytes: Int) {
+    /// Moves the frames that may be sent now into `batch`, which is empty, about `bytes` at most. Where nothing is moved, the event
+    /// loop has to be woken for the next frame.
+    func takeFrames(_ batch: inout OutgoingBatch, bytes: Int) {
         let (next, answering) = state.withLockedValue { state in
-            var taken = 0
-            while taken < bytes, let frame = state.outbox.next() {
-                taken += 4 + frame.length
-                frames.append(frame)
-            }
-            if frames.isEmpty { state.isAwake = false } else { note(state) }
+            state.outbox.take(&batch, bytes: bytes)
+            if batch.isEmpty { state.isAwake = false } else { note(state) }
             var answering: [CheckedContinuation<Void, Never>] = []
             if !state.isFull { swap(&answering, &state.answering) }
             return (state.calls.nextTurn(hasRoom: state.hasRoom), answering)
@@ -179,12 +192,79 @@ package final class Link: Sendable {
     ///   - start: the time now, which the caller has asked for already.
     ///   - remaining: the time that the call has from then on.
     /// - Throws: `TransportError`, `CancellationError`, or the error of encoding the arguments.
-    func call(
+    nonisolated(nonsending) func call(
         _ target: CallTarget, _ invocation: inout CallEncoder, start: ContinuousClock.Instant, remaining: Duration,
         trace: UInt64
     ) async throws -> CallAnswer {
         let call = lastCall.add(1, ordering: .relaxed).newValue
         let deadline = nodeStart.duration(to: start) + remaining
+        if invocation.isShort {
+            let answer = try await withTaskCancellationHandler {
+                try await withAnswerContinuation { waiter in
+                    let refusal = invocation.withShortBody(remaining: remaining, trace: trace) { body in
+                        open(call, target, body, deadline: deadline, waiter)
+                    }
+                    switch refusal {
+                    case nil:
+                        invocation.release()
+                        if Task.isCancelled {
+                            // The task was cancelled before the handler below could find the call.
+                            abandon(call)
+                        }
+                    case .notNow: waiter.resume(returning: .turn)
+                    case .never(let error): waiter.resume(throwing: error)
+                    }
+                }
+            } onCancel: {
+                abandon(call)
+            }
+            _ = handedOver.load(ordering: .acquiring)
+            if case .turn = answer {} else { return answer }
+        }
+        return try await callInTurn(call, target, &invocation, deadline: deadline, remaining: remaining, trace: trace)
+    }
+
+    /// Why a short call has not been opened.
+    private enum Refusal {
+        /// It has to wait for its turn, or goes by the names of its target.
+        case notNow
+        case never(TransportError)
+    }
+
+    /// Opens a short call if it need not wait, in one go.
+    private func open(
+        _ call: UInt64, _ target: CallTarget, _ body: UnsafeRawBufferPointer, deadline: Duration,
+        _ waiter: AnswerContinuation
+    ) -> Refusal? {
+        var refusal: Refusal?
+        change { state in
+            if state.lifecycle.isRetired {
+                refusal = .never(.notConnected(peer.node))
+                return false
+            }
+            let (index, declaration) = state.targets.index(of: target)
+            if let declaration { state.outbox.append(declaration) }
+            guard index != 0, state.calls.enter(hasRoom: state.hasRoom) == .go else {
+                refusal = .notNow
+                return declaration != nil
+            }
+            _ = state.calls.open(call, waiter, deadline: deadline, waited: false)
+            deadlines.add(deadline)
+            state.outbox.append(short: .call, call, body, word: index, at: CallRequest.indexOffset)
+            return true
+        } orElse: { state in
+            refusal =
+                state.lifecycle.isRetired
+                ? .never(.notConnected(peer.node)) : .never(.connectionLost(mayHaveRun: false))
+        }
+        return refusal
+    }
+
+    /// Makes a call that has long arguments, or that may have to wait.
+    private nonisolated(nonsending) func callInTurn(
+        _ call: UInt64, _ target: CallTarget, _ invocation: inout CallEncoder, deadline: Duration, remaining: Duration,
+        trace: UInt64
+    ) async throws -> CallAnswer {
         let (admission, index) = try enter(target)
         let waited = admission == .wait
         if waited { try await waitForTurn(call, deadline: deadline) }
@@ -233,7 +313,7 @@ package final class Link: Sendable {
         }
     }
 
-    private func waitForTurn(_ call: UInt64, deadline: Duration) async throws {
+    private nonisolated(nonsending) func waitForTurn(_ call: UInt64, deadline: Duration) async throws {
         _ = try await withTaskCancellationHandler {
             try await withAnswerContinuation { waiter in
                 var waits = false
@@ -313,8 +393,10 @@ package final class Link: Sendable {
     }
 
     /// Hands an answer to its caller. A late answer finds nobody and is dropped.
-    func answered(_ call: UInt64, _ answer: CallAnswer) {
-        let now = now
+    ///
+    /// - Parameter arrival: when the answer came in.
+    func answered(_ call: UInt64, _ answer: CallAnswer, at arrival: ContinuousClock.Instant) {
+        let now = nodeStart.duration(to: arrival)
         var answered: (waiter: AnswerContinuation, isLate: Bool)?
         change { state in
             answered = state.calls.answer(call, at: now)

@@ -40,6 +40,10 @@ final class LinkHandler: ChannelDuplexHandler {
     private var inflow: LinkInflow
     private var targets = DeclaredTargets()
     private var writer = FrameWriter()
+    /// The memory of the event loop, from the time on when the handler is there.
+    private var memory: LoopMemory?
+    /// What runs the peer's calls, once there is a link.
+    private var taker: (any CallTaker)?
     private var handshakeTimer: Scheduled<Void>?
     private var deadlineTimer: (due: Duration, task: Scheduled<Void>)?
     /// Whether bytes are being taken in. The frames that they cause are written together at the end.
@@ -72,6 +76,7 @@ final class LinkHandler: ChannelDuplexHandler {
     // MARK: - Life of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
+        memory = LoopMemory.of(context.eventLoop)
         // The limit starts here, so that TLS and the hello share it.
         let limit = LinkHandler.handshakeLimit + (dialled ? LinkHandler.connectLimit : .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -120,6 +125,9 @@ final class LinkHandler: ChannelDuplexHandler {
         case .linked(let link, let watch):
             watch.cancel()
             deadlineTimer?.task.cancel()
+            // What has come in whole runs, although cancelled.
+            taker?.start()
+            taker = nil
             link.end()
             owner.report(.ended, of: link)
         case .closed: break
@@ -167,11 +175,14 @@ final class LinkHandler: ChannelDuplexHandler {
 
     /// Takes in the frames that are complete, as long as they count.
     private func takeFrames(_ context: ChannelHandlerContext) throws {
+        let arrival = ContinuousClock.now
+        // Calls that are in order run even if something behind them is not.
+        defer { taker?.start() }
         while true {
             switch stage {
             case .linked(let link, _):
                 guard let frame = try inflow.nextFrame() else { return }
-                try handle(frame, of: link, context)
+                try handle(frame, of: link, arrival: arrival, context)
             case .connecting, .handshaking:
                 guard let frame = try inflow.nextFrame() else { return }
                 advance(.frame(frame), context)
@@ -197,7 +208,9 @@ final class LinkHandler: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    private func handle(_ frame: Frame, of link: Link, _ context: ChannelHandlerContext) throws {
+    private func handle(
+        _ frame: Frame, of link: Link, arrival: ContinuousClock.Instant, _ context: ChannelHandlerContext
+    ) throws {
         switch frame.kind {
         case .ping:
             let tellsTime = link.version >= 3
@@ -206,7 +219,7 @@ final class LinkHandler: ChannelDuplexHandler {
             if let roundTrip = watch?.takePong(now: environment.now()) {
                 try measure(frame, link, roundTrip: roundTrip)
             }
-        case .call, .reply, .failure: try handle(bodyOf: frame, link)
+        case .call, .reply, .failure: try handle(bodyOf: frame, link, arrival: arrival)
         case .cancel:
             inflow.forget(call: frame.call)
             link.inbound.cancel(frame.call)
@@ -240,9 +253,10 @@ final class LinkHandler: ChannelDuplexHandler {
         if let offset { owner.report(.comparedClocks(offset: offset, roundTrip: roundTrip), of: link) }
     }
 
-    private func handle(bodyOf frame: Frame, _ link: Link) throws {
-        switch try inflow.add(frame) {
-        case .whole(let whole): try handle(whole: whole, link)
+    private func handle(bodyOf frame: Frame, _ link: Link, arrival: ContinuousClock.Instant) throws {
+        if try inflow.receive(frame) { return try handle(whole: frame, link, arrival: arrival) }
+        switch try inflow.add(frame, memory) {
+        case .whole(let whole): try handle(whole: whole, link, arrival: arrival)
         case .incomplete: break
         case .tooLong(.call, let call):
             _ = try link.unanswered()
@@ -250,15 +264,15 @@ final class LinkHandler: ChannelDuplexHandler {
             link.fail(call, RemoteError(.tooLarge, "arguments of more than \(limit) bytes"))
         case .tooLong(_, let call):
             let error = RemoteError(.tooLarge, "a result of more than \(environment.limits.body) bytes")
-            link.answered(call, .failure(CallFailure(error)))
+            link.answered(call, .failure(CallFailure(error)), at: arrival)
         }
     }
 
-    private func handle(whole frame: Frame, _ link: Link) throws {
+    private func handle(whole frame: Frame, _ link: Link, arrival: ContinuousClock.Instant) throws {
         switch frame.kind {
-        case .call: try owner.run(call: frame, of: link, targets)
-        case .reply: link.answered(frame.call, .reply(frame.body))
-        default: link.answered(frame.call, .failure(CallFailure(reading: frame.body)))
+        case .call: try taker?.take(frame, targets, arrival: arrival)
+        case .reply: link.answered(frame.call, .reply(frame.body), at: arrival)
+        default: link.answered(frame.call, .failure(CallFailure(reading: frame.body)), at: arrival)
         }
     }
 
@@ -315,6 +329,7 @@ final class LinkHandler: ChannelDuplexHandler {
         if let refusal = owner.admit(link, on: context.channel) { return refusal }
         handshakeTimer?.cancel()
         inflow.open()
+        taker = owner.callTaker(of: link)
         let watch = LinkWatch(
             on: context.eventLoop, silenceLimit: environment.silenceLimit, asksFirst: dialled, now: environment.now())
         stage = .linked(link, watch)
@@ -463,8 +478,9 @@ final class LinkHandler: ChannelDuplexHandler {
     }
 
     private func write(from link: Link, _ context: ChannelHandlerContext) {
+        guard let memory else { return }
         while context.channel.isWritable {
-            let count = writer.write(from: link) { context.write(self.wrapOutboundOut($0), promise: nil) }
+            let count = writer.write(from: link, memory) { context.write(self.wrapOutboundOut($0), promise: nil) }
             if count == 0 { break }
             environment.metrics.wrote(bytes: count)
             // Each batch is flushed, because TLS takes everything that is written before a flush. This loop sees what the flush

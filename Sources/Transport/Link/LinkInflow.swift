@@ -31,14 +31,22 @@ struct LinkInflow {
     /// - Throws: an error where the bytes are not a frame. Then there is no way to find the next one.
     mutating func nextFrame() throws -> Frame? { try decoder.next() }
 
-    /// Takes a call, a reply or a failure, or a piece of one.
+    /// Notes that a call, a reply or a failure has come in, or a piece of one.
     ///
-    /// - Throws: `ReceiveWindow.Exceeded`, `BodyAssembler.Failure` where the peer sends more than it may.
-    mutating func add(_ frame: Frame) throws -> BodyAssembler.Result {
+    /// - Returns: whether it is whole and taken as it is; otherwise it goes to `add`.
+    /// - Throws: `ReceiveWindow.Exceeded` where the peer sends more than it may.
+    mutating func receive(_ frame: borrowing Frame) throws -> Bool {
         try window.received(frame.length)
         // The bytes are granted at the end of the read, together with all others that have come.
         ungranted += frame.length
-        return try assembler.add(frame)
+        return assembler.passes(frame)
+    }
+
+    /// Takes a piece that was received.
+    ///
+    /// - Throws: `BodyAssembler.Failure` where the peer sends more than it may.
+    mutating func add(_ frame: Frame, _ memory: LoopMemory?) throws -> BodyAssembler.Result {
+        try assembler.add(frame, memory)
     }
 
     /// Drops the pieces of a call that was cancelled before it was whole.

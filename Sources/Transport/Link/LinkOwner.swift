@@ -14,10 +14,8 @@ protocol LinkOwner: AnyObject, Sendable {
     /// A handshake is done, and this is the link that came of it. Returns why the link is not wanted after all; `nil` where it is.
     func admit(_ link: Link, on channel: any Channel) -> Refusal?
 
-    /// Runs a call of the peer, or answers why it does not run.
-    ///
-    /// - Throws: the error that ends the link, for a call that no peer of this protocol makes.
-    func run(call: Frame, of link: Link, _ targets: DeclaredTargets) throws
+    /// Returns what runs the calls of a link's peer. It is asked once a link, after `admit`.
+    func callTaker(of link: Link) -> any CallTaker
 
     /// Something has become known of a link's peer.
     func report(_ report: LinkReport, of link: Link)
@@ -26,6 +24,18 @@ protocol LinkOwner: AnyObject, Sendable {
     ///
     /// - Parameter peer: who is at its other end, for people.
     func report(_ trouble: ConnectionTrouble, with peer: String)
+}
+
+/// What runs the calls of one link's peer. All calls of its methods happen on the link's event loop and return at once.
+protocol CallTaker: AnyObject {
+    /// Runs a call, or answers why it does not run. It may wait for the calls that have come in with it, up to `start`.
+    ///
+    /// - Parameter arrival: when the call came in.
+    /// - Throws: the error that ends the link, for a call that no peer of this protocol makes.
+    func take(_ call: Frame, _ targets: DeclaredTargets, arrival: ContinuousClock.Instant) throws
+
+    /// Starts the calls that wait: no others have come in with them.
+    func start()
 }
 
 /// What becomes known of the peer of a link.

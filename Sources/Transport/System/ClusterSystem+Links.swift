@@ -13,6 +13,8 @@ extension ClusterSystem: LinkOwner {
         return hello
     }
 
+    func callTaker(of link: Link) -> any CallTaker { PeerCalls(link, self) }
+
     /// The address that others are told to dial: the one that was set, or else the listening address. Where that stands for all
     /// addresses, the others put in the address at which they see this node.
     var advertised: NodeAddress? {

@@ -4,7 +4,7 @@
 public final class Method: Sendable {
     let name: String
     let target: String
-    private let body: MethodBody
+    let body: MethodBody
 
     private init(name: String, target: String, body: MethodBody) {
         self.name = name
@@ -33,7 +33,9 @@ public final class Method: Sendable {
         _ name: String, _ target: String,
         _ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Result
     ) {
-        self.init(name: name, target: target, body: DirectMethodBody(body) { call, result in try call.reply(result) })
+        self.init(
+            name: name, target: target,
+            body: DirectMethodBody(body) { responder, result, scratch in try responder.reply(result, by: &scratch) })
     }
 
     /// The same for a method without a result.
@@ -41,7 +43,30 @@ public final class Method: Sendable {
         _ name: String, _ target: String,
         _ body: @escaping @Sendable (isolated Act, repeat each Argument) async throws -> Void
     ) {
-        self.init(name: name, target: target, body: DirectMethodBody(body) { call, _ in call.replyVoid() })
+        self.init(name: name, target: target, body: DirectMethodBody(body) { responder, _, _ in responder.replyVoid() })
+    }
+
+    /// A method that does not suspend. Calls of such methods that come in together share a task and a turn of the actor, so each
+    /// takes a fraction of the time. The compiler chooses this one by the closure.
+    public convenience init<Act: ClusterActor, each Argument: Codable & Sendable, Result: Codable & Sendable>(
+        _ name: String, _ target: String,
+        _ body: @escaping @Sendable (isolated Act, repeat each Argument) throws -> Result
+    ) {
+        self.init(
+            name: name, target: target,
+            body: DirectMethodBody(synchronous: body) { responder, result, scratch in
+                try responder.reply(result, by: &scratch)
+            })
+    }
+
+    /// The same for a method without a result.
+    public convenience init<Act: ClusterActor, each Argument: Codable & Sendable>(
+        _ name: String, _ target: String,
+        _ body: @escaping @Sendable (isolated Act, repeat each Argument) throws -> Void
+    ) {
+        self.init(
+            name: name, target: target,
+            body: DirectMethodBody(synchronous: body) { responder, _, _ in responder.replyVoid() })
     }
 
     func run(_ call: InboundCall) async { await body.run(call) }

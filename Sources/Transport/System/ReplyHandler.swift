@@ -4,23 +4,23 @@ public import Distributed
 public struct ReplyHandler: DistributedTargetInvocationResultHandler {
     public typealias SerializationRequirement = any Codable & Sendable
 
-    private let call: InboundCall
+    private let responder: CallResponder
 
-    init(_ call: InboundCall) {
-        self.call = call
+    init(_ responder: CallResponder) {
+        self.responder = responder
     }
 
     public func onReturn<Success: Codable & Sendable>(value: Success) async throws {
-        await call.roomForAnswer()
-        try call.reply(value)
+        await responder.roomForAnswer()
+        try ScratchBuffers.with { try responder.reply(value, by: &$0) }
     }
 
     public func onReturnVoid() async throws {
-        call.replyVoid()
+        responder.replyVoid()
     }
 
     public func onThrow<Err: Error>(error: Err) async throws {
-        await call.roomForAnswer()
-        call.reply(throwing: error)
+        await responder.roomForAnswer()
+        responder.reply(throwing: error)
     }
 }

@@ -45,13 +45,20 @@ package struct BodyAssembler {
         self.bodyLimit = bodyLimit
     }
 
-    package mutating func add(_ frame: Frame) throws(Failure) -> Result {
+    /// Whether a frame is a whole body that is taken as it is, without `add`, as nearly every frame is.
+    func passes(_ frame: borrowing Frame) -> Bool {
+        !frame.flags.contains(.more) && unfinished.isEmpty && frame.body.readableBytes <= bodyLimit
+    }
+
+    package mutating func add(_ frame: Frame) throws(Failure) -> Result { try add(frame, nil) }
+
+    /// - Parameter memory: memory for long bodies, which is used again when a body has been let go.
+    mutating func add(_ frame: Frame, _ memory: LoopMemory?) throws(Failure) -> Result {
         let more = frame.flags.contains(.more)
-        // Nearly every body is whole at once.
-        if !more, unfinished.isEmpty, frame.body.readableBytes <= bodyLimit { return .whole(frame) }
+        if passes(frame) { return .whole(frame) }
         let key = Key(kind: frame.kind, call: frame.call)
         switch unfinished.removeValue(forKey: key) {
-        case nil: return try begin(frame, key, more: more)
+        case nil: return try begin(frame, key, memory, more: more)
         case .refused:
             if more { unfinished[key] = .refused }
             return .incomplete
@@ -60,13 +67,18 @@ package struct BodyAssembler {
             let length = body.readableBytes + frame.body.readableBytes
             if length > bodyLimit { return refuse(key, more: more) }
             body.writeImmutableBuffer(frame.body)
-            guard more else { return .whole(Frame(frame.kind, call: frame.call, body: body)) }
+            guard more else {
+                memory?.keep(body)
+                return .whole(Frame(frame.kind, call: frame.call, body: body))
+            }
             try hold(body, reserved: max(length, reserved), as: key)
             return .incomplete
         }
     }
 
-    private mutating func begin(_ frame: Frame, _ key: Key, more: Bool) throws(Failure) -> Result {
+    private mutating func begin(
+        _ frame: Frame, _ key: Key, _ memory: LoopMemory?, more: Bool
+    ) throws(Failure) -> Result {
         // A body that is whole is as long as it is, whatever its header says.
         let expected = more ? max(frame.body.readableBytes, Int(frame.total)) : frame.body.readableBytes
         if expected > bodyLimit {
@@ -79,8 +91,7 @@ package struct BodyAssembler {
         try checkRoom(for: expected)
         // The body gets room for all of its bytes at once, in memory of its own: the piece is only a slice of the memory that was
         // read.
-        var body = ByteBuffer()
-        body.reserveCapacity(expected)
+        var body = memory?.take(expected) ?? ByteBufferAllocator().buffer(capacity: expected)
         body.writeImmutableBuffer(frame.body)
         try hold(body, reserved: expected, as: key)
         return .incomplete

@@ -72,7 +72,7 @@ package struct Frame: Equatable, Sendable {
     ///
     /// A missing payload is `nil` and not an empty buffer: all empty buffers of a process share one reference count, and all
     /// threads would count every copy of every frame on it.
-    package var tail: ByteBuffer?
+    package var tail: FrameTail?
     /// Whether the body is sent in pieces; the outbox decides.
     var isCut = false
 
@@ -101,7 +101,11 @@ package struct Frame: Equatable, Sendable {
         var piece = Frame(kind, flags: .more, call: call)
         let fromBody = min(size, body.readableBytes)
         piece.body = body.readSlice(length: fromBody) ?? ByteBuffer()
-        piece.tail = tail?.readSlice(length: size - fromBody)
+        if let whole = tail {
+            let (first, others) = whole.split(at: size - fromBody)
+            piece.tail = first
+            tail = others
+        }
         if total > 0 {
             piece.flags.insert(.sized)
             piece.total = total
@@ -114,7 +118,7 @@ package struct Frame: Equatable, Sendable {
     package func write(into buffer: inout ByteBuffer) {
         writeHeader(into: &buffer)
         buffer.writeImmutableBuffer(body)
-        if let tail { buffer.writeImmutableBuffer(tail) }
+        tail?.write(into: &buffer)
     }
 
     /// Appends everything before the body, as one store.

@@ -4,9 +4,23 @@ import NIOCore
 /// What waits to be written on one link. Control frames go first; long bodies are cut into pieces, and the
 /// pieces of different calls take turns, so that a short call never waits for a long one. Data waits for the other
 /// side's credit; control frames do not.
+///
+/// Short data frames wait as the bytes that they will be on the wire, all in one piece of memory. So a short frame costs neither
+/// memory of its own nor a look at each of its parts when it is written.
 package struct Outbox: Sendable {
+    /// The longest body that waits as bytes behind others. It is copied while the outbox is locked, so it is short.
+    static let shortLimit = 4 * 1024
+
     private var control: Deque<Frame> = []
-    private var data: Deque<Frame> = []
+    /// The data frames that are not short.
+    private var data: Deque<Waiting> = []
+    private var shorts: Deque<Short> = []
+    /// The bytes of `shorts`, from `shortStart` on.
+    private var shortBytes: [UInt8] = []
+    private var shortStart = 0
+    /// Short frames that were not dropped.
+    private var shortCount = 0
+    private var lastOrder: UInt64 = 0
     /// Long bodies that wait until others have left completely: the other side puts only so many bytes together at once.
     private var held: Deque<Frame> = []
     /// Bytes of all long bodies among `data`, including those bytes that have left.
@@ -31,15 +45,35 @@ package struct Outbox: Sendable {
         var call: UInt64
     }
 
+    private struct Waiting: Sendable {
+        var frame: Frame
+        /// Its place among all data frames.
+        var order: UInt64
+    }
+
+    /// A short frame whose bytes are among `shortBytes`.
+    private struct Short: Sendable {
+        var order: UInt64
+        var call: UInt64
+        /// Bytes of the body.
+        var size: Int
+        var kind: Frame.Kind
+        /// Whether it is not to be sent after all. Its bytes stay where they are until its turn.
+        var isDropped = false
+
+        /// Bytes on the wire.
+        var wireSize: Int { 4 + Frame.headerSize + size }
+    }
+
     /// - Parameter window: bytes of data that the other side takes before it grants more.
     package init(window: Int) {
         credit = window
     }
 
-    package var isEmpty: Bool { control.isEmpty && data.isEmpty && held.isEmpty && grant == 0 }
+    package var isEmpty: Bool { count == 0 && grant == 0 }
 
     /// Frames that wait.
-    package var count: Int { control.count + data.count + held.count }
+    package var count: Int { control.count + data.count + shortCount + held.count }
 
     /// Control frames that wait.
     package var controlCount: Int { control.count }
@@ -49,6 +83,10 @@ package struct Outbox: Sendable {
     package mutating func append(_ frame: consuming Frame) {
         switch frame.kind {
         case .call, .reply, .failure:
+            if frame.tail == nil, frame.body.readableBytes <= Outbox.shortLimit {
+                let (kind, call) = (frame.kind, frame.call)
+                return frame.body.withUnsafeReadableBytes { append(short: kind, call, $0) }
+            }
             frame.isCut = frame.bodySize > FrameLimits.piece
             count(frame.kind, isCut: frame.isCut, frame.bodySize)
             if frame.kind != .call { answerCount += 1 }
@@ -66,6 +104,37 @@ package struct Outbox: Sendable {
         }
     }
 
+    /// Appends a data frame with a short body.
+    mutating func append(short kind: Frame.Kind, _ call: UInt64, _ body: UnsafeRawBufferPointer) {
+        appendHead(kind, call, size: body.count)
+        shortBytes.append(contentsOf: body)
+    }
+
+    /// Does the same for a body in which `word` takes the place of four bytes, big-endian.
+    mutating func append(
+        short kind: Frame.Kind, _ call: UInt64, _ body: UnsafeRawBufferPointer, word: UInt32, at offset: Int
+    ) {
+        append(short: kind, call, body)
+        guard offset >= 0, offset + 4 <= body.count else { return }
+        let place = shortBytes.count - body.count + offset
+        shortBytes.withUnsafeMutableBytes { $0.storeBytes(of: word.bigEndian, toByteOffset: place, as: UInt32.self) }
+    }
+
+    /// Appends what comes before the body of a short frame.
+    private mutating func appendHead(_ kind: Frame.Kind, _ call: UInt64, size: Int) {
+        lastOrder += 1
+        shorts.append(Short(order: lastOrder, call: call, size: size, kind: kind))
+        shortCount += 1
+        count(kind, isCut: false, size)
+        if kind != .call { answerCount += 1 }
+        // The length, the kind, no flags and the call's number; the last two bytes are not part of the header.
+        let length = UInt64(truncatingIfNeeded: Frame.headerSize + size)
+        let words = ((length << 32 | UInt64(kind.rawValue) << 24 | call >> 48).bigEndian, (call << 16).bigEndian)
+        withUnsafeBytes(of: words) { words in
+            shortBytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: words[..<(4 + Frame.headerSize)]))
+        }
+    }
+
     /// Counts `bytes` of a frame's body that begin to wait or, where negative, cease to wait.
     private mutating func count(_ kind: Frame.Kind, isCut: Bool, _ bytes: Int) {
         if kind == .call {
@@ -76,7 +145,7 @@ package struct Outbox: Sendable {
     }
 
     private mutating func admit(_ frame: consuming Frame) {
-        guard frame.isCut else { return data.append(frame) }
+        guard frame.isCut else { return appendData(frame) }
         guard held.isEmpty, assembling == 0 || assembling + frame.bodySize <= FrameLimits.assembly else {
             return held.append(frame)
         }
@@ -88,7 +157,12 @@ package struct Outbox: Sendable {
         lengths[Key(kind: frame.kind, call: frame.call)] = frame.bodySize
         var frame = frame
         frame.total = UInt32(clamping: frame.bodySize)
-        data.append(frame)
+        appendData(frame)
+    }
+
+    private mutating func appendData(_ frame: consuming Frame) {
+        lastOrder += 1
+        data.append(Waiting(frame: frame, order: lastOrder))
     }
 
     /// Notes that a long body has left completely, or is not sent any further.
@@ -103,8 +177,12 @@ package struct Outbox: Sendable {
 
     private mutating func drop(call: UInt64) {
         guard calls.bytes > 0 else { return }
-        if let index = data.firstIndex(where: { $0.kind == .call && $0.call == call }) {
-            let frame = data.remove(at: index)
+        if let index = shorts.firstIndex(where: { $0.kind == .call && $0.call == call && !$0.isDropped }) {
+            shorts[index].isDropped = true
+            shortCount -= 1
+            count(.call, isCut: false, -shorts[index].size)
+        } else if let index = data.firstIndex(where: { $0.frame.kind == .call && $0.frame.call == call }) {
+            let frame = data.remove(at: index).frame
             count(.call, isCut: frame.isCut, -frame.bodySize)
             finishBody(.call, call)
         } else if let index = held.firstIndex(where: { $0.kind == .call && $0.call == call }) {
@@ -126,24 +204,116 @@ package struct Outbox: Sendable {
 
     /// The calls that have not left, or not completely: they cannot have run.
     package var unsentCalls: Set<UInt64> {
-        Set([data, held].joined().lazy.filter { $0.kind == .call }.map(\.call))
+        var calls = Set([data.map(\.frame), Array(held)].joined().lazy.filter { $0.kind == .call }.map(\.call))
+        calls.formUnion(shorts.lazy.filter { $0.kind == .call && !$0.isDropped }.map(\.call))
+        return calls
     }
 
     /// The next frame to write, at most one piece long; `nil` where nothing waits, or where only data waits and has no credit.
     package mutating func next() -> Frame? {
+        if let frame = nextControl() { return frame }
+        guard isShortNext else { return nextLong() }
+        var bytes: [UInt8] = []
+        takeShorts(&bytes, upTo: 1)
+        // There may have been only dropped ones.
+        guard !bytes.isEmpty else { return isShortNext ? nil : nextLong() }
+        var decoder = FrameDecoder(limit: FrameLimits.data)
+        decoder.append(ByteBuffer(bytes: bytes))
+        return try? decoder.next()
+    }
+
+    /// Whether a short frame is the next of the data.
+    private var isShortNext: Bool {
+        guard let short = shorts.first else { return false }
+        return data.first.map { short.order < $0.order } ?? true
+    }
+
+    /// Moves what may be written now into `batch`, in its order, about `bytes` at most.
+    mutating func take(_ batch: inout OutgoingBatch, bytes: Int) {
+        var taken = 0
+        while taken < bytes {
+            if let frame = nextControl() {
+                taken += 4 + frame.length
+                batch.append(frame)
+            } else if isShortNext {
+                let count = batch.appendShorts { takeShorts(&$0, upTo: bytes - taken) }
+                if count == 0, isShortNext { return }
+                taken += count
+            } else if let frame = nextLong() {
+                taken += 4 + frame.length
+                batch.append(frame)
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func nextControl() -> Frame? {
         if grant > 0 {
             defer { grant = 0 }
             return Frame(.grant, body: ByteBuffer(integer: grant))
         }
-        if let frame = control.popFirst() {
-            if frame.kind == .pong { hasPong = false }
-            return frame
+        guard let frame = control.popFirst() else { return nil }
+        if frame.kind == .pong { hasPong = false }
+        return frame
+    }
+
+    /// Moves the bytes of short frames behind `run`: those that are next, have credit, and are not dropped.
+    ///
+    /// - Parameter bytes: with so many bytes there are enough; one frame is moved in any case.
+    private mutating func takeShorts(_ run: inout [UInt8], upTo bytes: Int) {
+        let limit = data.first?.order ?? .max
+        var taken = 0
+        // What of that has not been moved yet.
+        var length = 0
+        while let short = shorts.first, short.order < limit {
+            if short.isDropped {
+                moveShorts(length, into: &run)
+                length = 0
+                shortStart += short.wireSize
+            } else {
+                // The check assumes the longest header, as that of the other frames does.
+                guard Frame.longestHeader + short.size <= credit, taken < bytes else { break }
+                taken += short.wireSize
+                length += short.wireSize
+                credit -= Frame.headerSize + short.size
+                shortCount -= 1
+                count(short.kind, isCut: false, -short.size)
+                if short.kind != .call { answerCount -= 1 }
+            }
+            shorts.removeFirst()
         }
-        guard let size = data.first.map({ min($0.bodySize, FrameLimits.piece) }),
+        moveShorts(length, into: &run)
+        if shorts.isEmpty {
+            shortBytes.removeAll(keepingCapacity: true)
+            shortStart = 0
+        } else if shortStart > Outbox.movedLimit, shortStart > shortBytes.count / 2 {
+            shortBytes.removeFirst(shortStart)
+            shortStart = 0
+        }
+    }
+
+    /// Bytes of short frames that have left and are in memory still, where many others wait.
+    private static let movedLimit = 64 * 1024
+
+    private mutating func moveShorts(_ length: Int, into run: inout [UInt8]) {
+        guard length > 0 else { return }
+        if run.isEmpty, shortStart == 0, length == shortBytes.count {
+            // All of them are moved, as mostly, and so is the memory. That of `run` is used from now on.
+            swap(&run, &shortBytes)
+        } else {
+            run.append(contentsOf: shortBytes[shortStart..<shortStart + length])
+            shortStart += length
+        }
+    }
+
+    /// The next data frame that is not short.
+    private mutating func nextLong() -> Frame? {
+        guard let size = data.first.map({ min($0.frame.bodySize, FrameLimits.piece) }),
             // The check assumes the longest header.
             Frame.longestHeader + size <= credit
         else { return nil }
-        var first = data.removeFirst()
+        var first = data.removeFirst().frame
         count(first.kind, isCut: first.isCut, -size)
         guard first.bodySize > size else {
             if first.kind != .call { answerCount -= 1 }
@@ -153,7 +323,7 @@ package struct Outbox: Sendable {
         }
         let piece = first.takePiece(size)
         credit -= piece.length
-        data.append(first)
+        appendData(first)
         return piece
     }
 }

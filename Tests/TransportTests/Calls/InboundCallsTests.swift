@@ -12,7 +12,7 @@ import Testing
         // Each waits for its turn beside all other tests.
         let count: UInt64 = 20_000
         for call in 1...count where !Task.isCancelled {
-            #expect(calls.admit(call, remaining: .seconds(60), unanswered: 0) == .run)
+            #expect(calls.admit(call, deadline: .now + .seconds(60), unanswered: 0) == .run)
             calls.start(call, actor: "one", size: InboundCalls.inlineSize + 1) {
                 begun.withLockedValue { $0.append(call) }
                 calls.finish(call)

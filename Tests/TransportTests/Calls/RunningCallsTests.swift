@@ -24,6 +24,25 @@ import Testing
         #expect(calls.count == 0)
     }
 
+    @Test func `a call of a batch has the task of the batch only while it runs`() {
+        var calls = RunningCalls<String>(limit: 10)
+        for call: UInt64 in 1...3 { _ = calls.begin(call, deadline: .seconds(1), unanswered: 0) }
+        #expect(calls.cancel(2) == nil)
+        #expect(calls.begins(1, in: "batch") == true)
+        #expect(calls.cancel(1) == "batch")
+        calls.finished(1)
+        #expect(calls.cancel(1) == nil)
+        #expect(calls.begins(2, in: "batch") == false, "it was cancelled before its turn")
+        #expect(calls.cancel(2) == nil, "so nobody gets the batch for it")
+        #expect(calls.begins(3, in: "batch") == true)
+        calls.moved(3, to: "its own")
+        #expect(calls.cancelAll() == ["its own"])
+        calls.finished(3)
+        calls.moved(3, to: "another")
+        #expect(calls.cancel(3) == nil)
+        #expect(calls.count == 1)
+    }
+
     @Test func `calls beyond the limit are refused, and far beyond it the peer is cut off`() {
         var calls = RunningCalls<Int>(limit: 10)
         var admissions: [RunningCalls<Int>.Admission] = []

@@ -37,10 +37,7 @@ final class LinkBench {
             }
         }
 
-        func run(call: Frame, of link: Link, _ targets: DeclaredTargets) throws {
-            _ = link.inbound.admit(call.call, remaining: .seconds(60), unanswered: try link.unanswered())
-            notes.withLockedValue { $0.calls.append(call.call) }
-        }
+        func callTaker(of link: Link) -> any CallTaker { Taker(self, link) }
 
         func report(_ report: LinkReport, of link: Link) {
             let text =
@@ -64,6 +61,24 @@ final class LinkBench {
                 }
             notes.withLockedValue { $0.troubles.append(text) }
         }
+    }
+
+    /// Notes the calls of the peer, and runs none.
+    private final class Taker: CallTaker {
+        private let owner: Owner
+        private let link: Link
+
+        init(_ owner: Owner, _ link: Link) {
+            self.owner = owner
+            self.link = link
+        }
+
+        func take(_ call: Frame, _ targets: DeclaredTargets, arrival: ContinuousClock.Instant) throws {
+            _ = link.inbound.admit(call.call, deadline: arrival + .seconds(60), unanswered: try link.unanswered())
+            owner.notes.withLockedValue { $0.calls.append(call.call) }
+        }
+
+        func start() {}
     }
 
     /// Holds up the end of a connection, as TLS does for the farewell of the peer.

@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 import Testing
 
@@ -114,13 +115,14 @@ import Testing
         #expect(outbox.calls.hasRoom && !outbox.answers.hasRoom)
     }
 
-    @Test func `a payload apart goes out behind its head, whole and in pieces`() throws {
+    @Test(arguments: [false, true])
+    func `a payload apart goes out behind its head, whole and in pieces`(fromArray: Bool) throws {
         for size in [10, FrameLimits.piece - 3, FrameLimits.piece, 3 * FrameLimits.piece + 7] {
             var frame = Frame(.reply, call: 1, body: ByteBuffer(string: "head"))
             let tail = ByteBuffer(bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-            frame.tail = tail
             var expected = frame.body
             expected.writeImmutableBuffer(tail)
+            frame.tail = fromArray ? FrameTail(Array(tail.readableBytesView)) : FrameTail(tail)
             var outbox = Outbox(window: 1 << 30)
             outbox.append(frame)
             var wire = ByteBuffer()
@@ -135,6 +137,71 @@ import Testing
             #expect(whole?.body == expected)
             #expect(outbox.queuedBytes == 0)
         }
+    }
+
+    /// What is on the wire if all frames are taken out together, as the writer does.
+    private func wire(_ outbox: inout Outbox, atOnce bytes: Int) -> ByteBuffer {
+        var wire = ByteBuffer()
+        var batch = OutgoingBatch()
+        while true {
+            outbox.take(&batch, bytes: bytes)
+            if batch.isEmpty { return wire }
+            var start = 0
+            for part in batch.parts {
+                switch part {
+                case .frame(let frame): frame.write(into: &wire)
+                case .shorts(let count):
+                    wire.writeBytes(batch.shortBytes[start..<start + count])
+                    start += count
+                }
+            }
+            batch.clear()
+        }
+    }
+
+    @Test func `frames that are taken out together are those that are taken out one by one`() {
+        var random = SplitMix64(seed: 5)
+        for _ in 0..<200 {
+            var outbox = Outbox(window: Int.random(in: 0...40_000, using: &random))
+            for call in 1...UInt64.random(in: 1...40, using: &random) {
+                let size =
+                    [0, 17, 400, Outbox.shortLimit, Outbox.shortLimit + 1, 9000].randomElement(using: &random) ?? 0
+                let kind = [Frame.Kind.call, .reply, .failure].randomElement(using: &random) ?? .call
+                outbox.append(Frame(kind, call: call, body: ByteBuffer(repeating: UInt8(call), count: size)))
+                if Int.random(in: 0..<6, using: &random) == 0 { outbox.append(Frame(.ping)) }
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    outbox.append(Frame(.cancel, call: UInt64.random(in: 1...call, using: &random)))
+                }
+                if Int.random(in: 0..<5, using: &random) == 0 { _ = outbox.next() }
+            }
+            var other = outbox
+            var expected = ByteBuffer()
+            while let frame = other.next() { frame.write(into: &expected) }
+            #expect(wire(&outbox, atOnce: Int.random(in: 1...20_000, using: &random)) == expected)
+            #expect(outbox.count == other.count && outbox.queuedBytes == other.queuedBytes)
+            #expect(outbox.unsentCalls == other.unsentCalls && outbox.answerCount == other.answerCount)
+
+            for frames in [outbox.granted(1 << 20), other.granted(1 << 20)] { #expect(frames) }
+            expected.clear()
+            while let frame = other.next() { frame.write(into: &expected) }
+            #expect(wire(&outbox, atOnce: 5000) == expected)
+            #expect(outbox.isEmpty && outbox.queuedBytes == 0 && outbox.answerCount == 0)
+        }
+    }
+
+    @Test func `a short call goes out with the index of its target`() throws {
+        let target = CallTarget(actor: "a", method: "m")
+        let body = try CallBody.make(target, index: 1, trace: 9, arguments: ["on"])
+        var outbox = Outbox(window: 1 << 20)
+        body.withUnsafeReadableBytes {
+            outbox.append(short: .call, 3, $0, word: 77, at: CallRequest.indexOffset)
+        }
+        let next = outbox.next()
+        let frame = try #require(next)
+        let request = try #require(CallRequest(frame.body))
+        #expect(frame.kind == .call && frame.call == 3)
+        #expect(request.target == .index(77) && request.trace == 9 && request.count == 1)
+        #expect(try #require(CallRequest(body)).arguments == request.arguments)
     }
 
     @Test func `no more long bodies are under way than the other side puts together`() throws {

@@ -32,7 +32,7 @@ struct Report {
 
     /// `nil` where nothing was measured that could be compared.
     private var targets: String? {
-        var table = TextTable(title: "ratio", head: ["rounds", "best", "target", ""])
+        var table = TextTable(title: "ratio (\(results.processor))", head: ["rounds", "best", "target", ""])
         for target in Target.all {
             guard let rounds = target.ofRounds(in: results), let best = target.ofBest(in: results) else { continue }
             var cells = [target.title, number(rounds, 2), number(best, 2)]
@@ -43,6 +43,11 @@ struct Report {
             }
             cells.append(target.goal == nil ? "" : target.isMissed(in: results) ? "MISSED" : "met")
             table.rows.append(cells)
+        }
+        if let allocations = AllocationTarget.figure(in: results) {
+            let goal = AllocationTarget.limit
+            let verdict = AllocationTarget.isMissed(in: results) ? "MISSED" : "met"
+            table.rows.append([AllocationTarget.title, number(allocations, 2), "", "< \(number(goal, 2))", verdict])
         }
         return table.rows.isEmpty ? nil : table.text
     }

@@ -14,6 +14,8 @@ struct Results: Codable, Sendable {
     /// Whether the other end was a process of its own, whose processor time and allocations are then not in here.
     var twoProcesses: Bool
     var secondsPerRound: Double
+    /// What it was measured on; see `Processor`.
+    var processor: String
     var rows: [Row] = []
 
     /// Grows with each round, so that row and round of any two contestants can be compared.

@@ -60,21 +60,33 @@ extension Target {
     static let all = [
         Target(
             title: "small calls/s, 64 in flight, to grpc-swift (the better of two)", load: .throughput,
-            ours: Names.array, theirs: grpc, goal: .atLeast(15), figure: { $0.callsPerSecond }),
+            ours: Names.array, theirs: grpc, goal: .atLeast(20), figure: { $0.callsPerSecond }),
         Target(
             title: "CPU time of such a call, to grpc-swift", load: .throughput, ours: Names.array, theirs: grpc,
             figure: { $0.processorTime }, isBetterWhenHigher: false),
         Target(
             title: "latency (p50), one at a time, to raw NIO", load: .latency, ours: Names.array,
-            theirs: [Names.raw], goal: .atMost(3.5), figure: { $0.latency?.p50 }, isBetterWhenHigher: false),
+            theirs: [Names.raw], goal: .atMost(2.8), figure: { $0.latency?.p50 }, isBetterWhenHigher: false),
         Target(
             title: "1 MiB ByteBuffers/s, 4 in flight, to raw NIO", load: .bulk, ours: Names.buffer,
             theirs: [Names.raw], goal: .atLeast(0.7), figure: { $0.callsPerSecond }),
         Target(
             title: "1 MiB [UInt8]s/s, 4 in flight, to raw NIO", load: .bulk, ours: Names.array, theirs: [Names.raw],
-            figure: { $0.callsPerSecond }),
+            goal: .atLeast(0.6), figure: { $0.callsPerSecond }),
         Target(
             title: "small calls/s over TLS, 64 in flight, to plain TCP", load: .throughput, ours: Names.secureArray,
             theirs: [Names.array], goal: .atLeast(0.6), figure: { $0.callsPerSecond }),
     ]
+}
+
+/// How often a small call of our transport, one of many in flight, may ask the allocator. That is no ratio: the number hardly differs
+/// between machines.
+enum AllocationTarget {
+    static let title = "allocations of a small call, 64 in flight"
+    static let limit = 10.0
+
+    /// `nil` where that was not measured.
+    static func figure(in results: Results) -> Double? { results.row(Names.array, .throughput)?.allocations }
+
+    static func isMissed(in results: Results) -> Bool { figure(in: results).map { $0 >= limit } ?? false }
 }

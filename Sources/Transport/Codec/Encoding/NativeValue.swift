@@ -6,6 +6,9 @@ import NIOCore
 enum NativeValue {
     case scalar(WireScalar)
     case text(String)
+    /// The most frequent payload. As a `WirePayload` it would have to be looked up at run time, because its conformance depends on
+    /// that of the elements.
+    case bytes([UInt8])
     case payload(any WirePayload)
 
     /// The result is nil for any other type, which then encodes itself. Types are compared by identity, because a dynamic cast of
@@ -57,7 +60,7 @@ enum NativeValue {
         if let value = same(value, as: Double.self) { return .scalar(WireScalar(value)) }
         if let value = same(value, as: UInt64.self) { return .scalar(WireScalar(value)) }
         if let value = same(value, as: Int64.self) { return .scalar(WireScalar(value)) }
-        if let value = same(value, as: [UInt8].self) { return .payload(value) }
+        if let value = same(value, as: [UInt8].self) { return .bytes(value) }
         if let value = same(value, as: [Double].self) { return .payload(value) }
         if let value = same(value, as: [Float].self) { return .payload(value) }
         if let value = same(value, as: [Int].self) { return .payload(value) }
@@ -86,6 +89,12 @@ extension NativeValue {
             let count = text.utf8.count
             let head = count < WireTag.shortString.count ? 1 : 1 + Varint.size(count)
             try Self.write(1 + head + count, to: &buffer, room: room) { $0.appendString(text, byteCount: count) }
+        case .bytes(let bytes):
+            let form = PayloadForm.bytes(count: bytes.count)
+            try Self.write(1 + form.headByteCount + bytes.count, to: &buffer, room: room) { writer in
+                form.writeHead(to: &writer)
+                bytes.withUnsafeBytes { writer.append($0) }
+            }
         case .payload(let payload):
             guard payload.byteCountMin <= room else {
                 throw WireCodingError.limitExceeded("message bytes", limit: room)

@@ -36,6 +36,7 @@ extension EncodingTape {
         switch value {
         case .scalar(let value): try write(value, to: node)
         case .text(let value): try write(value, to: node)
+        case .bytes(let value): try write(value, to: node)
         case .payload(let value): try write(value, to: node)
         }
     }
