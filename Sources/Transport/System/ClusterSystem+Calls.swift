@@ -78,26 +78,32 @@ extension ClusterSystem {
         metrics.madeCall()
         logger.trace("calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(method)"])
         let target = CallTarget(actor: id.name, method: method)
-        while true {
-            do {
-                let answer = try await link.call(
-                    target, &invocation, start: start, remaining: remaining, trace: context.trace)
-                metrics.callEnded(after: start.duration(to: .now))
-                switch answer {
-                case .reply(let reply): return reply
-                case .failure(let failure): throw methods.error(for: failure)
-                case .turn: throw TransportError.connectionLost(mayHaveRun: true)
-                }
-            } catch {
-                // The link may have given way to another meanwhile.
-                if case TransportError.notConnected(let node) = error, let next = self.link(to: node), next !== link {
+        do {
+            // Only a call that has not left may be made again, never for an error that its method threw.
+            let answer: CallAnswer
+            while true {
+                do {
+                    answer = try await link.call(
+                        target, &invocation, start: start, remaining: remaining, trace: context.trace)
+                    break
+                } catch TransportError.notConnected(let node) {
+                    // The link may have given way to another meanwhile.
+                    guard let next = self.link(to: node), next !== link else {
+                        throw TransportError.notConnected(node)
+                    }
                     link = next
-                    continue
                 }
-                metrics.ownCallFailed()
-                logger.debug("a call failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
-                throw error
             }
+            metrics.callEnded(after: start.duration(to: .now))
+            switch answer {
+            case .reply(let reply): return reply
+            case .failure(let failure): throw methods.error(for: failure)
+            case .turn: throw TransportError.connectionLost(mayHaveRun: true)
+            }
+        } catch {
+            metrics.ownCallFailed()
+            logger.debug("a call failed", metadata: ["peer": "\(link.peer.name)", "error": "\(error)"])
+            throw error
         }
     }
 }

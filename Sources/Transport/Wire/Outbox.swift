@@ -18,6 +18,10 @@ package struct Outbox: Sendable {
     /// The bytes of `shorts`, from `shortStart` on.
     private var shortBytes: [UInt8] = []
     private var shortStart = 0
+    /// Bytes of short frames that were dropped, among `shortBytes`.
+    private var droppedBytes = 0
+    /// Bytes of memory that short frames take, dropped ones included.
+    var shortMemory: Int { shortBytes.count }
     /// Short frames that were not dropped.
     private var shortCount = 0
     private var lastOrder: UInt64 = 0
@@ -180,7 +184,10 @@ package struct Outbox: Sendable {
         if let index = shorts.firstIndex(where: { $0.kind == .call && $0.call == call && !$0.isDropped }) {
             shorts[index].isDropped = true
             shortCount -= 1
+            droppedBytes += shorts[index].wireSize
             count(.call, isCut: false, -shorts[index].size)
+            // Without credit nothing is taken from the front, and a caller may go on making calls and cancelling them.
+            if droppedBytes > Outbox.movedLimit, droppedBytes > (shortBytes.count - shortStart) / 2 { removeDropped() }
         } else if let index = data.firstIndex(where: { $0.frame.kind == .call && $0.frame.call == call }) {
             let frame = data.remove(at: index).frame
             count(.call, isCut: frame.isCut, -frame.bodySize)
@@ -189,6 +196,21 @@ package struct Outbox: Sendable {
             let frame = held.remove(at: index)
             count(.call, isCut: frame.isCut, -frame.bodySize)
         }
+    }
+
+    /// Gives back the memory of short frames that were dropped.
+    private mutating func removeDropped() {
+        var place = shortStart
+        var bytes: [UInt8] = []
+        var living: Deque<Short> = []
+        for short in shorts {
+            if !short.isDropped {
+                bytes.append(contentsOf: shortBytes[place..<place + short.wireSize])
+                living.append(short)
+            }
+            place += short.wireSize
+        }
+        (shorts, shortBytes, shortStart, droppedBytes) = (living, bytes, 0, 0)
     }
 
     /// Notes that this side took in so many bytes and lets the other send as many more.
@@ -271,6 +293,7 @@ package struct Outbox: Sendable {
                 moveShorts(length, into: &run)
                 length = 0
                 shortStart += short.wireSize
+                droppedBytes -= short.wireSize
             } else {
                 // The check assumes the longest header, as that of the other frames does.
                 guard Frame.longestHeader + short.size <= credit, taken < bytes else { break }

@@ -55,6 +55,26 @@ import Testing
         #expect(outbox.isEmpty && outbox.queuedBytes == 0)
     }
 
+    @Test func `calls that are cancelled one after the other take no memory, although the peer grants nothing`() {
+        var outbox = Outbox(window: Frame.longestHeader)
+        // An answer is in front of them, waits for credit, and is never dropped.
+        outbox.append(Frame(.reply, call: 1, body: ByteBuffer(repeating: 1, count: 100)))
+        outbox.append(Frame(.call, call: 2, body: ByteBuffer(repeating: 2, count: 100)))
+        for call: UInt64 in 3...5000 {
+            outbox.append(Frame(.call, call: call, body: ByteBuffer(repeating: 0, count: 4000)))
+            outbox.append(Frame(.cancel, call: call))
+            let (first, second) = (outbox.next(), outbox.next())
+            #expect(first?.kind == .cancel && second == nil)
+            #expect(outbox.shortMemory < 200_000)
+        }
+        let isValid = outbox.granted(1 << 20)
+        #expect(isValid)
+        let rest = [outbox.next(), outbox.next(), outbox.next()]
+        #expect(rest.map { $0?.call } == [1, 2, nil], "what was not dropped is still whole")
+        #expect(rest[1]?.body == ByteBuffer(repeating: 2, count: 100))
+        #expect(outbox.isEmpty && outbox.queuedBytes == 0)
+    }
+
     @Test func `pieces of a cancelled call are dropped`() throws {
         var assembler = BodyAssembler()
         _ = try assembler.add(Frame(.call, flags: .more, call: 1, body: ByteBuffer(repeating: 0, count: 100)))
