@@ -31,7 +31,7 @@ public struct Catalogue: Codable, Sendable {
         var sources = Self.cleaned(results, keys: &keys)
         SpreadModel.calibrate(&sources)
         ImageFlags.judge(&sources, seeing: seeing.map(Seeing.init(given:)) ?? StarWidths(sources).seeing)
-        sources = Self.inOrder(sources)
+        sources = Self.order(of: sources).map { sources[$0] }
         if let scale = info.layer?.scale { sources = sources.map(scale.inImage) }
         self.sources = sources
     }
@@ -47,9 +47,8 @@ public struct Catalogue: Codable, Sendable {
         let published = (Self.first(results) + joined.map(\.found)).compactMap(\.footprints).joined()
         var keys: [[Footprint.Key]]? = []
         let sources = cleaned(merged(results, joined), keys: &keys)
-        let order = sources.indices.sorted { comesBefore(sources[$0], sources[$1]) }
         var numbers: [Footprint.Key: Int] = [:]
-        for (number, index) in order.enumerated() {
+        for (number, index) in order(of: sources).enumerated() {
             for key in keys?[index] ?? [] { numbers[key] = number + 1 }
         }
         // A footprint that a union replaced belongs to no source.
@@ -62,14 +61,13 @@ public struct Catalogue: Codable, Sendable {
         }
     }
 
-    /// The sources in the order of a catalogue. Only their places are moved while they are sorted, because a source is large.
-    private static func inOrder(_ sources: [Source]) -> [Source] {
-        let order = sources.indices.map { (y: sources[$0].y, x: sources[$0].x, index: $0) }.sorted { one, other in
+    /// The places of sources in the order of a catalogue. Only these are moved while they are sorted, because a source is large.
+    private static func order(of sources: [Source]) -> [Int] {
+        sources.indices.map { (y: sources[$0].y, x: sources[$0].x, index: $0) }.sorted { one, other in
             if (one.y, one.x) != (other.y, other.x) { return (one.y, one.x) < (other.y, other.x) }
             if comesBefore(sources[one.index], sources[other.index]) { return true }
             return !comesBefore(sources[other.index], sources[one.index]) && one.index < other.index
-        }
-        return order.map { sources[$0.index] }
+        }.map(\.index)
     }
 
     private static func comesBefore(_ one: Source, _ other: Source) -> Bool {
