@@ -1,0 +1,21 @@
+/// The times of the copies.
+package struct CopyPolicy: Hashable, Sendable {
+    /// How long a primary is silent before a standby asks to take over. A service that systemd starts again is back in two.
+    package var adoptAfter = Duration.seconds(5)
+    /// A replica that has heard from its primary within this time promises nothing to anybody else.
+    var contactTime = Duration.seconds(3)
+    /// How often a primary calls a standby for which it has nothing.
+    var heartbeat = Duration.seconds(1)
+    /// How many copies there are to be beside the primary's own journal.
+    var copies = 2
+    /// How much later the next standby asks, so that two do not ask at the same time.
+    var stagger = Duration.milliseconds(500)
+    /// How long a candidate waits for promises.
+    var patience = Duration.seconds(1)
+    /// How long a member is lost before another one takes its place.
+    var replaceAfter = Duration.seconds(60)
+    /// Pause before a failed call is made again.
+    var retryPause = Duration.milliseconds(200)
+
+    package init() {}
+}

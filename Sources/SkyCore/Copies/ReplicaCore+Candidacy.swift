@@ -1,0 +1,146 @@
+/// A replica that wants to be the primary of a term.
+struct Candidacy: Sendable {
+    enum Stage: Hashable, Sendable {
+        /// It asks who would promise the term. Nothing has changed so far.
+        case asking
+        /// Its own promise is being stored.
+        case promising
+        /// It collects promises.
+        case claiming
+    }
+
+    var term: UInt64
+    var stage: Stage
+    /// Who has promised, or would.
+    var granted: Set<ReplicaID>
+    /// When it gives up.
+    var end: Duration
+    /// The calls under way.
+    var calls: Set<UInt64> = []
+}
+
+// MARK: - Candidate and voter
+
+extension ReplicaCore {
+    /// Asks for promises if the primary has been silent for so long that it counts as lost.
+    mutating func standIfDue() {
+        guard record.position != nil, record.set.everyone.contains(own), now >= mayStandAt else { return }
+        let others = record.set.members.filter { $0 != primary }
+        let rank = others.firstIndex(of: own) ?? others.count
+        guard now - lastContact >= policy.adoptAfter + policy.stagger * rank else { return }
+        ask(for: max(record.promised, highestTerm) + 1)
+    }
+
+    mutating func ask(for term: UInt64) {
+        guard let position = record.position else { return }
+        var candidacy = Candidacy(term: term, stage: .asking, granted: [own], end: now + policy.patience)
+        candidacy.calls = askOthers(PromiseRequest(term: term, candidate: own, position: position, isTrial: true))
+        role = .candidate(candidacy)
+        if record.set.isQuorum([own]) { promiseOneself(term) }
+    }
+
+    private mutating func askOthers(_ request: PromiseRequest) -> Set<UInt64> {
+        Set(record.set.everyone.filter { $0 != own }.map { send(.promise(request), to: $0) })
+    }
+
+    private mutating func promiseOneself(_ term: UInt64) {
+        guard case .candidate(var candidacy) = role else { return }
+        candidacy.stage = .promising
+        candidacy.end = now + policy.patience
+        role = .candidate(candidacy)
+        jobs.append(.stand(term: term))
+    }
+
+    /// The own promise is on the disk. Those of others are collected, which count together with these.
+    mutating func claim(_ term: UInt64, granted: Set<ReplicaID>, isHandOver: Bool = false) {
+        guard let position = record.position, !isPrimary, record.promised == term else { return }
+        var candidacy = Candidacy(term: term, stage: .claiming, granted: granted, end: now + policy.patience)
+        role = .candidate(candidacy)
+        guard !winIfQuorum() else { return }
+        candidacy.calls = askOthers(
+            PromiseRequest(term: term, candidate: own, position: position, isTrial: false, isHandOver: isHandOver))
+        role = .candidate(candidacy)
+    }
+
+    mutating func promised(_ reply: ReplicaReply, by replica: ReplicaID, _ call: UInt64) {
+        guard case .candidate(var candidacy) = role, candidacy.calls.contains(call) else { return }
+        // A replica whose disk was put back has forgotten what it acknowledged, so its promise does not count.
+        let isRolledBack =
+            reply.position.map { $0.term == knownTerm && $0.number < known[replica] ?? 0 } ?? true
+        guard reply.isGranted, !isRolledBack else {
+            // The one that has more stands now.
+            if reply.isAhead { giveUpCandidacy(for: policy.patience * 2) }
+            return
+        }
+        candidacy.granted.insert(replica)
+        role = .candidate(candidacy)
+        switch candidacy.stage {
+        case .asking: if record.set.isQuorum(candidacy.granted) { promiseOneself(candidacy.term) }
+        case .promising: break
+        case .claiming: _ = winIfQuorum()
+        }
+    }
+
+    /// - Returns: whether this replica is the primary now.
+    private mutating func winIfQuorum() -> Bool {
+        guard case .candidate(let candidacy) = role, record.set.isQuorum(candidacy.granted) else { return false }
+        role = .primary(Primary(term: candidacy.term, firstNumber: .max, now: now))
+        // The batch that begins the term. When it is committed, so is everything before it.
+        jobs.append(.propose(nil, nil, proposal: nil))
+        return true
+    }
+
+    /// Lets others try first.
+    mutating func giveUpCandidacy(for pause: Duration = .zero) {
+        role = .standby
+        mayStandAt = now + pause + .milliseconds(Int.random(in: 100...1000, using: &random))
+    }
+
+    // MARK: - Voter
+
+    mutating func begin(_ request: PromiseRequest, _ ticket: UInt64) {
+        highestTerm = max(highestTerm, request.isTrial ? 0 : request.term)
+        guard request.term > record.promised, let position = record.position else {
+            return answer(ticket, isGranted: false)
+        }
+        guard position <= request.position else {
+            // This replica has what the candidate lacks, so it asks itself as soon as it may.
+            mayStandAt = now
+            return answer(ticket, isGranted: false, isAhead: true)
+        }
+        // The candidate is known to have had more: its disk was put back.
+        let isRolledBack =
+            request.position.term == knownTerm && request.position.number < known[request.candidate] ?? 0
+        guard !isRolledBack, request.isHandOver || !hasContact else { return answer(ticket, isGranted: false) }
+        guard !request.isTrial else { return answer(ticket, isGranted: true) }
+        write(.promise(request.term, to: request.candidate), for: .promise(request, ticket: ticket))
+    }
+
+    mutating func wrote(_ request: PromiseRequest, _ ticket: UInt64, _ isStored: Bool) {
+        guard isStored else { return answer(ticket, isGranted: false, isFull: true) }
+        record.promise(request.term, to: request.candidate)
+        if case .primary(let primary) = role, primary.term < request.term {
+            stepDown(.superseded(term: request.term))
+        }
+        if case .candidate = role { giveUpCandidacy() }
+        // The one that has the promise gets some time.
+        mayStandAt = max(mayStandAt, now + policy.patience)
+        answer(ticket, isGranted: true)
+    }
+
+    /// Whether the primary is alive as far as this replica can tell: then nobody else gets a promise.
+    private var hasContact: Bool {
+        switch role {
+        case .standby, .candidate: now - lastContact < policy.contactTime
+        case .primary(let primary):
+            record.set.isQuorum([own]) || now - primary.quorumHeard < policy.contactTime
+        }
+    }
+
+    mutating func begin(_ request: TakeOverRequest, _ ticket: UInt64) {
+        guard request.term > record.promised, !isPrimary, record.position == request.position else {
+            return answer(ticket, isGranted: false)
+        }
+        write(.promise(request.term, to: own), for: .takeOver(request, ticket: ticket))
+    }
+}

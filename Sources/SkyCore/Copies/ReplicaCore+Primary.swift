@@ -1,0 +1,324 @@
+/// The primary's part: who has what, and what is committed.
+struct Primary<Content: LogContent>: Sendable {
+    enum Stage: Hashable, Sendable {
+        /// It waits until everything in its journal is committed. Nothing is published before.
+        case confirming
+        case open
+    }
+
+    let term: UInt64
+    var stage = Stage.confirming
+    /// The first batch whose number counts as committed when a quorum has it: one of this term, because what is of an earlier
+    /// term could still be replaced (Ongaro and Ousterhout, 5.4.2).
+    var firstNumber: UInt64
+    /// Everything up to this batch is committed.
+    var committed: UInt64 = 0
+    var followers: [ReplicaID: Follower<Content>] = [:]
+    /// When a quorum was last heard.
+    var quorumHeard: Duration
+    /// The batch that changed the members last.
+    var setNumber: UInt64 = 0
+    /// The replicas that are to be members beside this one.
+    var desired: [ReplicaID] = []
+    /// Whether a change of the members waits to be stored.
+    var isChanging = false
+
+    init(term: UInt64, firstNumber: UInt64, now: Duration) {
+        (self.term, self.firstNumber, quorumHeard) = (term, firstNumber, now)
+    }
+}
+
+/// What a primary knows of a replica that keeps a copy.
+struct Follower<Content: LogContent>: Sendable {
+    enum Phase: Sendable {
+        /// How far it is must be asked.
+        case unknown
+        /// It has everything up to this position.
+        case following(LogPosition)
+        /// It gets a whole new copy.
+        case copying(Copying)
+    }
+
+    /// A whole copy on its way.
+    struct Copying: Sendable {
+        var id: UInt64
+        /// The number of the next part.
+        var next: UInt64 = 0
+        var digest: UInt64 = 0
+        /// Where the next page begins; `nil` when all pages were sent.
+        var cursor: UInt64? = 0
+        /// The last batch that was sent, or was in the journal before the first page.
+        var sent: LogPosition
+        var isReading = false
+        /// The page that was read.
+        var page: Content?
+        /// The part that is under way, or is to be sent again.
+        var part: SnapshotRequest<Content>.Part?
+    }
+
+    var phase = Phase.unknown
+    /// The last batch that it has stored.
+    var acked: UInt64 = 0
+    /// The number of the call under way.
+    var call: UInt64?
+    var callSent = Duration.zero
+    /// When it last did what it was asked.
+    var lastGranted: Duration
+    /// When it last answered.
+    var lastHeard: Duration
+    /// Before this, it is not called again.
+    var pauseUntil = Duration.zero
+    var isFull = false
+}
+
+extension ReplicaCore {
+    mutating func withPrimary(_ body: (inout Primary<Content>, inout ReplicaCore) -> Void) {
+        guard case .primary(var primary) = role else { return }
+        // The role is put back before anything else looks at it.
+        body(&primary, &self)
+        if case .primary = role { role = .primary(primary) }
+    }
+
+    // MARK: - Own batches
+
+    mutating func storedOwn(_ batch: LogBatch<Content>, _ proposal: UInt64?) {
+        record.position = batch.position
+        if let set = batch.set { record.set = set }
+        recent.append(batch)
+        guard case .primary(var primary) = role, primary.term == batch.position.term else {
+            if let proposal { outputs.append(.refused(proposal: proposal)) }
+            return
+        }
+        primary.firstNumber = min(primary.firstNumber, batch.position.number)
+        if batch.set != nil { (primary.setNumber, primary.isChanging) = (batch.position.number, false) }
+        role = .primary(primary)
+        if let proposal { outputs.append(.stored(proposal: proposal, number: batch.position.number)) }
+        commit()
+        shipAll()
+    }
+
+    /// Counts what a quorum has.
+    mutating func commit() {
+        guard case .primary(var primary) = role, let head = record.position else { return }
+        var reached = primary.followers.mapValues(\.acked)
+        reached[own] = head.number
+        let number = record.set.committed(reached)
+        guard number >= primary.firstNumber, number > primary.committed || primary.stage == .confirming else { return }
+        if number > primary.committed { primary.committed = number }
+        let opens = primary.stage == .confirming && number >= head.number
+        if opens { primary.stage = .open }
+        role = .primary(primary)
+        if opens { outputs.append(.open(term: primary.term)) }
+        if primary.stage == .open { outputs.append(.committed(primary.committed)) }
+        settle()
+    }
+
+    // MARK: - Members
+
+    /// Drops the former members when the new ones have been committed.
+    private mutating func settle() {
+        guard case .primary(var primary) = role, !record.set.former.isEmpty, !primary.isChanging,
+            primary.setNumber <= primary.committed
+        else { return }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(.propose(nil, ReplicaSet(members: record.set.members), proposal: nil))
+    }
+
+    /// Chooses who is to keep copies.
+    mutating func choose(among available: [ReplicaID]) {
+        guard case .primary(var primary) = role else { return }
+        let standbys = record.set.members.filter { $0 != own }
+        // A member stays until it has not done for a while what it was asked. Who is a member already goes before others.
+        let lasting = standbys.filter { standby in
+            primary.followers[standby].map { now - $0.lastGranted < policy.replaceAfter } ?? true
+        }
+        var desired = Array(lasting.prefix(policy.copies))
+        for replica in available where desired.count < policy.copies && replica != own && !desired.contains(replica) {
+            // One that was just given up is no better than none.
+            if standbys.contains(replica), !lasting.contains(replica), primary.followers[replica]?.isFull == true {
+                continue
+            }
+            desired.append(replica)
+        }
+        primary.desired = desired
+        let kept = Set(desired + record.set.everyone)
+        for replica in kept where replica != own && primary.followers[replica] == nil {
+            primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
+        }
+        primary.followers = primary.followers.filter { kept.contains($0.key) }
+        role = .primary(primary)
+        changeMembers()
+    }
+
+    /// Begins to change the members, if those that are to be members have everything.
+    private mutating func changeMembers() {
+        guard case .primary(var primary) = role, primary.stage == .open, !primary.isChanging,
+            record.set.former.isEmpty, primary.setNumber <= primary.committed, let head = record.position
+        else { return }
+        // With one copy there is no majority without the primary, so the copy is kept without a vote.
+        let count = primary.desired.count / 2 * 2
+        let members = [own] + primary.desired.prefix(count)
+        guard Set(members) != Set(record.set.members), members.count >= record.set.members.count else { return }
+        let areReady = members.allSatisfy { member in
+            member == own || record.set.members.contains(member)
+                || primary.followers[member].map { $0.acked >= primary.committed && $0.acked <= head.number } == true
+        }
+        guard areReady else { return }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(
+            .propose(nil, ReplicaSet(members: members, former: record.set.members), proposal: nil))
+    }
+
+    // MARK: - Calls to followers
+
+    /// How many bytes go out in one call, unless a single batch has more.
+    static var shipLimit: Int { 4 << 20 }
+
+    /// Calls every follower that is to be called now.
+    mutating func shipAll() {
+        guard case .primary(let primary) = role else { return }
+        for replica in primary.followers.keys.sorted() { ship(to: replica) }
+    }
+
+    private mutating func ship(to replica: ReplicaID) {
+        guard case .primary(var primary) = role, var follower = primary.followers[replica], follower.call == nil,
+            follower.pauseUntil <= now, let head = record.position, primary.firstNumber <= head.number
+        else { return }
+        switch follower.phase {
+        case .unknown:
+            follower.call = send(.append(request(primary, after: head, [], head)), to: replica)
+        case .following(let position):
+            guard let batches = recent.after(position, bytes: ReplicaCore.shipLimit) ?? (position == head ? [] : nil) else {
+                follower.phase = .copying(Follower<Content>.Copying(id: random.next(), sent: head))
+                primary.followers[replica] = follower
+                role = .primary(primary)
+                return ship(to: replica)
+            }
+            guard !batches.isEmpty || now - follower.callSent >= policy.heartbeat else { return }
+            follower.call = send(.append(request(primary, after: position, batches, head)), to: replica)
+        case .copying(var copying):
+            guard !copying.isReading else { return }
+            copying.part = copying.part ?? nextPart(&copying, head)
+            guard let part = copying.part else {
+                follower.phase = copying.isReading ? .copying(copying) : .unknown
+                primary.followers[replica] = follower
+                role = .primary(primary)
+                if copying.isReading { outputs.append(.read(for: replica, from: copying.cursor ?? 0)) }
+                return
+            }
+            follower.phase = .copying(copying)
+            let request = SnapshotRequest(
+                term: primary.term, primary: own, id: copying.id, number: copying.next, part: part)
+            follower.call = send(.snapshot(request), to: replica)
+        }
+        follower.callSent = now
+        primary.followers[replica] = follower
+        role = .primary(primary)
+    }
+
+    private func request(
+        _ primary: Primary<Content>, after previous: LogPosition, _ batches: [LogBatch<Content>], _ head: LogPosition
+    ) -> AppendRequest<Content> {
+        AppendRequest(
+            term: primary.term, primary: own, previous: previous, batches: batches, head: head,
+            acked: primary.followers.mapValues(\.acked))
+    }
+
+    /// The next part of a copy; `nil` if a page has to be read first, or if the copy has to begin anew.
+    private func nextPart(_ copying: inout Follower<Content>.Copying, _ head: LogPosition) -> SnapshotRequest<Content>
+        .Part?
+    {
+        if let page = copying.page { return .page(page) }
+        if copying.sent != head {
+            guard let batches = recent.after(copying.sent, bytes: ReplicaCore.shipLimit) else { return nil }
+            return .batches(batches)
+        }
+        guard copying.cursor != nil else { return .end(head, record.set, digest: copying.digest) }
+        copying.isReading = true
+        return nil
+    }
+
+    /// A page of the journal was read.
+    ///
+    /// - Parameters:
+    ///   - page: the page; `nil` if it cannot be read.
+    ///   - next: where the next page begins; `nil` if this is the last one.
+    mutating func pageRead(_ page: Content?, next: UInt64?, for replica: ReplicaID) {
+        guard case .primary(var primary) = role, var follower = primary.followers[replica],
+            case .copying(var copying) = follower.phase, copying.isReading
+        else { return }
+        copying.isReading = false
+        (copying.page, copying.cursor) = (page, next)
+        follower.phase = page == nil ? .unknown : .copying(copying)
+        if page == nil { follower.pauseUntil = now + policy.retryPause }
+        primary.followers[replica] = follower
+        role = .primary(primary)
+        ship(to: replica)
+    }
+
+    /// Lets the standby that has everything take over, as soon as one has.
+    mutating func handOver() {
+        guard case .primary(let primary) = role, primary.stage == .open, let head = record.position,
+            let standby = record.set.members.first(where: { primary.followers[$0]?.acked == head.number })
+        else { return }
+        jobs.append(.handOver(to: standby))
+    }
+
+    // MARK: - Answers of followers
+
+    mutating func acknowledged(_ reply: ReplicaReply, by replica: ReplicaID, _ call: UInt64) {
+        guard case .primary(var primary) = role, var follower = primary.followers[replica], follower.call == call,
+            let head = record.position
+        else { return }
+        guard reply.promised <= primary.term else { return stepDown(.superseded(term: reply.promised)) }
+        guard !reply.isAhead else { return rollBack() }
+        follower.call = nil
+        (follower.lastHeard, follower.isFull) = (now, reply.isFull)
+        if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
+        advance(&follower, reply, head)
+        primary.followers[replica] = follower
+        let heard = primary.followers.filter { now - $0.value.lastHeard < policy.contactTime }
+        if record.set.isQuorum(Set(heard.keys).union([own])) { primary.quorumHeard = now }
+        role = .primary(primary)
+        commit()
+        shipAll()
+    }
+
+    private mutating func advance(_ follower: inout Follower<Content>, _ reply: ReplicaReply, _ head: LogPosition) {
+        switch follower.phase {
+        case .unknown, .following:
+            guard !reply.isFull else { return }
+            // A disk that was put back has lost what was acknowledged before.
+            if reply.position?.number ?? 0 < follower.acked { follower.acked = 0 }
+            guard let position = reply.position, position == head || recent.contains(position) else {
+                follower.phase = .copying(Follower<Content>.Copying(id: random.next(), sent: head))
+                follower.pauseUntil = now
+                return
+            }
+            follower.acked = position.number
+            follower.phase = .following(position)
+            if position != head { follower.pauseUntil = now }
+        case .copying(var copying):
+            guard reply.isGranted else { return follower.phase = .unknown }
+            if case .end(let end, _, _) = copying.part {
+                follower.acked = end.number
+                follower.phase = .following(end)
+                return
+            }
+            copying.digest = copying.part?.mixed(into: copying.digest) ?? copying.digest
+            if case .batches(let batches) = copying.part, let last = batches.last { copying.sent = last.position }
+            if case .page = copying.part { copying.page = nil }
+            copying.part = nil
+            copying.next += 1
+            follower.phase = .copying(copying)
+        }
+    }
+
+    /// Others have seen more of this journal than is on this disk.
+    private mutating func rollBack() {
+        stepDown(.rolledBack)
+        jobs.append(.discard)
+    }
+}

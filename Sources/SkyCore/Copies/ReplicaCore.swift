@@ -1,0 +1,352 @@
+import Base
+import DequeModule
+
+/// Decides, as a value, what one replica of one coordinator's journal does: as the primary, which the coordinator lives on,
+/// as a standby, which keeps a copy, and as a candidate, which takes over.
+///
+/// It is Raft (Ongaro and Ousterhout 2014; trials before elections and joint consensus as in Ongaro's thesis, 9.6 and 4.3),
+/// cut to this case. A journal has one primary until that is lost, and a primary that is started again goes on in its term.
+/// A primary stores a batch itself before it sends it, so that no standby ever has more than its primary. A copy is never cut
+/// back: one that differs is replaced by a whole new one.
+///
+/// Whoever owns this value makes the writes and calls that it returns, one write at a time. Times count from the start of
+/// the process.
+struct ReplicaCore<Content: LogContent>: Sendable {
+    /// What the owner has to do.
+    enum Output: Sendable {
+        /// To be stored durably. Call `wrote` when that is done, or has failed.
+        case write(ReplicaWrite<Content>)
+        /// A call. Call `replied` or `failed` with its number.
+        case send(ReplicaRequest<Content>, to: ReplicaID, call: UInt64)
+        case answer(ReplicaReply, ticket: UInt64)
+        /// The next page of the primary's journal is wanted. Call `pageRead`.
+        case read(for: ReplicaID, from: UInt64)
+        /// This replica is the primary of this term, and what it has stored is committed: the coordinator may begin.
+        case open(term: UInt64)
+        /// Everything up to this batch is committed: it may be published.
+        case committed(UInt64)
+        /// A proposal is in the journal, as the batch with this number.
+        case stored(proposal: UInt64, number: UInt64)
+        /// A proposal cannot be stored now.
+        case refused(proposal: UInt64)
+        /// This replica is the primary no more: the coordinator must end.
+        case close(ReplicaClosure)
+    }
+
+    enum Role: Sendable {
+        case standby
+        case candidate(Candidacy)
+        case primary(Primary<Content>)
+    }
+
+    /// Something to do for which a write may be needed. They are done one after the other.
+    enum Job: Sendable {
+        case append(AppendRequest<Content>, ticket: UInt64)
+        case snapshot(SnapshotRequest<Content>, ticket: UInt64)
+        case promise(PromiseRequest, ticket: UInt64)
+        case takeOver(TakeOverRequest, ticket: UInt64)
+        /// This replica promises a term to itself.
+        case stand(term: UInt64)
+        case propose(Content?, ReplicaSet?, proposal: UInt64?)
+        /// The primary promises the next term to a standby that is to take over.
+        case handOver(to: ReplicaID)
+        /// What is stored was put back from an earlier time.
+        case discard
+    }
+
+    let own: ReplicaID
+    let policy: CopyPolicy
+    /// What is on the disk.
+    var record: ReplicaRecord
+    var role = Role.standby
+    /// The last batches that are on the disk, in their order.
+    var recent: RecentBatches<Content>
+    var random: SplitMix64
+    var now: Duration
+    /// When the primary was last heard; the start where it was not heard yet.
+    var lastContact: Duration
+    var primary: ReplicaID?
+    /// When this replica may ask for promises again.
+    var mayStandAt: Duration
+    /// The highest term that anybody spoke of.
+    var highestTerm: UInt64
+    /// How far the members are at least, as the primary of the term `knownTerm` said.
+    var known: [ReplicaID: UInt64] = [:]
+    var knownTerm: UInt64 = 0
+    /// The copy that is coming in parts.
+    var incoming: IncomingCopy?
+    var jobs: Deque<Job> = []
+    /// The job whose write is under way.
+    var underWay: Job?
+    /// The batch that the write under way stores, if this replica made it.
+    var ownBatch: LogBatch<Content>?
+    var lastCall: UInt64 = 0
+    var outputs: [Output] = []
+
+    /// - Parameters:
+    ///   - record: what is on the disk.
+    ///   - recent: the last batches that are on the disk.
+    init(
+        _ own: ReplicaID, record: ReplicaRecord, recent: RecentBatches<Content>, policy: CopyPolicy, seed: UInt64,
+        now: Duration
+    ) {
+        (self.own, self.record, self.recent, self.policy, self.now) = (own, record, recent, policy, now)
+        random = SplitMix64(seed: seed)
+        (lastContact, mayStandAt) = (now, now)
+        highestTerm = record.promised
+        // Whoever has won a term has written a batch in it. No other replica has promised the term to itself and a batch of it.
+        if record.promisedTo == own, record.position?.term == record.promised {
+            role = .primary(Primary(term: record.promised, firstNumber: record.position?.number ?? 0, now: now))
+        }
+    }
+
+    /// A coordinator's first replica, which has no journal yet. It is its own primary.
+    static func first(_ own: ReplicaID, policy: CopyPolicy, seed: UInt64, now: Duration) -> ReplicaCore {
+        var core = ReplicaCore(
+            own, record: ReplicaRecord(position: .start, set: ReplicaSet(members: [own])), recent: RecentBatches(),
+            policy: policy, seed: seed, now: now)
+        core.ask(for: 1)
+        return core
+    }
+
+    var isPrimary: Bool { if case .primary = role { true } else { false } }
+
+    /// Handles one event and returns what to do, in order.
+    mutating func at(_ now: Duration, _ event: (inout ReplicaCore) -> Void) -> [Output] {
+        self.now = max(self.now, now)
+        event(&self)
+        proceed()
+        defer { outputs = [] }
+        return outputs
+    }
+
+    // MARK: - Events
+
+    /// Another replica asks for something. Every ticket is answered.
+    mutating func receive(_ request: ReplicaRequest<Content>, ticket: UInt64) {
+        switch request {
+        case .append(let request): jobs.append(.append(request, ticket: ticket))
+        case .snapshot(let request): jobs.append(.snapshot(request, ticket: ticket))
+        case .promise(let request): jobs.append(.promise(request, ticket: ticket))
+        case .takeOver(let request): jobs.append(.takeOver(request, ticket: ticket))
+        }
+    }
+
+    /// The coordinator wants something stored.
+    mutating func propose(_ content: Content, proposal: UInt64) {
+        jobs.append(.propose(content, nil, proposal: proposal))
+    }
+
+    /// Some time has passed. Call it every 100 ms or so.
+    ///
+    /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
+    mutating func tick(available: [ReplicaID]) {
+        switch role {
+        case .standby: standIfDue()
+        case .candidate(let candidacy):
+            if now >= candidacy.end { giveUpCandidacy() }
+        case .primary:
+            choose(among: available)
+            shipAll()
+        }
+    }
+
+    /// A call has an answer.
+    mutating func replied(_ reply: ReplicaReply, from replica: ReplicaID, call: UInt64) {
+        highestTerm = max(highestTerm, reply.promised)
+        switch role {
+        case .standby: break
+        case .candidate: promised(reply, by: replica, call)
+        case .primary: acknowledged(reply, by: replica, call)
+        }
+    }
+
+    /// A call has failed, or has no answer in time.
+    mutating func failed(to replica: ReplicaID, call: UInt64) {
+        withPrimary { primary, _ in
+            guard primary.followers[replica]?.call == call else { return }
+            primary.followers[replica]?.call = nil
+        }
+    }
+
+    // MARK: - Jobs
+
+    /// Does what waits, until something has to be written.
+    mutating func proceed() {
+        while underWay == nil, let job = jobs.popFirst() { begin(job) }
+    }
+
+    private mutating func begin(_ job: Job) {
+        switch job {
+        case .append(let request, let ticket): begin(request, ticket)
+        case .snapshot(let request, let ticket): begin(request, ticket)
+        case .promise(let request, let ticket): begin(request, ticket)
+        case .takeOver(let request, let ticket): begin(request, ticket)
+        case .stand(let term):
+            // Somebody else may have been heard meanwhile.
+            guard case .candidate(let candidacy) = role, candidacy.term == term, term > record.promised else { return }
+            write(.promise(term, to: own), for: job)
+        case .propose(let content, let set, let proposal):
+            guard case .primary(let primary) = role, let position = record.position else {
+                if let proposal { outputs.append(.refused(proposal: proposal)) }
+                return
+            }
+            let batch = LogBatch(after: position, term: primary.term, content: content, set: set)
+            ownBatch = batch
+            write(.append([batch], promised: primary.term, to: own), for: job)
+        case .handOver(let standby):
+            guard case .primary(let primary) = role, let position = record.position,
+                primary.followers[standby]?.acked == position.number
+            else { return }
+            write(.promise(primary.term + 1, to: standby), for: job)
+        case .discard: write(.discard, for: job)
+        }
+    }
+
+    mutating func write(_ write: ReplicaWrite<Content>, for job: Job) {
+        underWay = job
+        outputs.append(.write(write))
+    }
+
+    /// The write under way is done.
+    ///
+    /// - Parameter isStored: whether it is on the disk. Where it is not, nothing of it is.
+    mutating func wrote(_ isStored: Bool) {
+        guard let job = underWay else { return }
+        underWay = nil
+        switch job {
+        case .append(let request, let ticket): wrote(request, ticket, isStored)
+        case .snapshot(let request, let ticket): wrote(request, ticket, isStored)
+        case .promise(let request, let ticket): wrote(request, ticket, isStored)
+        case .takeOver(let request, let ticket):
+            if isStored { record.promise(request.term, to: own) }
+            answer(ticket, isGranted: isStored)
+            if isStored { claim(request.term, granted: [own, request.primary], isHandOver: true) }
+        case .stand(let term):
+            guard isStored else { return giveUpCandidacy() }
+            record.promise(term, to: own)
+            claim(term, granted: [own])
+        case .propose(_, let set, let proposal):
+            let batch = ownBatch
+            ownBatch = nil
+            guard isStored, let batch else {
+                if let proposal { outputs.append(.refused(proposal: proposal)) }
+                // The members change at another time; the batch that begins a term is tried again.
+                if set == nil, proposal == nil { jobs.append(.propose(nil, nil, proposal: nil)) }
+                return
+            }
+            storedOwn(batch, proposal)
+        case .handOver(let standby):
+            guard isStored, case .primary(let primary) = role, let position = record.position else { return }
+            record.promise(primary.term + 1, to: standby)
+            send(
+                .takeOver(TakeOverRequest(term: primary.term + 1, primary: own, position: position)), to: standby)
+            stepDown(.handedOver(to: standby))
+        case .discard:
+            // A copy that cannot be discarded is discarded at the next start, when others notice it once more.
+            record.position = nil
+            recent.removeAll()
+        }
+    }
+
+    // MARK: - What all roles do
+
+    mutating func answer(_ ticket: UInt64, isGranted: Bool, isAhead: Bool = false, isFull: Bool = false) {
+        let reply = ReplicaReply(
+            promised: record.promised, position: record.position, isGranted: isGranted, isAhead: isAhead,
+            isFull: isFull, part: incoming?.next)
+        outputs.append(.answer(reply, ticket: ticket))
+    }
+
+    /// - Returns: the number of the call.
+    @discardableResult
+    mutating func send(_ request: ReplicaRequest<Content>, to replica: ReplicaID) -> UInt64 {
+        lastCall += 1
+        outputs.append(.send(request, to: replica, call: lastCall))
+        return lastCall
+    }
+
+    /// This replica is the primary no more.
+    mutating func stepDown(_ closure: ReplicaClosure) {
+        guard isPrimary else { return }
+        role = .standby
+        lastContact = now
+        mayStandAt = now + policy.adoptAfter
+        outputs.append(.close(closure))
+    }
+}
+
+extension ReplicaRecord {
+    mutating func promise(_ term: UInt64, to replica: ReplicaID) {
+        guard term > promised else { return }
+        (promised, promisedTo) = (term, replica)
+    }
+}
+
+/// Why a primary has ended.
+enum ReplicaClosure: Hashable, Sendable {
+    /// Another replica is the primary of a later term, or is about to be.
+    case superseded(term: UInt64)
+    /// A standby was asked to take over.
+    case handedOver(to: ReplicaID)
+    /// The disk holds an earlier state than others have seen: it was put back.
+    case rolledBack
+}
+
+/// What is to be stored durably, before anybody hears of it.
+enum ReplicaWrite<Content: LogContent>: Sendable {
+    case promise(UInt64, to: ReplicaID)
+    /// Batches at the end of the copy, and the term as promised where it is higher than that on the disk.
+    case append([LogBatch<Content>], promised: UInt64, to: ReplicaID)
+    /// A part of a copy that is to replace this one. The first part, with the number 0, begins it anew.
+    case part(SnapshotRequest<Content>)
+    /// The new copy is whole, and replaces the old one.
+    case finish(LogPosition, ReplicaSet)
+    /// What is stored was put back from an earlier time. It does not count any more.
+    case discard
+}
+
+/// The last batches of a journal, so that a copy that lacks a few of them need not be made anew.
+struct RecentBatches<Content: LogContent>: Sendable {
+    private(set) var batches: Deque<LogBatch<Content>> = []
+    private var bytes = 0
+
+    /// How much is kept, in batches and bytes.
+    static var limit: (batches: Int, bytes: Int) { (256, 16 << 20) }
+
+    mutating func append(_ batch: LogBatch<Content>) {
+        batches.append(batch)
+        bytes += batch.byteCount
+        while batches.count > 1, batches.count > Self.limit.batches || bytes > Self.limit.bytes {
+            bytes -= batches.removeFirst().byteCount
+        }
+    }
+
+    mutating func removeAll() { (batches, bytes) = ([], 0) }
+
+    /// The batches after a position, `bytes` in all at most but one at least; `nil` if they are not all known, or if the
+    /// position is not one of this journal.
+    func after(_ position: LogPosition, bytes limit: Int) -> [LogBatch<Content>]? {
+        guard let first = batches.first, position.number >= first.previous.number else { return nil }
+        let index = Int(position.number - first.previous.number)
+        guard index < batches.count else { return batches.last?.position == position ? [] : nil }
+        guard batches[index].previous == position else { return nil }
+        var (found, bytes): ([LogBatch<Content>], Int) = ([], 0)
+        for batch in batches[index...] {
+            bytes += batch.byteCount
+            if !found.isEmpty, bytes > limit { break }
+            found.append(batch)
+        }
+        return found
+    }
+
+    /// Whether a position is known to be one of this journal.
+    func contains(_ position: LogPosition) -> Bool { after(position, bytes: 0) != nil }
+
+    /// The position with a number.
+    func position(_ number: UInt64) -> LogPosition? {
+        guard let first = batches.first, number >= first.previous.number else { return nil }
+        let index = Int(number - first.previous.number)
+        return index == 0 ? first.previous : index <= batches.count ? batches[index - 1].position : nil
+    }
+}

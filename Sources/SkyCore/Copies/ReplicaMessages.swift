@@ -1,0 +1,89 @@
+/// What one replica asks of another.
+enum ReplicaRequest<Content: LogContent>: Sendable {
+    case append(AppendRequest<Content>)
+    case snapshot(SnapshotRequest<Content>)
+    case promise(PromiseRequest)
+    case takeOver(TakeOverRequest)
+}
+
+/// A primary sends batches, or nothing, which says that it is there.
+struct AppendRequest<Content: LogContent>: Sendable {
+    var term: UInt64
+    var primary: ReplicaID
+    /// The position before the first of the batches.
+    var previous: LogPosition
+    var batches: [LogBatch<Content>]
+    /// How far the primary itself is.
+    var head: LogPosition
+    /// How far each follower is, as it has acknowledged.
+    var acked: [ReplicaID: UInt64] = [:]
+}
+
+/// A primary sends a part of its whole journal to a replica that lacks too much of it.
+///
+/// Pages of what is stored and new batches come in one sequence. A page may hold what a batch brings once more, and storing an
+/// entry twice has no further effect.
+struct SnapshotRequest<Content: LogContent>: Sendable {
+    enum Part: Sendable {
+        case page(Content)
+        case batches([LogBatch<Content>])
+        /// The journal is at this position now.
+        ///
+        /// - Parameter digest: stands for all parts before.
+        case end(LogPosition, ReplicaSet, digest: UInt64)
+    }
+
+    var term: UInt64
+    var primary: ReplicaID
+    /// Tells one snapshot from the next.
+    var id: UInt64
+    /// The place of this part in the sequence, from 0, which begins a new copy.
+    var number: UInt64
+    var part: Part
+}
+
+/// A candidate asks for the promise not to obey a primary of an earlier term.
+struct PromiseRequest: Sendable {
+    var term: UInt64
+    var candidate: ReplicaID
+    var position: LogPosition
+    /// Whether the candidate only asks whether the promise would be given.
+    var isTrial: Bool
+    /// Whether the primary itself hands over, so that contact with it does not count.
+    var isHandOver = false
+}
+
+/// A primary asks a standby, which has everything, to take over now. It has promised the term to it.
+struct TakeOverRequest: Sendable {
+    var term: UInt64
+    var primary: ReplicaID
+    var position: LogPosition
+}
+
+/// A replica's answer, whatever it was asked.
+struct ReplicaReply: Hashable, Codable, Sendable {
+    /// The highest term that it has promised.
+    var promised: UInt64
+    /// How far its copy is; `nil` if it has none that is whole.
+    var position: LogPosition?
+    /// Whether it does what it was asked.
+    var isGranted: Bool
+    /// Whether it has more than the one that asks.
+    var isAhead = false
+    /// Whether it cannot store anything now.
+    var isFull = false
+    /// The part of a snapshot that it waits for; `nil` if it waits for none.
+    var part: UInt64?
+}
+
+/// What of a replica survives the end of its process.
+struct ReplicaRecord: Hashable, Codable, Sendable {
+    /// The highest term that this replica has promised, or in which it was sent something.
+    var promised: UInt64 = 0
+    /// Who has that promise.
+    var promisedTo: ReplicaID?
+    /// How far the copy is; `nil` if there is none that is whole.
+    var position: LogPosition?
+    /// The members, as the copy has them.
+    var set = ReplicaSet(members: [])
+}

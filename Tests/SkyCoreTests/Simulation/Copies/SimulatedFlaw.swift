@@ -1,0 +1,52 @@
+import Transport
+
+@testable import SkyCore
+
+/// A mistake that somebody might make in the protocol of the copies. The simulation makes it on purpose, to show that it
+/// would be found.
+enum SimulatedFlaw: CaseIterable {
+    /// A promise is kept in memory only.
+    case promiseNotDurable
+    /// A replica promises a term to a second candidate.
+    case promisedTwice
+    /// A standby acknowledges batches before it has stored them.
+    case acknowledgedBeforeStored
+    /// The longer journal counts as the later one, whatever its term.
+    case lengthBeforeTerm
+    /// A copy takes parts without asking which copy they are of, and counts as whole without a look at what came.
+    case copyWithoutHash
+}
+
+extension SimulatedReplicas {
+    /// Makes the mistake where a request arrives.
+    ///
+    /// - Returns: the request as the replica takes it, and an answer that is given without it.
+    func flawed(
+        _ request: ReplicaRequest<SimulatedContent>, at host: Int
+    ) -> (request: ReplicaRequest<SimulatedContent>, answer: ReplicaReply?) {
+        guard let flaw, let core = hosts[host].process?.core else { return (request, nil) }
+        let record = core.record
+        switch (flaw, request) {
+        case (.promisedTwice, .promise(let promise)):
+            guard !promise.isTrial, promise.term == record.promised, !core.isPrimary,
+                record.position.map({ $0 <= promise.position }) == true
+            else { return (request, nil) }
+            return (request, ReplicaReply(promised: promise.term, position: record.position, isGranted: true))
+        case (.acknowledgedBeforeStored, .append(let append)):
+            guard append.term >= record.promised, append.previous == record.position, let last = append.batches.last
+            else { return (request, nil) }
+            return (request, ReplicaReply(promised: append.term, position: last.position, isGranted: true))
+        case (.lengthBeforeTerm, .promise(var promise)):
+            if promise.position.number >= record.position?.number ?? 0 { promise.position.term = .max }
+            return (.promise(promise), nil)
+        case (.copyWithoutHash, .snapshot(var snapshot)):
+            guard let copy = core.incoming, snapshot.number > 0 else { return (request, nil) }
+            (snapshot.id, snapshot.number) = (copy.id, copy.next)
+            if case .end(let position, let set, _) = snapshot.part {
+                snapshot.part = .end(position, set, digest: copy.digest)
+            }
+            return (.snapshot(snapshot), nil)
+        default: return (request, nil)
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Transport
+
+@testable import SkyCore
+
+extension SimulatedReplicas {
+    mutating func perform(_ happening: Happening) {
+        if let host = host(at: happening), hosts[host].frozenUntil > now {
+            // What is for a frozen process waits for it, in order.
+            return schedule(happening, after: hosts[host].frozenUntil - now)
+        }
+        switch happening {
+        case .ticked(let host, let process):
+            guard isAlive(host, process) else { return }
+            let available = reachable(from: host)
+            step(host) { $0.tick(available: available) }
+            schedule(.ticked(host, process: process), after: .milliseconds(100))
+        case .arrived(let request, let from, let call, let process, let replica):
+            guard let host = host(of: replica), hosts[host].process != nil else { return }
+            let (request, early) = flawed(request, at: host)
+            if let early {
+                schedule(.answered(early, by: replica, call: call, to: from, process: process), after: delay(0...20))
+            }
+            hosts[host].process?.lastTicket += 1
+            let ticket = hosts[host].process?.lastTicket ?? 0
+            hosts[host].process?.tickets[ticket] = (from, process, call)
+            step(host) { $0.receive(request, ticket: ticket) }
+        case .answered(let reply, let replica, let call, let host, let process):
+            guard isAlive(host, process) else { return }
+            step(host) { $0.replied(reply, from: replica, call: call) }
+        case .timedOut(let call, let replica, let host, let process):
+            guard isAlive(host, process) else { return }
+            step(host) { $0.failed(to: replica, call: call) }
+        case .wrote(let write, let host, let process, let isStored):
+            guard isAlive(host, process) else { return }
+            if isStored { hosts[host].disk.perform(write) } else { seen.insert(.refusedAsFull) }
+            hosts[host].process?.write = nil
+            if case .finish = write, isStored {
+                seen.insert(.copied)
+                check(host, "a new copy")
+            }
+            step(host) { $0.wrote(isStored) }
+        case .pageRead(let replica, let cursor, let host, let process):
+            guard isAlive(host, process) else { return }
+            let (page, next) = hosts[host].disk.rows.page(from: cursor)
+            step(host) { $0.pageRead(page, next: next, for: replica) }
+        case .proposed: propose()
+        case .backedUp:
+            for host in hosts.indices { hosts[host].backups.append((now, hosts[host].disk)) }
+            schedule(.backedUp, after: delay(5000...15_000))
+        case .started(let host): start(host)
+        case .fault(let fault): perform(fault)
+        }
+    }
+
+    private func host(at happening: Happening) -> Int? {
+        switch happening {
+        case .ticked(let host, _), .answered(_, _, _, let host, _), .timedOut(_, _, let host, _),
+            .wrote(_, let host, _, _), .pageRead(_, _, let host, _):
+            host
+        case .arrived(_, _, _, _, let replica): host(of: replica)
+        case .proposed, .backedUp, .started, .fault: nil
+        }
+    }
+
+    func isAlive(_ host: Int, _ process: Int) -> Bool { hosts[host].process?.number == process }
+
+    private func reachable(from host: Int) -> [ReplicaID] {
+        hosts.indices.filter {
+            $0 != host && hosts[$0].process != nil && arrives(from: host, to: $0) && arrives(from: $0, to: host)
+        }.map { hosts[$0].disk.id }
+    }
+
+    // MARK: - Processes
+
+    mutating func start(_ host: Int) {
+        guard hosts[host].process == nil else { return }
+        lastProcess += 1
+        let (disk, clock) = (hosts[host].disk, delay(0...3_600_000))
+        let core: Core =
+            disk.record.position == .start
+            ? .first(disk.id, policy: policy, seed: random.next(), now: clock)
+            : Core(
+                disk.id, record: disk.record, recent: disk.recent, policy: policy, seed: random.next(), now: clock)
+        if core.isPrimary { seen.insert(.returned) }
+        hosts[host].process = Process(core: core, number: lastProcess, start: now, clock: clock)
+        check(host, "at a start")
+        step(host) { _ in }
+        schedule(.ticked(host, process: lastProcess), after: delay(0...100))
+    }
+
+    var policy: CopyPolicy { CopyPolicy() }
+
+    mutating func step(_ host: Int, _ event: (inout Core) -> Void) {
+        guard let process = hosts[host].process else { return }
+        let time = process.clock + (now - process.start)
+        for output in hosts[host].process?.core.at(time, event) ?? [] { carryOut(output, at: host, process.number) }
+    }
+
+    private mutating func carryOut(_ output: Core.Output, at host: Int, _ process: Int) {
+        switch output {
+        case .write(let write):
+            if case .append(let made, _, let primary) = write, primary == hosts[host].disk.id { note(made, primary) }
+            hosts[host].process?.write = write
+            let isSlow = hosts[host].slowUntil > now
+            let isFull = hosts[host].fullUntil > now
+            schedule(
+                .wrote(write, host, process: process, isStored: !isFull),
+                after: isSlow ? delay(100...4000) : delay(1...10))
+        case .send(let request, let replica, let call):
+            schedule(.timedOut(call: call, of: replica, at: host, process: process), after: .seconds(2))
+            guard let target = self.host(of: replica), arrives(from: host, to: target), !chance(1) else { return }
+            schedule(
+                .arrived(request, from: host, call: call, process: process, to: replica),
+                after: chance(2) ? delay(0...4000) : delay(0...20))
+        case .answer(let reply, let ticket):
+            crashAtWorst(reply, host)
+            guard let caller = hosts[host].process?.tickets.removeValue(forKey: ticket),
+                arrives(from: host, to: caller.host), !chance(1)
+            else { return }
+            schedule(
+                .answered(
+                    reply, by: hosts[host].disk.id, call: caller.call, to: caller.host, process: caller.process),
+                after: chance(2) ? delay(0...4000) : delay(0...20))
+        case .read(let replica, let cursor):
+            schedule(.pageRead(for: replica, from: cursor, host, process: process), after: delay(0...20))
+        case .open(let term):
+            hosts[host].process?.isOpen = true
+            if term > 1 { seen.insert(.takenOver) }
+            if term > 1, mayFail, chance(10) { schedule(.fault(.crash(host, for: delay(100...20_000))), after: delay(0...50)) }
+            check(host, "at the opening of term \(term)")
+            guard let position = hosts[host].disk.record.position else { return }
+            if !contains(position, published) {
+                violations.append("host \(host) opens term \(term) without what was published")
+            }
+        case .committed(let number):
+            guard let position = position(number, at: host) else { return }
+            publish(position, by: host)
+        case .stored, .refused: break
+        case .close(let closure):
+            hosts[host].process?.isOpen = false
+            switch closure {
+            case .superseded: seen.insert(.superseded)
+            case .handedOver: seen.insert(.handedOver)
+            case .rolledBack: seen.insert(.rolledBack)
+            }
+        }
+    }
+
+    private func position(_ number: UInt64, at host: Int) -> LogPosition? {
+        var position = hosts[host].disk.record.position
+        while let found = position, found.number > number { position = batches[found.hash]?.previous }
+        return position
+    }
+
+    /// Notes the batches that a primary makes: a term has one primary.
+    private mutating func note(_ made: [Batch], _ primary: ReplicaID) {
+        for batch in made {
+            batches[batch.position.hash] = batch
+            if let set = batch.set, set.former.isEmpty { seen.insert(.membersChanged) }
+            let other = primaries.updateValue(primary, forKey: batch.position.term) ?? primary
+            if other != primary { violations.append("term \(batch.position.term) has two primaries") }
+        }
+    }
+
+    private mutating func propose() {
+        schedule(.proposed, after: delay(10...400))
+        for host in hosts.indices where hosts[host].process?.isOpen == true {
+            lastValue += 1
+            let jobs = hosts[host].disk.rows.jobs
+            var entries: [SimulatedContent.Entry] = []
+            if let job = jobs.keys.sorted().randomElement(using: &random), !chance(20) {
+                entries = [.result(job: job, task: UInt64.random(in: 0..<8, using: &random), value: lastValue)]
+                if chance(10) { entries.append(.deleted(job: job)) }
+            } else {
+                entries = [.submitted(job: UInt64.random(in: 1...20, using: &random) << 20 | lastValue)]
+            }
+            let content = SimulatedContent(entries)
+            let proposal = lastValue
+            step(host) { $0.propose(content, proposal: proposal) }
+        }
+    }
+
+    // MARK: - Faults
+
+    /// Misfortunes come at the worst moment now and then: after a promise.
+    private mutating func crashAtWorst(_ reply: ReplicaReply, _ host: Int) {
+        guard mayFail, reply.isGranted, reply.promised > published.term, chance(10) else { return }
+        schedule(.fault(.crash(host, for: delay(10...300))), after: delay(0...20))
+        if chance(50) { cuts = cuts.filter { $0.key.contains(host) == false } }
+    }
+
+    mutating func crash(_ host: Int) {
+        guard let process = hosts[host].process else { return }
+        // The last write may have reached the disk although nobody heard of it.
+        if let write = process.write, hosts[host].fullUntil <= now, chance(50) { hosts[host].disk.perform(write) }
+        hosts[host].process = nil
+        hosts[host].frozenUntil = .zero
+    }
+
+    private mutating func perform(_ fault: SimulatedFault) {
+        switch fault {
+        case .crash(let host, let time):
+            crash(host)
+            schedule(.started(host), after: time)
+        case .wipe(let host, let time):
+            guard mayLose(host) else { return }
+            seen.insert(.diskLost)
+            crash(host)
+            hosts[host].disk = SimulatedDisk(ReplicaID(rawValue: random.next()))
+            hosts[host].backups = []
+            schedule(.started(host), after: time)
+        case .rollBack(let host, let time):
+            // One that has forgotten a promise that nothing follows from so far, or that there are copies, cannot be recognised
+            // at once.
+            let isDecided = hosts[host].disk.record.promised <= published.term
+            let backups = hosts[host].backups.filter {
+                $0.disk.id == hosts[host].disk.id && $0.disk.record.set.members.count > 1
+            }
+            guard isDecided, mayLose(host, isForgetting: true), let backup = backups.randomElement(using: &random)
+            else { return }
+            seen.insert(.diskPutBack)
+            crash(host)
+            hosts[host].disk = backup.disk
+            hosts[host].disk.wasPutBack = true
+            schedule(.started(host), after: time)
+        case .freeze(let host, let time): hosts[host].frozenUntil = max(hosts[host].frozenUntil, now + time)
+        case .full(let host, let time): hosts[host].fullUntil = now + time
+        case .slow(let host, let time): hosts[host].slowUntil = now + time
+        case .cut(let from, let to, let time): cuts[[from, to]] = now + time
+        case .split(let place, let time):
+            for left in 0..<place {
+                for right in place..<hosts.count {
+                    cuts[[left, right]] = now + time
+                    cuts[[right, left]] = now + time
+                }
+            }
+        case .powerCut(let time):
+            for host in hosts.indices {
+                crash(host)
+                schedule(.started(host), after: time + delay(0...3000))
+            }
+        case .handOver:
+            guard let host = hosts.indices.first(where: { hosts[$0].process?.isOpen == true }) else { return }
+            step(host) { $0.handOver() }
+        }
+    }
+
+    /// Whether this disk may be lost: one is survived while a majority of the members is left, and one of these has what was
+    /// published.
+    ///
+    /// - Parameter isForgetting: whether the disk is to come back as it was earlier.
+    private func mayLose(_ host: Int, isForgetting: Bool = false) -> Bool {
+        let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
+        return sets.allSatisfy { set in
+            guard set.everyone.contains(hosts[host].disk.id) else { return true }
+            let left = set.everyone.filter { replica in
+                guard replica != hosts[host].disk.id, let other = self.host(of: replica) else { return false }
+                return hosts[other].disk.record.position != nil && !hosts[other].disk.wasPutBack
+            }
+            let holders = left.filter { replica in
+                guard let other = self.host(of: replica), let position = hosts[other].disk.record.position else {
+                    return false
+                }
+                return contains(position, published)
+            }
+            return set.isQuorum(Set(isForgetting ? holders : left)) && !holders.isEmpty
+        }
+    }
+
+    /// The members as what was published says.
+    private var publishedSet: ReplicaSet {
+        var position = published
+        while let batch = batches[position.hash] {
+            if let set = batch.set { return set }
+            position = batch.previous
+        }
+        return ReplicaSet(members: hosts.first.map { [$0.disk.id] } ?? [])
+    }
+}
