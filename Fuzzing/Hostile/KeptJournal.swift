@@ -29,6 +29,7 @@ struct KeptJournal {
             (jobs[place].report, jobs[place].ended, jobs[place].endedRun) = (report, time, ran)
         case .risked(let job, let risk): risks[job, default: []].append(risk)
         case .deleted(let job): forget(job)
+        case .restarted(let job, _, _): restart(job)
         }
     }
 

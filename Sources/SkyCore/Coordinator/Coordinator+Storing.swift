@@ -39,7 +39,8 @@ extension Coordinator {
         // The last entries are stored in a new task, because the caller's task is cancelled.
         let isStored = await Task {
             do {
-                try await journal.append(entries, ran: ran)
+                // What is stored here only is published when it is on other nodes, too: after the next start.
+                try await self.append(entries, ran: ran, isLocal: true)
                 try await journal.close(ran: ran)
                 return true
             } catch {

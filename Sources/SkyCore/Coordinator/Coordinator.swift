@@ -35,10 +35,10 @@ package distributed actor Coordinator: ClusterActor {
             Method(
                 "why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
             ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try coordinator.why(argument)
+                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.why(argument)
             },
             Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
-                (coordinator: isolated Coordinator) in coordinator.list()
+                (coordinator: isolated Coordinator) in await coordinator.list()
             },
             Method(
                 "details",
@@ -67,6 +67,9 @@ package distributed actor Coordinator: ClusterActor {
 
     let logger: Logger
     let journal: Journal
+    /// The replica through which entries are stored, and the copies of this node; `nil` where there are no copies.
+    let replica: Replica?
+    let copies: Copies?
     private let startedAt = ContinuousClock.now
     var core: CoordinatorCore
     /// The effects that are to be carried out outside this actor. `run()` carries them out.
@@ -87,8 +90,18 @@ package distributed actor Coordinator: ClusterActor {
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
 
-    package init(journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem)
-    {
+    package init(
+        journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem
+    ) {
+        self.init(journal, nil, nil, retention, logger, actorSystem)
+    }
+
+    /// - Parameter replica: stores the entries here and on other nodes; `nil` where there are no copies.
+    init(
+        _ journal: Journal, _ replica: Replica?, _ copies: Copies?, _ retention: JobRetention, _ logger: Logger,
+        _ actorSystem: ClusterSystem
+    ) {
+        (self.replica, self.copies) = (replica, copies)
         self.actorSystem = actorSystem
         self.logger = logger
         self.journal = journal
@@ -148,9 +161,19 @@ package distributed actor Coordinator: ClusterActor {
         logger.info("job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
     }
 
+    /// Stores entries in the journal, and on other nodes where there are copies.
+    @discardableResult
+    func append(
+        _ entries: [JournalEntry], ran: Duration?, isLocal: Bool = false
+    ) async throws(JournalError) -> Journal.Appended {
+        guard let replica, !entries.isEmpty else { return try await journal.append(entries, ran: ran) }
+        return try await replica.append(entries, ran: ran, isLocal: isLocal)
+    }
+
     private func restart(_ job: inout StoredJob, _ reason: String) async throws(JournalError) {
-        try await journal.restart(job.id)
-        job.resultsSince = journal.incarnation.generation
+        let generation = journal.incarnation.generation
+        try await append([.restarted(job.id, program: SkyNetVersion.current, since: generation)], ran: nil)
+        job.resultsSince = generation
         logger.notice(
             "job begins anew", metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(reason))"])
     }
@@ -164,6 +187,9 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         var submission = submission
         try submission.validate()
+        if submission.isRepeated == true, let token = submission.token, let known = await earlierJob(token) {
+            return known
+        }
         // The key of a job's results needs the whole file to be read. That would be in vain where no results are kept.
         if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
         let new = JobID.random()
@@ -190,10 +216,27 @@ package distributed actor Coordinator: ClusterActor {
         return id
     }
 
+    /// The job that was submitted with this token to a node that is gone by now. Another node may be about to take it over.
+    private func earlierJob(_ token: String) async -> JobID? {
+        guard let copies else { return nil }
+        let end = ContinuousClock.now + Coordinator.takeOverPatience
+        while true {
+            if let job = await copies.job(withToken: token) { return job }
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(500))) != nil else { return nil }
+        }
+    }
+
+    /// How long a takeover takes at most, counted from when a client has given its node up.
+    private static let takeOverPatience = Duration.seconds(8)
+
     /// Does the same as `submit`, and also returns the events so far. A small job has ended by then, so that nobody has to ask for
     /// them.
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
         let job = try await submit(submission)
+        if let other = await elsewhere(job) {
+            return StartedJob(
+                job: job, batch: try await forward(job) { try await other.events(EventsRequest(job: job, from: 0)) })
+        }
         let end = ContinuousClock.now + Coordinator.startPatience
         while core.jobs[job]?.published.report == nil, ContinuousClock.now < end {
             await somethingHappens(job, atMost: end - .now)
@@ -209,6 +252,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` where the cancellation cannot be stored now. The job is stopped then, but a restart would let it go
     ///   on.
     package distributed func cancel(_ job: JobID) async throws {
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.cancel(job) } }
         updateCore { $0.cancel(job) }
         try await untilStored(core.writeAhead.lastEntry)
     }
@@ -217,6 +261,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here, and as `cancel` does.
     package distributed func delete(_ job: JobID) async throws {
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.delete(job) } }
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.forget(job)
         updateCore { $0.delete(job) }
@@ -228,7 +273,39 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// All jobs, the oldest first.
-    package distributed func list() -> [JobListing] {
+    package distributed func list() async -> [JobListing] {
+        guard let copies, id.name == Coordinator.wellKnownName else { return ownJobs() }
+        var jobs = ownJobs()
+        // Those of coordinators that this node has taken over.
+        for other in copies.coordinatorsHere where other.id != id {
+            jobs += await other.whenLocal { $0.ownJobs() } ?? []
+        }
+        return jobs.sorted { $0.submitted < $1.submitted }
+    }
+
+    /// The coordinator that has a job that is not known here; `nil` if the job is known here, or nowhere.
+    func elsewhere(_ job: JobID) async -> Coordinator? {
+        guard core.jobs[job] == nil, let copies, let place = await copies.locate(job) else { return nil }
+        let address = ActorAddress(node: place.node, name: place.actor)
+        guard address != id else { return nil }
+        return try? Coordinator.resolve(id: address, using: actorSystem)
+    }
+
+    /// Passes a call on to the coordinator that has the job. If that is lost, the job is nowhere for now: other nodes are about to
+    /// take it over.
+    func forward<Value: Sendable>(
+        _ job: JobID, _ call: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await call()
+        } catch is TransportError {
+            throw unknown(job)
+        } catch let error as RemoteError where [.noSuchActor, .leaving].contains(error.kind) {
+            throw unknown(job)
+        }
+    }
+
+    private func ownJobs() -> [JobListing] {
         core.jobs.order.compactMap { core.jobs[$0] }.map { job in
             let report = job.published.report
             return JobListing(
@@ -269,6 +346,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.details(job) } }
         guard core.jobs[job] != nil else { throw unknown(job) }
         let failures = try await withRemoteErrors { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
@@ -286,7 +364,8 @@ package distributed actor Coordinator: ClusterActor {
     /// What a job waits for.
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
-    package distributed func why(_ job: JobID) throws -> JobExplanation {
+    package distributed func why(_ job: JobID) async throws -> JobExplanation {
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.why(job) } }
         let drained = actorSystem.ownMember.isDraining ? actorSystem.node : nil
         guard let explanation = core.explain(job, now: now, drained: drained) else { throw unknown(job) }
         return explanation
@@ -317,6 +396,9 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
+        if let other = await elsewhere(request.job) {
+            return try await forward(request.job) { try await other.events(request) }
+        }
         if try isQuiet(request) { await somethingHappens(request.job) }
         return try batch(request)
     }
@@ -332,7 +414,8 @@ package distributed actor Coordinator: ClusterActor {
         guard let record = core.jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
         let events = record.log.events(from: request.from, count: 1000)
         return EventBatch(
-            events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record))
+            events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record),
+            generation: core.dispatch.incarnation.generation)
     }
 
     /// All members, with the status of those that answer within a second.
@@ -357,7 +440,13 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where the journal cannot be read.
     package distributed func storage() async throws -> JournalUsage {
-        try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
+        var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
+        if let copies, let states = await replica?.copies {
+            usage.copies = states.map {
+                CopyState(node: copies.name(of: $0.replica), behind: $0.behind, hasVote: $0.hasVote)
+            }
+        }
+        return usage
     }
 
     /// Turns an error of the journal into a `RemoteError`, so that a caller on another node learns what is wrong.
@@ -369,7 +458,7 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "there is no job \(job)") }
+    func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "\(RemoteError.unknownJob) \(job)") }
 
     // MARK: - Events of the core
 
@@ -428,7 +517,8 @@ package distributed actor Coordinator: ClusterActor {
     /// Carries out the effects until it is cancelled. This node's own slots count like those of any other node.
     package func run() async {
         updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
-        await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal).run(effects)
+        await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal, replica: replica).run(
+            effects)
     }
 
     // MARK: - Watchers

@@ -7,6 +7,8 @@ struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
     let journal: Journal
+    /// `nil` where there are no copies.
+    let replica: Replica?
 
     /// Pause before a failed call is made again.
     static let retryPause = Duration.milliseconds(100)
@@ -21,6 +23,7 @@ struct CoordinatorEffects: Sendable {
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await watchMembership() }
+            if let replica { group.addTask { await watch(replica) } }
             for await effect in effects {
                 group.addTask { await carryOut(effect) }
             }
@@ -39,6 +42,26 @@ struct CoordinatorEffects: Sendable {
             // The sequence has ended, either at shutdown or because this listener was far behind. The next sequence has events only
             // in the second case. Yielding keeps this loop from spinning at shutdown.
             await Task.yield()
+        }
+    }
+
+    private func append(
+        _ entries: [JournalEntry], ran: Duration?
+    ) async throws(JournalError) -> Journal.Appended {
+        guard let replica, !entries.isEmpty else { return try await journal.append(entries, ran: ran) }
+        return try await replica.append(entries, ran: ran)
+    }
+
+    /// Notices when too few copies can be reached, while something waits for them.
+    private func watch(_ replica: Replica) async {
+        while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
+            guard let missing = await replica.waiting else { continue }
+            let count =
+                missing.count == 1 ? "the node with its copy does" : "the \(missing.count) nodes with its copies do"
+            let error = JournalError(
+                .unprotected,
+                "\(count) not answer, and results count only when two nodes have them; it goes on when one is back")
+            await coordinator.whenLocal { $0.journalFailed(error) }
         }
     }
 
@@ -179,7 +202,7 @@ struct CoordinatorEffects: Sendable {
                 let batch = entries
                 do {
                     let ran = await coordinator.whenLocal { $0.ran() }
-                    let appended = try await journal.append(batch, ran: ran)
+                    let appended = try await append(batch, ran: ran)
                     await coordinator.whenLocal { $0.stored(batch, appended) }
                     if appended.mayShrink { try? await journal.shrink() }
                     break
@@ -204,7 +227,7 @@ struct CoordinatorEffects: Sendable {
     /// - Returns: whether any jobs were deleted, so that there may be room now.
     private func deleteAhead(_ entries: [JournalEntry]) async -> Bool {
         let jobs = await coordinator.whenLocal { $0.core.writeAhead.nextDeletions(entries) } ?? []
-        guard !jobs.isEmpty, (try? await journal.append(jobs.map { .deleted($0) })) != nil else { return false }
+        guard !jobs.isEmpty, (try? await append(jobs.map { .deleted($0) }, ran: nil)) != nil else { return false }
         await coordinator.whenLocal { $0.core.writeAhead.markDeletedAhead(jobs) }
         return true
     }

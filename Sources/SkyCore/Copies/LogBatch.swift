@@ -37,3 +37,5 @@ struct LogBatch<Content: LogContent>: Sendable {
         return digest &* 31 &+ UInt64(set.members.count)
     }
 }
+
+extension LogBatch: Codable where Content: Codable {}

@@ -159,7 +159,11 @@ extension ReplicaCore {
         // With one copy there is no majority without the primary, so the copy is kept without a vote.
         let count = primary.desired.count / 2 * 2
         let members = [own] + primary.desired.prefix(count)
-        guard Set(members) != Set(record.set.members), members.count >= record.set.members.count else { return }
+        // There are fewer members only where fewer copies are asked for: a member that is lost may still hold what counts.
+        let mayShrink = policy.copies + 1 < record.set.members.count
+        guard Set(members) != Set(record.set.members), members.count >= record.set.members.count || mayShrink else {
+            return
+        }
         let areReady = members.allSatisfy { member in
             member == own || record.set.members.contains(member)
                 || primary.followers[member].map { $0.acked >= primary.committed && $0.acked <= head.number } == true
@@ -190,7 +194,8 @@ extension ReplicaCore {
         case .unknown:
             follower.call = send(.append(request(primary, after: head, [], head)), to: replica)
         case .following(let position):
-            guard let batches = recent.after(position, bytes: ReplicaCore.shipLimit) ?? (position == head ? [] : nil) else {
+            guard let batches = recent.after(position, bytes: ReplicaCore.shipLimit) ?? (position == head ? [] : nil)
+            else {
                 follower.phase = .copying(Follower<Content>.Copying(id: random.next(), sent: head))
                 primary.followers[replica] = follower
                 role = .primary(primary)

@@ -122,6 +122,9 @@ struct ReplicaCore<Content: LogContent>: Sendable {
 
     // MARK: - Events
 
+    /// The process begins. A primary that need not ask anybody may go on at once.
+    mutating func begin() { commit() }
+
     /// Another replica asks for something. Every ticket is answered.
     mutating func receive(_ request: ReplicaRequest<Content>, ticket: UInt64) {
         switch request {
@@ -339,6 +342,9 @@ struct RecentBatches<Content: LogContent>: Sendable {
         }
         return found
     }
+
+    /// Whether a batch follows the last one.
+    func isNext(_ batch: LogBatch<Content>) -> Bool { batches.last.map { $0.position == batch.previous } ?? true }
 
     /// Whether a position is known to be one of this journal.
     func contains(_ position: LogPosition) -> Bool { after(position, bytes: 0) != nil }

@@ -61,7 +61,7 @@ struct TakeOverRequest: Sendable {
 }
 
 /// A replica's answer, whatever it was asked.
-struct ReplicaReply: Hashable, Codable, Sendable {
+package struct ReplicaReply: Hashable, Codable, Sendable {
     /// The highest term that it has promised.
     var promised: UInt64
     /// How far its copy is; `nil` if it has none that is whole.
@@ -87,3 +87,10 @@ struct ReplicaRecord: Hashable, Codable, Sendable {
     /// The members, as the copy has them.
     var set = ReplicaSet(members: [])
 }
+
+extension ReplicaRequest: Codable where Content: Codable {}
+extension AppendRequest: Codable where Content: Codable {}
+extension SnapshotRequest: Codable where Content: Codable {}
+extension SnapshotRequest.Part: Codable where Content: Codable {}
+extension PromiseRequest: Codable {}
+extension TakeOverRequest: Codable {}

@@ -7,6 +7,9 @@ package struct Submission: Codable, Sendable {
     /// A token that the submitter chooses. If a submission is repeated with the same token, it starts nothing, and the
     /// answer is the job that the first one started.
     package var token: String?
+    /// Whether it may have been submitted to another node, which does not answer any more. That node's jobs are asked for the token
+    /// then.
+    package var isRepeated: Bool?
 
     /// The longest token, in bytes.
     static let tokenLimit = 200
@@ -125,4 +128,7 @@ package struct EventBatch: Codable, Sendable {
     /// The number from which to ask next.
     package var next: Int
     package var status: JobStatus
+    /// The incarnation of the coordinator whose history this is. Another one counts its events anew. `nil` where an earlier version
+    /// of the program answers.
+    package var generation: UInt64?
 }

@@ -6,68 +6,85 @@ import NIOFoundationCompat
 import Transport
 
 extension Journal {
-    private static let tasksPerJob: Int64 = 1 << 31
+    static let tasksPerJob: Int64 = 1 << 31
 
     /// - Parameter numbers: the numbers of jobs that were looked up in this transaction.
     /// - Returns: `false` if the task has a result or failure already.
-    func append(_ entry: JournalEntry, to database: Database, _ numbers: inout [JobID: Int64]) throws -> Bool {
-        switch entry {
-        case .submitted(let job):
+    func append(_ row: JournalRow, to database: Database, _ numbers: inout [JobID: Int64]) throws -> Bool {
+        switch row {
+        case .job(let job):
             let id = Journal.key(job.id)
-            let request = try job.encodedRequest ?? JournalText.encode(job.request)
             try database.run(
                 """
-                INSERT OR IGNORE INTO job(id, token, request, submitted, program, submittedRun, checksum)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT OR IGNORE INTO job(id, token, request, submitted, program, submittedRun, since, checksum)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
-                    id, job.token, request, Int64(clamping: job.submitted), job.program,
-                    job.submittedRun.map(Journal.milliseconds), RowChecksum.job(id, job.token, request),
+                    id, job.token, job.request, job.submitted, job.program, job.submittedRun, job.since,
+                    RowChecksum.job(id, job.token, job.request),
                 ])
         case .result(let result):
             guard let key = try Journal.key(of: result.task, in: result.job, database, &numbers) else { return true }
-            let (duration, payload) = (Journal.nanoseconds(result.duration), Data(buffer: result.payload))
+            let payload = Data(buffer: result.payload)
             try database.run(
                 "INSERT OR IGNORE INTO result(key, node, duration, payload, checksum) VALUES (?, ?, ?, ?, ?)",
-                [key, result.node, duration, payload, RowChecksum.result(key, result.node, duration, payload)])
+                [
+                    key, result.node, result.duration, payload,
+                    RowChecksum.result(key, result.node, result.duration, payload),
+                ])
             guard database.changesCount > 0 else { return false }
             if let cacheKey = result.cacheKey { try remember(payload, as: cacheKey, in: database) }
-        case .failed(let job, let failure):
-            guard let key = try Journal.key(of: failure.task, in: job, database, &numbers) else { return true }
+        case .failure(let job, let task, let reason, let isBadInput):
+            guard let key = try Journal.key(of: task, in: job, database, &numbers) else { return true }
             try database.run(
                 "INSERT OR IGNORE INTO failure(key, reason, isBadInput, checksum) VALUES (?, ?, ?, ?)",
-                [
-                    key, failure.reason, failure.isBadInput,
-                    RowChecksum.failure(key, failure.reason, failure.isBadInput),
-                ])
+                [key, reason, isBadInput, RowChecksum.failure(key, reason, isBadInput)])
             return database.changesCount > 0
-        case .ended(let job, let report, let time, let ran):
-            let (id, text) = (Journal.key(job), try JournalText.encode(report))
+        case .report(let job, let text, let ended, let endedRun):
+            let id = Journal.key(job)
             try database.run(
                 "UPDATE job SET report = ?, ended = ?, endedRun = ?, reportChecksum = ? WHERE id = ?",
-                [text, Int64(clamping: time), Journal.milliseconds(ran), RowChecksum.report(id, text), id])
-        case .risked(let job, let risk):
+                [text, ended, endedRun, RowChecksum.report(id, text), id])
+        case .risk(let job, let risk):
             try database.run(
                 "INSERT OR REPLACE INTO risk SELECT number * \(Journal.tasksPerJob) + ?, ?, ? FROM job WHERE id = ?",
                 [risk.task.index, Int64(bitPattern: risk.node.rawValue), risk.isAlone, Journal.key(job)])
-        case .deleted(let job):
+        case .deletion(let job):
             numbers[job] = nil
             // The job may have many tasks, so `sweep` deletes them a few at a time.
             try database.run("INSERT OR IGNORE INTO deletion SELECT number FROM job WHERE id = ?", [Journal.key(job)])
             try database.run("DELETE FROM job WHERE id = ?", [Journal.key(job)])
+        case .restart(let job, let program, let since):
+            for table in ["result", "failure", "risk"] {
+                try database.execute(
+                    sql: """
+                        DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                        AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
+                        """, arguments: ["id": Journal.key(job)])
+            }
+            try database.run("UPDATE job SET program = ?, since = ? WHERE id = ?", [program, since, Journal.key(job)])
+        case .coordinator(let id, let secret):
+            try Journal.note(id, secret, in: database)
+        case .unwritable(_, let reason): throw UnwritableRow(reason: reason)
         }
         return true
     }
 
+    /// An entry that cannot be written down is refused, and its job given up.
+    private struct UnwritableRow: Error, CustomStringConvertible {
+        var reason: String
+        var description: String { reason }
+    }
+
     /// The key of a task's row; `nil` if its job is gone.
     private static func key(
-        of task: TaskID, in job: JobID, _ database: Database, _ numbers: inout [JobID: Int64]
+        of task: Int, in job: JobID, _ database: Database, _ numbers: inout [JobID: Int64]
     ) throws -> Int64? {
         if numbers[job] == nil {
             let statement = try database.cachedStatement(sql: "SELECT number FROM job WHERE id = ?")
             numbers[job] = try Int64.fetchOne(statement, arguments: [key(job)])
         }
-        return numbers[job].map { $0 * tasksPerJob + Int64(task.index) }
+        return numbers[job].map { $0 * tasksPerJob + Int64(task) }
     }
 
     /// Deletes the remaining rows of deleted jobs, a few in each transaction. Other jobs can store their results in
@@ -111,24 +128,6 @@ extension Journal {
 
     /// The most rows that one transaction deletes.
     private static let sweepRows = 2000
-
-    /// Deletes what is stored about a job's tasks. From now on the job's results come from this version of the program, and
-    /// from this incarnation or a later one.
-    package func restart(_ job: JobID) async throws(JournalError) {
-        let incarnation = incarnation
-        try await write { database in
-            for table in ["result", "failure", "risk"] {
-                try database.run(
-                    """
-                    DELETE FROM \(table) WHERE key >= (SELECT number FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                    AND key < (SELECT number + 1 FROM job WHERE id = :id) * \(Journal.tasksPerJob)
-                    """, ["id": Journal.key(job)])
-            }
-            try database.run(
-                "UPDATE job SET program = ?, since = ? WHERE id = ?",
-                [SkyNetVersion.current, Int64(clamping: incarnation.generation), Journal.key(job)])
-        }
-    }
 
     /// All jobs, the oldest first, and a message about each damaged job. Damaged jobs stay in the journal but are not in
     /// the list.
@@ -259,7 +258,7 @@ extension Journal {
 
     /// The duration in nanoseconds, as a column holds it. Durations that peers send may be too long for a column, so they
     /// are cut.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
+    static func nanoseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = min(max(.zero, duration), longestDuration).components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }

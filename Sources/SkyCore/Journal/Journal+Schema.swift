@@ -33,8 +33,10 @@ extension Journal {
 
     /// Lets SQLite sync less often. A process may still die at any time without losing what was stored; see `Journal` about
     /// a loss of power.
-    static func relax(_ database: Database, disk: DiskSpace?) throws {
-        try database.execute(sql: "PRAGMA synchronous = NORMAL")
+    ///
+    /// - Parameter isReplicated: whether others rely on what is stored, also after a loss of power.
+    static func relax(_ database: Database, disk: DiskSpace?, isReplicated: Bool) throws {
+        if !isReplicated { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
         guard let disk else { return }
         // What waits in the write-ahead log needs as much room again in the file. On a full disk, the ballast gives that room.
         let pages = JournalBallast.size(ofDisk: disk.size) / 2 / max(1, try database.number("PRAGMA page_size"))
@@ -101,6 +103,17 @@ extension Journal {
                     CREATE TABLE deletion(number INTEGER PRIMARY KEY);
                     """)
         }
+        migrator.registerMigration("5") { database in
+            try database.execute(
+                sql: """
+                    -- How far the journal is, as the nodes that have copies of it count. members: JSON. One row at most.
+                    CREATE TABLE replica(term INTEGER, number INTEGER, hash INTEGER, members BLOB);
+                    -- The last batches, for copies that lack them.
+                    CREATE TABLE batch(
+                        number INTEGER PRIMARY KEY, term INTEGER, hash INTEGER, previousTerm INTEGER, previousHash INTEGER,
+                        members BLOB, body BLOB);
+                    """)
+        }
         if try queue.read(migrator.hasBeenSuperseded) {
             throw JournalError(.newer, "it was made by a later version of this program")
         }
@@ -115,10 +128,19 @@ extension Journal {
         var secret: [UInt8]
         /// How long all earlier incarnations ran together.
         var ran: Duration
+
+        /// A copy tells nothing before it is taken over.
+        static var ofCopy: Beginning {
+            Beginning(
+                incarnation: CoordinatorIncarnation(CoordinatorID(rawValue: 0), generation: 0), wasClosed: true,
+                secret: [], ran: .zero)
+        }
     }
 
     /// Stores that the coordinator has started once more.
-    static func beginIncarnation(_ database: Database) throws -> Beginning {
+    ///
+    /// - Parameter term: the term of the journal where there are copies. Its generations are higher than those of earlier terms.
+    static func beginIncarnation(_ database: Database, term: UInt64 = 0) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
             let id = Int64(bitPattern: CoordinatorID.random().rawValue)
             try database.execute(
@@ -128,6 +150,10 @@ extension Journal {
             let id = Int64.fromDatabaseValue(row["id"]), let closed = Bool.fromDatabaseValue(row["closed"]),
             let generation = Int64.fromDatabaseValue(row["generation"]), (0..<Int64.max).contains(generation)
         else { throw JournalError(.damaged, "it does not say whose it is") }
+        // The low half of a generation counts the starts within a term.
+        let stored = try Int64.fetchOne(database, sql: "SELECT term FROM replica") ?? 0
+        let term = min(max(term, UInt64(clamping: stored)), 1 << 30)
+        let next = max(generation, Int64(term << 32)) + 1
         var secret = Data.fromDatabaseValue(row["secret"]).map { Array($0) } ?? []
         if secret.count != secretLength {
             var random = SystemRandomNumberGenerator()
@@ -135,12 +161,12 @@ extension Journal {
         }
         try database.execute(
             sql: "UPDATE coordinator SET generation = ?, closed = 0, secret = ?",
-            arguments: [generation + 1, Data(secret)])
+            arguments: [next, Data(secret)])
         let coordinator = CoordinatorID(rawValue: UInt64(bitPattern: id))
         // A clock that shows more than a thousand years is damaged.
         let ran = max(0, min(Int64.fromDatabaseValue(row["ran"]) ?? 0, 1000 * 366 * 86_400_000))
         return Beginning(
-            incarnation: CoordinatorIncarnation(coordinator, generation: UInt64(generation + 1)), wasClosed: closed,
+            incarnation: CoordinatorIncarnation(coordinator, generation: UInt64(next)), wasClosed: closed,
             secret: secret,
             ran: .milliseconds(ran))
     }

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 import Transport
@@ -28,6 +29,8 @@ package final class Journal: Sendable {
     /// How long all earlier incarnations ran together.
     let ranBefore: Duration
     let queue: DatabaseQueue
+    /// Whether other nodes have copies that count, as far as this one knows.
+    let hasCopies: Bool
     /// How much the journal may hold. New limits are in force from the next entry on.
     var limits: JournalLimits {
         get { currentLimits.withLockedValue { $0 } }
@@ -35,6 +38,7 @@ package final class Journal: Sendable {
     }
     private let currentLimits: NIOLockedValueBox<JournalLimits>
     let counts = NIOLockedValueBox(CacheCounts())
+    private let isSyncedAlways = NIOLockedValueBox(false)
     let path: String?
     /// The lock on the folder, which is held as long as the journal is open.
     private let folder: JournalFolder?
@@ -47,17 +51,31 @@ package final class Journal: Sendable {
     /// Opens the journal in a folder, or makes a new one there.
     ///
     /// - Throws: `JournalError`. A file that is not a journal, is damaged, or is newer than this program is left as it is.
-    package convenience init(in folder: JournalFolder, limits: JournalLimits = JournalLimits()) throws(JournalError) {
-        try self.init(path: folder.path + "/journal.sqlite", folder, limits)
+    ///
+    /// - Parameter term: the term of the incarnation, where there are copies.
+    package convenience init(
+        in folder: JournalFolder, limits: JournalLimits = JournalLimits(), term: UInt64 = 0
+    ) throws(JournalError) {
+        try self.init(path: folder.path + "/journal.sqlite", folder, limits, term: term)
+    }
+
+    /// Opens a copy of another coordinator's journal, or makes a new one. No incarnation begins.
+    convenience init(copy name: String, in folder: JournalFolder, limits: JournalLimits) throws(JournalError) {
+        try self.init(path: folder.path + "/" + name, folder, limits, isCopy: true)
     }
 
     /// A journal in memory, for a node that ends with its command.
     package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil, JournalLimits()) }
 
+    /// The folder that the journal is in; `nil` for one in memory.
+    var folderPath: String? { folder?.path }
+
     /// Whether the journal's content is still there at the next start.
     var isLasting: Bool { path != nil }
 
-    private init(path: String?, _ folder: JournalFolder?, _ limits: JournalLimits) throws(JournalError) {
+    private init(
+        path: String?, _ folder: JournalFolder?, _ limits: JournalLimits, term: UInt64 = 0, isCopy: Bool = false
+    ) throws(JournalError) {
         currentLimits = NIOLockedValueBox(limits)
         self.path = path
         self.folder = folder
@@ -65,10 +83,11 @@ package final class Journal: Sendable {
             var configuration = Configuration()
             configuration.label = "journal"
             configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
-            let ballast = folder.map { JournalBallast(folder: $0.path) }
-            let (queue, beginning) = try Journal.begin(path, configuration, ballast)
+            let ballast = isCopy ? nil : folder.map { JournalBallast(folder: $0.path) }
+            let (queue, beginning) = try Journal.begin(path, configuration, ballast, term: term, isCopy: isCopy)
             (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
+            hasCopies = try queue.read { try StoredBatch.read($0)?.set.members.count ?? 0 > 1 }
             file = path.flatMap(FileInode.init)
             self.ballast = ballast
             self.queue = queue
@@ -85,15 +104,19 @@ package final class Journal: Sendable {
     /// Opens the file and begins an incarnation in it. On a full disk, this uses the room that is kept for deletions,
     /// because nobody can ask a node to delete anything if it does not start.
     private static func begin(
-        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?
+        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, term: UInt64, isCopy: Bool
     ) throws -> (DatabaseQueue, Beginning) {
         func begin() throws -> (DatabaseQueue, Beginning) {
             let queue =
                 try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)
             try migrate(queue)
-            let beginning = try queue.write(beginIncarnation)
-            try queue.writeWithoutTransaction { try relax($0, disk: path.flatMap(DiskSpace.init(of:))) }
+            let beginning = try queue.write { try isCopy ? .ofCopy : beginIncarnation($0, term: term) }
+            // What is acknowledged to a primary, or by another node, must survive a loss of power.
+            let isReplicated = isCopy || term > 0
+            try queue.writeWithoutTransaction {
+                try relax($0, disk: path.flatMap(DiskSpace.init(of:)), isReplicated: isReplicated)
+            }
             return (queue, beginning)
         }
         do {
@@ -111,19 +134,28 @@ package final class Journal: Sendable {
     /// - Throws: `JournalError`. If it is of kind `full`, a later attempt may succeed.
     @discardableResult
     package func append(_ entries: [JournalEntry], ran: Duration? = nil) async throws(JournalError) -> Appended {
+        try await append(entries.map(JournalRow.init), ran: ran)
+    }
+
+    /// Stores rows, as `append` of entries does.
+    ///
+    /// - Parameter batch: the place of the rows in a journal of which there are copies.
+    func append(
+        _ rows: [JournalRow], ran: Duration?, batch: StoredBatch? = nil
+    ) async throws(JournalError) -> Appended {
         try checkFile()
         var appended: Appended
         do {
-            appended = try await store(entries, ran: ran)
+            appended = try await store(rows, ran: ran, batch)
         } catch {
-            guard error.kind == .full, entries.contains(where: \.isDeletion), ballast?.release() == true else {
+            guard error.kind == .full, rows.contains(where: \.isDeletion), ballast?.release() == true else {
                 throw error
             }
             // The deletion makes room for everything that waits.
             await checkpoint()
-            appended = try await store(entries, ran: ran)
+            appended = try await store(rows, ran: ran, batch)
         }
-        if entries.contains(where: \.isDeletion) {
+        if rows.contains(where: \.isDeletion) {
             try await sweep()
             appended.room = try await write { [self] in try room($0) }
         }
@@ -153,18 +185,20 @@ package final class Journal: Sendable {
     /// Bytes of the write-ahead log.
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
 
-    private func store(_ entries: [JournalEntry], ran: Duration?) async throws(JournalError) -> Appended {
+    private func store(
+        _ rows: [JournalRow], ran: Duration?, _ batch: StoredBatch?
+    ) async throws(JournalError) -> Appended {
         let noted = ranNoted.withLockedValue { $0 }
         let due = ran.flatMap { ran in noted.map { ran - $0 >= Journal.notingInterval } ?? true ? ran : nil }
         let appended: Appended = try await write { [self] database in
             do {
-                return try store(entries, ran: due, in: database, oneByOne: false)
+                return try store(rows, ran: due, batch, in: database, oneByOne: false)
             } catch let error where Journal.isOfEntry(error) {
                 // The entries are stored one by one, which shows which of them is refused.
                 throw EntryRefused()
             }
         } orIfRefused: { [self] database in
-            try store(entries, ran: due, in: database, oneByOne: true)
+            try store(rows, ran: due, batch, in: database, oneByOne: true)
         }
         if let due { ranNoted.withLockedValue { $0 = due } }
         return appended
@@ -174,17 +208,17 @@ package final class Journal: Sendable {
     private static let notingInterval = Duration.seconds(10)
 
     private func store(
-        _ entries: [JournalEntry], ran: Duration?, in database: Database, oneByOne: Bool
+        _ rows: [JournalRow], ran: Duration?, _ batch: StoredBatch?, in database: Database, oneByOne: Bool
     ) throws -> Appended {
         var appended = Appended(room: JournalRoom(held: 0, limit: 0))
         var mayEvict = false
         var numbers: [JobID: Int64] = [:]
-        for (index, entry) in entries.enumerated() {
+        for (index, row) in rows.enumerated() {
             var isNew = true
             if oneByOne {
                 do {
                     try database.inSavepoint {
-                        isNew = try append(entry, to: database, &numbers)
+                        isNew = try append(row, to: database, &numbers)
                         return .commit
                     }
                 } catch let error where Journal.isOfEntry(error) {
@@ -193,12 +227,13 @@ package final class Journal: Sendable {
                     continue
                 }
             } else {
-                isNew = try append(entry, to: database, &numbers)
+                isNew = try append(row, to: database, &numbers)
             }
             if !isNew { appended.repeated += 1 }
-            if case .result(let result) = entry, result.cacheKey != nil { mayEvict = true }
+            if case .result(let result) = row, result.cacheKey != nil { mayEvict = true }
         }
         if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
+        if let batch { try batch.store(in: database) }
         appended.room = try room(database)
         if mayEvict || appended.room.isFull {
             try evict(from: database)
@@ -251,6 +286,34 @@ package final class Journal: Sendable {
             try database.execute(sql: "UPDATE coordinator SET closed = 1")
             if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
         }
+    }
+
+    /// Has everything that is stored from now on survive a loss of power, because others rely on it.
+    func syncAlways() async throws(JournalError) {
+        guard !isSyncedAlways.withLockedValue({ $0 }) else { return }
+        do {
+            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+        isSyncedAlways.withLockedValue { $0 = true }
+    }
+
+    /// Closes the journal, keeps its file under another name, and opens a new one in its place.
+    func replace(keptAs name: String) throws(JournalError) -> Journal {
+        guard let folder else { return try Journal.inMemory() }
+        end()
+        for suffix in ["", "-wal", "-shm"] {
+            rename(folder.path + "/journal.sqlite" + suffix, folder.path + "/" + name + suffix)
+        }
+        folder.sync()
+        return try Journal(in: folder, limits: limits)
+    }
+
+    /// Closes the file. Nothing can be read or stored from now on.
+    func end() {
+        // An error would mean that a statement is under way, which then ends the file when it is done.
+        try? queue.close()
     }
 
     /// Frees the pages of the file that SQLite holds in memory for the next statement.

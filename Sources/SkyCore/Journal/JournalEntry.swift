@@ -19,6 +19,9 @@ package enum JournalEntry: Sendable {
     case risked(JobID, TaskRisk)
     /// The job is deleted with everything that belongs to it.
     case deleted(JobID)
+    /// What is stored of the job's tasks is deleted. From now on its results come from this version of the program, and from this
+    /// generation of the coordinator or a later one.
+    case restarted(JobID, program: String, since: UInt64)
 
     /// About how many bytes the entry takes in memory.
     var byteCount: Int {
@@ -26,7 +29,7 @@ package enum JournalEntry: Sendable {
         case .result(let result): 128 + result.payload.readableBytes
         case .submitted(let job): 1024 + (job.encodedRequest?.count ?? 0)
         case .failed(_, let failure): 128 + failure.reason.utf8.count
-        case .ended, .risked, .deleted: 1024
+        case .ended, .risked, .deleted, .restarted: 1024
         }
     }
 
@@ -34,7 +37,9 @@ package enum JournalEntry: Sendable {
         switch self {
         case .submitted(let job): job.id
         case .result(let result): result.job
-        case .failed(let job, _), .ended(let job, _, _, _), .risked(let job, _), .deleted(let job): job
+        case .failed(let job, _), .ended(let job, _, _, _), .risked(let job, _), .deleted(let job),
+            .restarted(let job, _, _):
+            job
         }
     }
 

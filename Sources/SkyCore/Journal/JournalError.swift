@@ -13,6 +13,8 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case gone
         /// The folder or file cannot be made, read or written.
         case inaccessible
+        /// There is no copy to store it on too, at present.
+        case unprotected
         /// There is no room at present.
         case full
     }

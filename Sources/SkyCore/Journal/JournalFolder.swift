@@ -42,6 +42,14 @@ package final class JournalFolder: Sendable {
         close(descriptor)
     }
 
+    /// Makes the names of the folder's files durable.
+    func sync() {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
     /// The first free folder among `path`, `path-2`, `path-3` and so on, for nodes of one name on one machine.
     package static func firstFree(_ path: String) throws(JournalError) -> JournalFolder {
         for number in 1...places {

@@ -1,6 +1,7 @@
 import Base
 import Distributed
 import Logging
+import NIOConcurrencyHelpers
 package import Transport
 
 /// All parts of a node: its actor system, its scan actor with the worker processes, its coordinator.
@@ -8,14 +9,25 @@ package import Transport
 /// `start()` opens the sockets. `run()` works until it is cancelled, and then leaves the cluster in order.
 package final class Node: Sendable {
     package let system: ClusterSystem
-    package let coordinator: Coordinator
+    /// The node's own coordinator. Another one takes its place when other nodes have taken its jobs over.
+    package var coordinator: Coordinator { current.withLockedValue { $0 } }
+    private let current: NIOLockedValueBox<Coordinator>
+    private let retention: JobRetention
+    /// The copies of journals, and the task that works on them; `nil` where there are none.
+    private let copies: (book: Copies, actor: CopyActor)?
+    private let ownJournal: NIOLockedValueBox<Journal>
+    private let copying = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    /// The coordinators that were begun and are to run: with what each ends by.
+    private let opened = NIOLockedValueBox<[CoordinatorID: (coordinator: Coordinator, end: Latch)]>([:])
     let scan: ScanActor
     private let workers: WorkerPool
     private let slots: Int
     private let pixels: (store: PixelStore, actor: PixelActor)
 
     /// - Parameter journal: where the node's coordinator keeps what it must not forget.
-    package init(_ settings: NodeSettings, journal: Journal) {
+    ///
+    /// - Throws: `JournalError` where what is stored about copies cannot be read.
+    package init(_ settings: NodeSettings, journal: Journal) throws(JournalError) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
         slots = settings.slots
@@ -36,17 +48,38 @@ package final class Node: Sendable {
                     allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system)
         }
-        coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {
-            Coordinator(journal: journal, retention: settings.retention, logger: logger, actorSystem: system)
+        retention = settings.retention
+        if settings.copies.copies > 0 || journal.hasCopies, let folder = journal.folderPath {
+            let book = try Copies(in: folder, limits: journal.limits, policy: settings.copies, system: system)
+            let actor = ClusterSystem.withActorName(CopyActor.wellKnownName) { CopyActor(book, actorSystem: system) }
+            copies = (book, actor)
+        } else {
+            copies = nil
         }
+        current = NIOLockedValueBox(
+            ClusterSystem.withActorName(Coordinator.wellKnownName) {
+                Coordinator(journal: journal, retention: settings.retention, logger: logger, actorSystem: system)
+            })
+        ownJournal = NIOLockedValueBox(journal)
     }
 
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
     /// - Throws: if an address cannot be bound, an interface does not exist, or the journal cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
         await pixels.store.setReader { [workers] in await workers.part($0) }
-        try await coordinator.whenLocal {
-            try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
+        guard let copies else {
+            try await coordinator.whenLocal {
+                try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
+            }
+            return try await system.start()
+        }
+        system.withdraw(coordinator)
+        let replica = try await copies.book.begin(ownJournal.withLockedValue { $0 })
+        await copies.book.beginStored()
+        copying.withLockedValue { $0 = Task { await copies.book.run() } }
+        // Without copies elsewhere nobody has to be asked.
+        if await replica.isAlone, let event = await copies.book.events.first(where: { _ in true }) {
+            _ = await handle(event, progress)
         }
         try await system.start()
     }
@@ -94,15 +127,112 @@ package final class Node: Sendable {
     /// Works until it is cancelled, then stops the workers and says goodbye.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.coordinator.whenLocal { await $0.run() } }
+            group.addTask { await self.runCoordinators() }
             group.addTask { await self.followMembership() }
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.trimWhenIdle() }
         }
         await scan.whenLocal { $0.stop() }
-        await coordinator.whenLocal { await $0.close() }
+        let taken = opened.withLockedValue { $0.values.map(\.coordinator) }
+        for coordinator in copies == nil ? [coordinator] : taken { await coordinator.whenLocal { await $0.close() } }
+        let copying = copying.withLockedValue { $0 }
+        copying?.cancel()
+        await copying?.value
+        // Coordinators and copies know each other.
+        for coordinator in taken { copies?.book.set(nil, named: coordinator.id.name) }
+        opened.withLockedValue { $0 = [:] }
         await system.shutdown()
         await workers.close()
+    }
+
+    // MARK: - Coordinators
+
+    private func runCoordinators() async {
+        guard let copies else { return await coordinator.whenLocal { await $0.run() } ?? () }
+        await withDiscardingTaskGroup { group in
+            for (coordinator, end) in opened.withLockedValue({ Array($0.values) }) {
+                group.addTask { await Node.run(coordinator, until: end) }
+            }
+            for await event in copies.book.events {
+                guard let (coordinator, end) = await handle(event) else { continue }
+                group.addTask { await Node.run(coordinator, until: end) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private static func run(_ coordinator: Coordinator, until end: Latch) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await coordinator.whenLocal { await $0.run() } }
+            group.addTask { await end.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Begins or ends a coordinator.
+    ///
+    /// - Returns: a coordinator that is to be run, and what ends it.
+    private func handle(
+        _ event: Copies.Event, _ progress: @escaping @Sendable (String) -> Void = { _ in }
+    ) async -> (Coordinator, Latch)? {
+        do {
+            switch event {
+            case .opened(let replica, let term): return try await open(replica, term: term, progress)
+            case .closed(let replica, let closure):
+                try await close(replica, closure)
+                return nil
+            }
+        } catch {
+            system.logger.error("a coordinator cannot begin: \(error)")
+            return nil
+        }
+    }
+
+    private func open(
+        _ replica: Replica, term: UInt64, _ progress: @escaping @Sendable (String) -> Void
+    ) async throws -> (Coordinator, Latch) {
+        let journal = try await replica.open(term: term)
+        let isOwn = journal === ownJournal.withLockedValue { $0 }
+        let name = isOwn ? Coordinator.wellKnownName : "\(Coordinator.wellKnownName)-\(replica.coordinator)"
+        let coordinator = ClusterSystem.withActorName(name) {
+            Coordinator(journal, replica, copies?.book, retention, system.logger, system)
+        }
+        system.withdraw(coordinator)
+        if isOwn { current.withLockedValue { $0 = coordinator } }
+        try await coordinator.whenLocal {
+            try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
+        }
+        let end = Latch()
+        opened.withLockedValue { $0[replica.coordinator] = (coordinator, end) }
+        copies?.book.set(coordinator, named: name)
+        system.offer(coordinator)
+        if !isOwn {
+            system.logger.notice(
+                "a coordinator whose node was lost works here from now on",
+                metadata: ["coordinator": "\(replica.coordinator)", "term": "\(term)"])
+        }
+        return (coordinator, end)
+    }
+
+    private func close(_ replica: Replica, _ closure: ReplicaClosure) async throws {
+        let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
+        if let ended {
+            system.withdraw(ended.coordinator)
+            copies?.book.set(nil, named: ended.coordinator.id.name)
+            ended.end.open()
+            await ended.coordinator.whenLocal { await $0.close() }
+        }
+        await copies?.book.forget(replica.coordinator)
+        let own = ownJournal.withLockedValue { $0 }
+        guard own.incarnation.coordinator == replica.coordinator else { return }
+        let name = "journal.taken-over-\(replica.coordinator).sqlite"
+        system.logger.notice(
+            "other nodes have taken over this node's jobs; its journal is kept aside, and a new one begins",
+            metadata: ["journal": "\(name)", "reason": "\(closure)"])
+        let fresh = try own.replace(keptAs: name)
+        ownJournal.withLockedValue { $0 = fresh }
+        _ = try await copies?.book.begin(fresh)
     }
 
     private func followMembership() async {

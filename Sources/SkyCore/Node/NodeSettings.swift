@@ -14,6 +14,8 @@ package struct NodeSettings: Sendable {
     /// How many bytes of pixels are kept, both from other nodes and for them.
     package var pixelCache = PixelStore.usualLimit
     package var retention = JobRetention()
+    /// How copies of the coordinator's journal are kept. None are kept of a journal in memory.
+    package var copies = CopyPolicy()
     /// Whether a task may kill this daemon, to rehearse a crash.
     package var allowsCrash = false
     /// By which factor simulated tasks take longer here, to rehearse a slow machine.

@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
                 "workers get control groups of their own",
                 metadata: ["below": "\(groups.folder)", "controllers": "\(shared)"])
         }
-        let node = Node(settings, journal: journal)
+        let node = try Node(settings, journal: journal)
         let reloads = Reloads(
             configured.source, now: configured.arguments, grace: stopGrace.duration, threshold: threshold)
         let service = NodeService(
@@ -235,6 +235,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         if let problem = numberProblems.first { throw CommandFailure(.usage, problem) }
         settings.retention.count = storage.keepJobs
         settings.retention.age = .seconds(storage.keepDays * 86_400)
+        settings.copies.copies = storage.copies
+        settings.copies.adoptAfter = storage.adoptAfter.duration
         settings.slowness = min(max(1, slowness), 1_000_000)
         if let pixelCache = storage.pixelCache { settings.pixelCache = pixelCache.count }
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
@@ -256,6 +258,11 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             (stopGrace.duration <= ServeCommand.longestGrace, "--stop-grace takes a day at most"),
             ((1...1_000_000).contains(storage.keepJobs), "--keep-jobs takes a number from 1 to 1000000"),
             ((1...36_500).contains(storage.keepDays), "--keep-days takes a number from 1 to 36500"),
+            ([0, 1, 2, 4].contains(storage.copies), "--copies takes 0, 1, 2 or 4"),
+            (
+                (Duration.seconds(2)...Duration.seconds(3600)).contains(storage.adoptAfter.duration),
+                "--adopt-after takes 2s to 1h"
+            ),
             (
                 workerMemory.map { $0.bytes >= ProcessLimits.leastAddressSpace } ?? true,
                 "--worker-memory: a worker process needs at least 512M"

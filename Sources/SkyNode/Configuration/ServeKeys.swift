@@ -8,7 +8,8 @@ enum ServeKeys {
     /// All keys, in the order of the table.
     static let all: [ConfigurationKey] = [
         name, listen.key, advertise, slots, workerMemory, data, dataLimit, cacheSize, pixelCache, keepJobs.key,
-        keepDays.key, stopGrace.key, clusterKey, acceptKey, certificate, privateKey, trustRoots, insecure, interface,
+        keepDays.key, copies.key, adoptAfter.key, stopGrace.key, clusterKey, acceptKey, certificate, privateKey,
+        trustRoots, insecure, interface,
         multicast, noMulticast, join, http, httpToken, httpHost, logLevel.key, logFormat.key,
     ]
 
@@ -103,6 +104,24 @@ enum ServeKeys {
             name: "keep-days", unit: "days", placeholder: "n", fallback: "\(days)",
             purpose: "how long jobs that have ended are kept", details: "Days after which finished jobs are deleted.",
             canChange: true)
+    }
+
+    static let copies = DefaultedKey(CopyPolicy().copies) { count in
+        ConfigurationKey(
+            name: "copies", unit: "nodes", placeholder: "n", fallback: "\(count)",
+            purpose: "other nodes that keep a copy of this node's jobs, and take them over when it is lost",
+            details: """
+                How many other nodes keep a copy of this node's jobs and results, and take them over when this machine is \
+                lost: 2 survive the loss of one machine, 4 of two; 0 for none. All nodes should have the same value.
+                """)
+    }
+
+    static let adoptAfter = DefaultedKey(DurationArgument(CopyPolicy().adoptAfter)) { time in
+        ConfigurationKey(
+            name: "adopt-after", unit: "a duration, as 5s", placeholder: "duration",
+            fallback: time.defaultValueDescription,
+            purpose: "how long a node is silent before others take its jobs over",
+            details: "How long a node is silent before those that have copies take its jobs over: 5s, 1m.")
     }
 
     // MARK: - Who may take part

@@ -6,10 +6,21 @@ struct StorageLines {
 
     init(_ usage: JournalUsage) {
         let size = SizeArgument.text
-        lines = [
-            "\(usage.jobs) jobs and \(usage.cachedResults) earlier results in \(size(usage.bytes)) of \(size(usage.limit))",
-            "earlier results: \(size(usage.cacheBytes)) of \(size(usage.cacheLimit)); since the node's start they answered "
-                + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) evicted",
-        ]
+        let copies = usage.copies.map { copies in
+            copies.isEmpty
+                ? "copies: none; there is no other node that keeps any"
+                : "copies: "
+                    + copies.map { copy in
+                        let state = copy.behind.map { $0 == 0 ? "complete" : "\($0) batches behind" } ?? "not complete"
+                        return
+                            "\(copy.node ?? "a node that is not here") (\(state)\(copy.hasVote ? "" : ", without a vote"))"
+                    }.joined(separator: ", ")
+        }
+        lines =
+            [
+                "\(usage.jobs) jobs and \(usage.cachedResults) earlier results in \(size(usage.bytes)) of \(size(usage.limit))",
+                "earlier results: \(size(usage.cacheBytes)) of \(size(usage.cacheLimit)); since the node's start they answered "
+                    + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) evicted",
+            ] + (copies.map { [$0] } ?? [])
     }
 }

@@ -5,7 +5,9 @@ extension API {
     /// The parts of a node that requests ask. A question that many ask at the same time is asked once.
     struct Parts: Sendable {
         let system: ClusterSystem
-        let coordinator: Coordinator
+        private let node: Node
+        /// The node's own coordinator, which may be another one later.
+        var coordinator: Coordinator { node.coordinator }
         /// How the node is. Anybody may ask for `/healthz`, and that must not make the node do more than it does.
         var health: SharedAnswer<NodeHealth>
         /// The jobs as metrics count them, and what the journal holds; `nil` where the coordinator refuses.
@@ -18,11 +20,10 @@ extension API {
         private static let healthAge = Duration.milliseconds(200)
 
         init(_ node: Node) {
-            (system, coordinator) = (node.system, node.coordinator)
+            (system, self.node) = (node.system, node)
             health = SharedAnswer(maximumAge: Parts.healthAge, limit: Parts.limit) { await node.health() }
-            let coordinator = node.coordinator
-            jobs = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await coordinator.list() }
-            storage = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await coordinator.storage() }
+            jobs = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await node.coordinator.list() }
+            storage = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await node.coordinator.storage() }
         }
     }
 }

@@ -8,6 +8,8 @@ struct StorageOptions: ParsableArguments {
     @Option(ServeKeys.pixelCache) var pixelCache: SizeArgument?
     @Option(ServeKeys.keepJobs) var keepJobs: Int
     @Option(ServeKeys.keepDays) var keepDays: Int
+    @Option(ServeKeys.copies) var copies: Int
+    @Option(ServeKeys.adoptAfter) var adoptAfter: DurationArgument
 }
 
 /// What a node answers by HTTP.

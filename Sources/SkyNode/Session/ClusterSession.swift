@@ -71,11 +71,24 @@ enum ClusterSession {
     ) async throws -> Result {
         do {
             let coordinator = try client.coordinator(of: client.node)
-            let redial: CoordinatorConnection.Redial = { known in
+            let others = OtherNodes(of: client.address)
+            let redial: CoordinatorConnection.Redial = { known, mayMove in
                 if client.system.isLinked(known.id.node) { return known }
-                return try client.coordinator(of: try await client.system.join(client.address).node)
+                var failure: any Error = TransportError.notConnected(known.id.node)
+                for address in [client.address] + (mayMove ? others.addresses : []) {
+                    do {
+                        return try client.coordinator(of: try await client.system.join(address).node)
+                    } catch {
+                        failure = error
+                    }
+                }
+                throw failure
             }
-            let result = try await body(CoordinatorConnection(coordinator, patience: patience, redial: redial))
+            let connection = CoordinatorConnection(coordinator, patience: patience, redial: redial)
+            // A command that waits needs to know whom to ask when the node is gone.
+            let learning = patience > .zero ? Task { await others.follow(connection) } : nil
+            defer { learning?.cancel() }
+            let result = try await body(connection)
             await client.system.shutdown()
             return result
         } catch {

@@ -19,16 +19,22 @@ actor CoordinatorConnection {
     nonisolated let isElsewhere: Bool
     private let patience: Duration
     private let hasGivenUp = NIOLockedValueBox(false)
+    /// Whether another node or another process answers than at first.
+    private let hasMoved = NIOLockedValueBox(false)
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
 
-    typealias Redial = @Sendable (Coordinator) async throws -> Coordinator
+    /// Dials the node of a coordinator again, unless there is a link to it, or else another node, through which its jobs can be
+    /// reached.
+    typealias Redial = @Sendable (_ known: Coordinator, _ mayMove: Bool) async throws -> Coordinator
 
+    /// How long only the node itself is dialled: a service that is started again is back by then.
+    private static let ownTime = Duration.seconds(3)
     /// Pause between two attempts to renew the connection.
     private static let pause = Duration.milliseconds(250)
 
     /// - Parameters:
     ///   - patience: how long to try to renew the connection; zero where the coordinator is in this process.
-    ///   - redial: dials the node of a coordinator again, unless there is a link to it.
+    ///   - redial: renews the connection.
     init(
         _ coordinator: Coordinator, patience: Duration = .zero, redial: Redial? = nil
     ) {
@@ -46,7 +52,8 @@ actor CoordinatorConnection {
     /// Stops waiting. A connection that is lost stays lost from now on.
     nonisolated func giveUp() { hasGivenUp.withLockedValue { $0 = true } }
 
-    /// Calls the coordinator, and calls it again where the connection was lost. So `body` may run twice.
+    /// Calls the coordinator, and calls it again where the connection was lost. So `body` may run twice. The second time, it may be
+    /// another node that answers for the coordinator.
     ///
     /// - Throws: what `body` throws, where that is not a lost connection or where the patience is over.
     nonisolated func call<Result: Sendable>(
@@ -60,6 +67,11 @@ actor CoordinatorConnection {
                 let result = try await body(coordinator)
                 if limit != start { await recovered() }
                 return result
+            } catch let error as RemoteError where error.isAboutUnknownJob && hasMoved.withLockedValue({ $0 }) {
+                // Another node is about to take the job over.
+                if limit == start { limit = .now + patience }
+                guard ContinuousClock.now < limit, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
+                try await Task.sleep(for: CoordinatorConnection.pause)
             } catch {
                 guard CoordinatorConnection.isLostConnection(error), !Task.isCancelled else { throw error }
                 if limit == start { limit = .now + patience }
@@ -92,14 +104,17 @@ actor CoordinatorConnection {
                     "skynode: the link to the node was lost (\(PrintableText.of("\(error)"))); trying again for "
                         + "\(patience.components.seconds) s. Ctrl-C ends this, not the job")
             }
+            let moveTime = ContinuousClock.now + CoordinatorConnection.ownTime
             renewal = Task {
                 defer { renewal = nil }
                 repeat {
                     try await Task.sleep(for: CoordinatorConnection.pause)
-                    guard let found = try? await redial(coordinator) else { continue }
+                    let mayMove = ContinuousClock.now >= moveTime
+                    guard let found = try? await redial(coordinator, mayMove) else { continue }
                     guard found.id != coordinator.id else { return }
                     coordinator = found
                     restarts += 1
+                    hasMoved.withLockedValue { $0 = true }
                     return
                 } while ContinuousClock.now < limit && !hasGivenUp.withLockedValue { $0 }
                 throw error

@@ -42,7 +42,7 @@ struct EmbeddedNode: Sendable {
         _ body: @escaping @Sendable (Handle) async throws -> Result
     ) async throws -> Result {
         let settings = try settings()
-        let node = Node(
+        let node = try Node(
             NodeSettings(cluster: settings, slots: options.slots ?? Defaults.slots, executable: executable),
             journal: try Journal.inMemory())
         let handle = Handle(CoordinatorConnection(node.coordinator), listen: settings.listen)

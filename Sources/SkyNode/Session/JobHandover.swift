@@ -10,19 +10,34 @@ enum JobHandover {
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
     static func submit(_ submission: Submission, to coordinator: CoordinatorConnection) async throws -> JobID {
         let named = named(submission)
-        return try await withCommandFailures { try await coordinator.call { try await $0.submit(named) } }
+        let first = await coordinator.coordinator.id
+        return try await withCommandFailures {
+            try await coordinator.call { try await $0.submit(repeated(named, at: $0, after: first)) }
+        }
     }
 
     /// Does the same as `submit`, and also returns what has happened already.
     static func start(_ submission: Submission, at coordinator: CoordinatorConnection) async throws -> StartedJob {
         let named = named(submission)
-        return try await withCommandFailures { try await coordinator.call { try await $0.start(named) } }
+        let first = await coordinator.coordinator.id
+        return try await withCommandFailures {
+            try await coordinator.call { try await $0.start(repeated(named, at: $0, after: first)) }
+        }
     }
 
     /// Gives a submission a token, so that it can safely be submitted twice.
     private static func named(_ submission: Submission) -> Submission {
         var submission = submission
         if submission.token == nil { submission.token = "\(JobID.random())" }
+        return submission
+    }
+
+    /// A submission as it goes to a coordinator: one that may have gone to another before says so.
+    private static func repeated(
+        _ submission: Submission, at coordinator: Coordinator, after first: ActorAddress
+    ) -> Submission {
+        var submission = submission
+        if coordinator.id != first { submission.isRepeated = true }
         return submission
     }
 

@@ -48,6 +48,8 @@ struct WatchedJob: Sendable {
     /// The number of the first event that has not been seen, in the history that the coordinator began after `restarts` restarts.
     private var next = 0
     private var restarts = 0
+    /// The incarnation of the coordinator that answered last.
+    private var generation: UInt64?
     /// Whether the event with the job's plan has been shown.
     private var isPlanned = false
 
@@ -66,6 +68,7 @@ struct WatchedJob: Sendable {
         guard state == .following || state == .cancelling else { return [] }
         switch event {
         case .submitted(let batch, let restarts):
+            generation = batch.generation
             (next, self.restarts) = (batch.next, restarts)
             isPlanned = next > 0
             return [.observe(batch)] + askOrFinish(batch.report)
@@ -73,6 +76,14 @@ struct WatchedJob: Sendable {
             self.restarts = restarts
             return [.ask]
         case .answered(var batch, let restarts):
+            if let generation = batch.generation, let known = self.generation, generation != known, next > 0,
+                restarts == self.restarts
+            {
+                // Another node has taken the job over, and counts its events anew.
+                (next, self.generation) = (0, generation)
+                return [.ask]
+            }
+            generation = batch.generation ?? generation
             (next, self.restarts) = (batch.next, restarts)
             let report = batch.report
             // The history of a coordinator that was started again contains the plan a second time.

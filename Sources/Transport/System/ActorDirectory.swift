@@ -29,6 +29,14 @@ final class ActorDirectory: Sendable {
         state.withLockedValue { _ = $0.entries.removeValue(forKey: name) }
     }
 
+    /// Removes the entry of an actor that has ended, unless another actor has its name by now.
+    func removeEnded(_ name: String) {
+        state.withLockedValue { state in
+            guard let entry = state.entries[name], entry.actor == nil else { return }
+            state.entries[name] = nil
+        }
+    }
+
     func actor(named name: String) -> (any ClusterActor)? {
         state.withLockedValue { $0.entries[name]?.actor }
     }

@@ -38,8 +38,14 @@ extension ClusterSystem {
     }
 
     public func resignID(_ id: ActorID) {
-        actors.remove(id.name)
+        actors.removeEnded(id.name)
     }
+
+    /// Lets nobody find an actor of this node any more, until it is offered again. Calls that run go on.
+    package func withdraw(_ actor: some ClusterActor) { actors.remove(actor.id.name) }
+
+    /// Lets an actor of this node be found again.
+    package func offer(_ actor: some ClusterActor) { actors.add(actor, as: actor.id.name) }
 
     public func makeInvocationEncoder() -> CallEncoder { CallEncoder() }
 

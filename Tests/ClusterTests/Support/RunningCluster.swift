@@ -7,6 +7,8 @@ final class RunningCluster: Sendable {
     let nodes: [RunningProcess]
     let addresses: [String]
     let multicast: String
+    /// The folder with the data folder of each node, by its name.
+    let state: ScratchFolder
 
     /// Runs `body` with `count` daemons that know each other; ends them afterwards, whatever happened.
     ///
@@ -26,7 +28,8 @@ final class RunningCluster: Sendable {
                 nodes.append(node)
                 addresses.append(address)
             }
-            let cluster = RunningCluster(nodes: nodes, addresses: addresses, multicast: multicast)
+            let cluster = RunningCluster(
+                nodes: nodes, addresses: addresses, multicast: multicast, state: state)
             try await untilKnown(count, at: addresses[0])
             try await body(cluster)
         } catch {
@@ -129,7 +132,8 @@ final class RunningCluster: Sendable {
         }
     }
 
-    private init(nodes: [RunningProcess], addresses: [String], multicast: String) {
+    private init(nodes: [RunningProcess], addresses: [String], multicast: String, state: ScratchFolder) {
+        self.state = state
         self.nodes = nodes
         self.addresses = addresses
         self.multicast = multicast

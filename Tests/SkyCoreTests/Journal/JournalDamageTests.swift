@@ -60,7 +60,9 @@ import Transport
         try await journal.append([isFailure ? last : result(job, 10)])
         let error = await #expect(throws: JournalError.self) { _ = try await journal.replay(job) }
         #expect(error?.kind == .damagedJob && error?.message.contains("task 11") == true)
-        try await journal.restart(job.id)
+        try await journal.append([
+            .restarted(job.id, program: SkyNetVersion.current, since: journal.incarnation.generation)
+        ])
         #expect(try await journal.replay(job).completed.count == 0)
     }
 

@@ -46,7 +46,10 @@ import Transport
                 .risked(old.id, TaskRisk(task: 2, node: NodeID(rawValue: 9), isAlone: false)),
             ])
             #expect(try await journal.jobs().jobs.map(\.program) == ["0.0.1", SkyNetVersion.current])
-            try await journal.restart(old.id)
+            try await journal.append([
+                .restarted(
+                    old.id, program: SkyNetVersion.current, since: journal.incarnation.generation)
+            ])
         }
         let journal = try open(folder)
         #expect(try await journal.jobs().jobs.map(\.program) == [SkyNetVersion.current, SkyNetVersion.current])

@@ -23,7 +23,7 @@ import Transport
         _ lie: Lie, _ body: @escaping @Sendable (Node, ClusterSystem) async throws -> Void
     ) async throws {
         let settings = NodeSettings(cluster: cluster("honest"), slots: 1, executable: "/nonexistent/skynode")
-        let node = Node(settings, journal: try Journal.inMemory())
+        let node = try Node(settings, journal: try Journal.inMemory())
         try await node.start()
         let system = ClusterSystem(cluster("false", join: node.system.listeningAddress.map { [$0] } ?? []))
         let actor = ClusterSystem.withActorName(ScanActor.wellKnownName) { FalseScanActor(lie, actorSystem: system) }

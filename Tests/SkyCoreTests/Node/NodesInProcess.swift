@@ -31,7 +31,7 @@ enum NodesInProcess {
             for (number, slots) in slots.enumerated() {
                 let seeds = nodes.first?.system.listeningAddress.map { [$0] } ?? []
                 let own = number == 0 ? journal : nil
-                let node = Node(
+                let node = try Node(
                     settings("node\(number + 1)", slots: slots, join: seeds), journal: try own ?? Journal.inMemory())
                 try await node.start()
                 nodes.append(node)

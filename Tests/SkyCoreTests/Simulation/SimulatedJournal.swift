@@ -55,6 +55,9 @@ struct SimulatedJournal {
                 order.removeAll { $0 == job }
                 results[job] = nil
                 failures[job] = nil
+            case .restarted(let job, _, let since):
+                (results[job], failures[job], risks[job]) = (nil, nil, nil)
+                jobs[job]?.resultsSince = since
             }
         }
     }

@@ -23,7 +23,7 @@ struct HTTPDoor {
         var cluster = ClusterSettings(name: "door")
         cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
         cluster.logger = Logger(label: "door") { _ in SwiftLogNoOpLogHandler() }
-        let node = Node(
+        let node = try Node(
             NodeSettings(cluster: cluster, slots: 1, executable: "/nonexistent/skynode"),
             journal: try Journal.inMemory())
         try await node.start()

@@ -8,7 +8,7 @@ import Testing
 /// The connection from a command to its coordinator, when it is lost and when it comes back.
 struct CoordinatorConnectionTests {
     private func node(_ name: String) throws -> Node {
-        Node(
+        try Node(
             NodeSettings(cluster: ClusterSettings(name: name), slots: 1, executable: "/nonexistent/skynode"),
             journal: try Journal.inMemory())
     }
@@ -33,7 +33,7 @@ struct CoordinatorConnectionTests {
     func `a call goes on with a restarted node, and a message says so`(loss: any Error) async throws {
         let (old, new) = (try node("old"), try node("new"))
         let log = NIOLockedValueBox<[String]>([])
-        let reach = reach(old.coordinator, patience: .seconds(60), log) { [new] _ in new.coordinator }
+        let reach = reach(old.coordinator, patience: .seconds(60), log) { [new] _, _ in new.coordinator }
         let found = try await reach.call { coordinator in
             if coordinator.id == old.coordinator.id { throw loss }
             return coordinator.id
@@ -49,7 +49,7 @@ struct CoordinatorConnectionTests {
     @Test func `a new link to the same node does not count as a restart`() async throws {
         let node = try node("one")
         let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
-        let reach = reach(node.coordinator, patience: .seconds(60), log) { $0 }
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { known, _ in known }
         let answer = try await reach.call { coordinator in
             let isFirst = tries.withLockedValue { tries in
                 tries += 1
@@ -65,7 +65,7 @@ struct CoordinatorConnectionTests {
     @Test func `an error that is not a lost connection is thrown at once`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
-        let reach = reach(node.coordinator, patience: .seconds(60), log) { _ in
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { _, _ in
             Issue.record("nothing was lost")
             return node.coordinator
         }
@@ -79,7 +79,7 @@ struct CoordinatorConnectionTests {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
         let embedded = CoordinatorConnection(node.coordinator, patience: .seconds(60))
-        let impatient = reach(node.coordinator, patience: .zero, log) { $0 }
+        let impatient = reach(node.coordinator, patience: .zero, log) { known, _ in known }
         #expect(!embedded.isElsewhere && impatient.isElsewhere)
         for reach in [embedded, impatient] {
             await #expect(throws: TransportError.connectionLost(mayHaveRun: false)) {
@@ -92,7 +92,7 @@ struct CoordinatorConnectionTests {
     @Test func `an interrupted command does not wait for its node`() async throws {
         let node = try node("one")
         let (log, dials) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
-        let reach = reach(node.coordinator, patience: .seconds(3600), log) { _ in
+        let reach = reach(node.coordinator, patience: .seconds(3600), log) { _, _ in
             dials.withLockedValue { $0 += 1 }
             throw TransportError.notRunning
         }

@@ -32,6 +32,9 @@ struct CoordinatedJobs {
 
     var count: Int { records.count }
 
+    /// The job that was submitted with a token.
+    func job(withToken token: String) -> JobID? { byToken[token] }
+
     /// All jobs, in no particular order.
     var all: some Collection<CoordinatedJob> { records.values }
 

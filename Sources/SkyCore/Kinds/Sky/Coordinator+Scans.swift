@@ -9,6 +9,9 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if there is no catalogue.
     package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
+        if let other = await elsewhere(request.job) {
+            return try await forward(request.job) { try await other.catalogue(request) }
+        }
         guard let catalogue = try await scanned(request.job)?.catalogue else {
             throw RemoteError(.failed, "job \(request.job) has no catalogue")
         }
@@ -31,14 +34,16 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
-        try await scanned(job)?.preview
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.preview(job) } }
+        return try await scanned(job)?.preview
     }
 
     /// Which node scanned which sector of a sky job that has ended.
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
-        try await scanned(job)?.runs ?? []
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.sectorRuns(job) } }
+        return try await scanned(job)?.runs ?? []
     }
 
     /// The background of an image that was scanned by a job that has ended, for comparing the image with others; `nil` if
@@ -46,13 +51,17 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
-        try await scanned(job)?.background
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.background(job) } }
+        return try await scanned(job)?.background
     }
 
     /// A part of what the check images of a sky job that has ended are made of.
     ///
     /// - Throws: `RemoteError` if the job is not known here, still goes on, or was not asked for check images.
     package distributed func planes(_ request: CheckPixelsRequest) async throws -> CheckPixelsPage {
+        if let other = await elsewhere(request.job) {
+            return try await forward(request.job) { try await other.planes(request) }
+        }
         guard let planes = try await scanned(request.job)?.planes else {
             throw RemoteError(.failed, "job \(request.job) has no check images")
         }

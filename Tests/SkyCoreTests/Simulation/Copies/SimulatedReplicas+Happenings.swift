@@ -84,11 +84,11 @@ extension SimulatedReplicas {
         if core.isPrimary { seen.insert(.returned) }
         hosts[host].process = Process(core: core, number: lastProcess, start: now, clock: clock)
         check(host, "at a start")
-        step(host) { _ in }
+        step(host) { $0.begin() }
         schedule(.ticked(host, process: lastProcess), after: delay(0...100))
     }
 
-    var policy: CopyPolicy { CopyPolicy() }
+    var policy: CopyPolicy { CopyPolicy(copies: 2) }
 
     mutating func step(_ host: Int, _ event: (inout Core) -> Void) {
         guard let process = hosts[host].process else { return }
@@ -126,7 +126,9 @@ extension SimulatedReplicas {
         case .open(let term):
             hosts[host].process?.isOpen = true
             if term > 1 { seen.insert(.takenOver) }
-            if term > 1, mayFail, chance(10) { schedule(.fault(.crash(host, for: delay(100...20_000))), after: delay(0...50)) }
+            if term > 1, mayFail, chance(10) {
+                schedule(.fault(.crash(host, for: delay(100...20_000))), after: delay(0...50))
+            }
             check(host, "at the opening of term \(term)")
             guard let position = hosts[host].disk.record.position else { return }
             if !contains(position, published) {

@@ -1,0 +1,74 @@
+package import Distributed
+package import Transport
+
+/// What other nodes ask of this one about copies of journals.
+package distributed actor CopyActor: ClusterActor {
+    package typealias ActorSystem = ClusterSystem
+
+    /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
+    package static let methods = MethodTable([
+        Method("introduce", "$s7SkyCore9CopyActorC9introduceyAA0C12IntroductionVAFYaKFTE") {
+            (actor: isolated CopyActor, argument: CopyIntroduction) in await actor.introduce(argument)
+        },
+        Method("ask", "$s7SkyCore9CopyActorC3askyAA12ReplicaReplyVAA0F4CallVYaKFTE") {
+            (actor: isolated CopyActor, argument: ReplicaCall) in await actor.ask(argument)
+        },
+        Method("locate", "$s7SkyCore9CopyActorC6locateyAA8JobPlaceVSg9Transport8IdentityVyAA09SubmittedF0OGYaKFTE") {
+            (actor: isolated CopyActor, argument: JobID) in await actor.locate(argument)
+        },
+        Method("find", "$s7SkyCore9CopyActorC4findy9Transport8IdentityVyAA12SubmittedJobOGSgSSYaKFTE") {
+            (actor: isolated CopyActor, argument: String) in await actor.find(argument)
+        },
+    ])
+
+    package static let wellKnownName = "copies"
+
+    private let copies: Copies
+
+    init(_ copies: Copies, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.copies = copies
+    }
+
+    /// A node says who it is as a keeper of copies, and hears who this one is.
+    package distributed func introduce(_ other: CopyIntroduction) async -> CopyIntroduction {
+        await copies.introduced(other, from: CallOrigin.peer)
+    }
+
+    /// A replica asks one of this node.
+    package distributed func ask(_ call: ReplicaCall) async -> ReplicaReply { await copies.receive(call) }
+
+    /// Where a job is, as far as this node itself has it; `nil` if it has not.
+    package distributed func locate(_ job: JobID) async -> JobPlace? { await copies.locateHere(job) }
+
+    /// The job that was submitted with a token to a coordinator of this node; `nil` if there is none.
+    package distributed func find(_ token: String) async -> JobID? { await copies.jobHere(withToken: token) }
+}
+
+/// Who a node is as a keeper of copies.
+package struct CopyIntroduction: Codable, Sendable {
+    var replica: ReplicaID
+    /// Where its disk is: nodes of one machine lose their disks together.
+    var machine: UInt64
+    /// Milliseconds since the node began.
+    var uptime: UInt64
+    /// Whether there is room for copies.
+    var hasRoom: Bool
+}
+
+/// What one replica asks of another.
+package struct ReplicaCall: Codable, Sendable {
+    var coordinator: CoordinatorID
+    /// Whom it is for: an address may have gone to another node meanwhile.
+    var to: ReplicaID
+    var request: ReplicaRequest<CopiedRows>
+}
+
+/// Where a job is.
+package struct JobPlace: Codable, Hashable, Sendable {
+    package var node: NodeID
+    /// The name of its coordinator's actor there.
+    package var actor: String
+    /// Where the node can be reached.
+    package var address: NodeAddress?
+}

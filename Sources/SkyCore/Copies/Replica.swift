@@ -1,0 +1,261 @@
+import Base
+import Logging
+import NIOConcurrencyHelpers
+import Transport
+
+/// Carries out what a `ReplicaCore` decides: it stores, calls other replicas and answers them.
+actor Replica {
+    /// What the coordinator's owner has to know.
+    enum Event: Sendable {
+        /// The coordinator may begin here, in this term.
+        case opened(term: UInt64)
+        /// The coordinator must end here.
+        case closed(ReplicaClosure)
+    }
+
+    /// A call to another replica. Throws where there is no answer.
+    typealias Call = @Sendable (ReplicaRequest<CopiedRows>, CoordinatorID, ReplicaID) async throws -> ReplicaReply
+
+    private enum Effect: Sendable {
+        case write(ReplicaWrite<CopiedRows>)
+        case send(ReplicaRequest<CopiedRows>, to: ReplicaID, call: UInt64)
+        case read(for: ReplicaID, from: UInt64)
+    }
+
+    /// Entries of the coordinator, until they are committed.
+    private struct Proposal {
+        var rows: [JournalRow]
+        var ran: Duration?
+        /// The number of their batch, and what became of them, once this node has stored them.
+        var number: UInt64?
+        var appended: Journal.Appended?
+        /// Whether it is enough that this node has stored them.
+        var isLocal: Bool
+        /// `nil` when nobody waits any more.
+        var done: CheckedContinuation<Result<Journal.Appended, JournalError>, Never>?
+    }
+
+    nonisolated let coordinator: CoordinatorID
+    nonisolated let events: AsyncStream<Event>
+    private let eventsInput: AsyncStream<Event>.Continuation
+    private let store: ReplicaStore
+    private let call: Call
+    private let available: @Sendable () -> [ReplicaID]
+    private let logger: Logger
+    private let start = ContinuousClock.now
+    private(set) var core: ReplicaCore<CopiedRows>
+    private let effects: AsyncStream<Effect>
+    private let effectsInput: AsyncStream<Effect>.Continuation
+    private var answers: [UInt64: CheckedContinuation<ReplicaReply, Never>] = [:]
+    private var lastTicket: UInt64 = 0
+    /// The coordinator's entries, oldest first, by number of their proposal.
+    private var proposals: [UInt64: Proposal] = [:]
+    private var unstored: [UInt64] = []
+    private var lastProposal: UInt64 = 0
+    private var lastError: JournalError?
+
+    /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
+    init(
+        _ own: ReplicaID, _ store: ReplicaStore, isNew: Bool, policy: CopyPolicy, logger: Logger,
+        available: @escaping @Sendable () -> [ReplicaID], call: @escaping Call
+    ) async throws(JournalError) {
+        (self.store, self.call, self.available, self.logger) = (store, call, available, logger)
+        coordinator = store.coordinator
+        (events, eventsInput) = AsyncStream.makeStream()
+        (effects, effectsInput) = AsyncStream.makeStream()
+        let (record, recent) = try await store.record()
+        let seed = UInt64.random(in: .min ... .max)
+        core =
+            isNew && record.position == nil
+            ? .first(own, policy: policy, seed: seed, now: .zero)
+            : ReplicaCore(own, record: record, recent: recent, policy: policy, seed: seed, now: .zero)
+    }
+
+    private var now: Duration { start.duration(to: .now) }
+
+    /// Works until it is cancelled.
+    func run() async {
+        step { $0.begin() }
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.tick() }
+            for await effect in effects { group.addTask { await self.carryOut(effect) } }
+            group.cancelAll()
+        }
+        for ticket in answers.keys {
+            answers.removeValue(forKey: ticket)?.resume(
+                returning: ReplicaReply(promised: core.record.promised, position: nil, isGranted: false))
+        }
+        for proposal in proposals.keys { end(proposal, .failure(JournalError(.unprotected, "the node is stopping"))) }
+    }
+
+    private func tick() async {
+        while true {
+            do { try await Task.sleep(for: Replica.tickInterval) } catch { return }
+            let available = available()
+            step { $0.tick(available: available) }
+        }
+    }
+
+    private static let tickInterval = Duration.milliseconds(100)
+
+    // MARK: - Events
+
+    /// Another replica asks for something.
+    func receive(_ request: ReplicaRequest<CopiedRows>) async -> ReplicaReply {
+        lastTicket += 1
+        let ticket = lastTicket
+        return await withCheckedContinuation { continuation in
+            answers[ticket] = continuation
+            step { $0.receive(request, ticket: ticket) }
+        }
+    }
+
+    /// Stores entries of the coordinator here and on as many standbys as it takes.
+    ///
+    /// - Parameter isLocal: whether it is enough that this node has stored them.
+    func append(
+        _ entries: [JournalEntry], ran: Duration?, isLocal: Bool = false
+    ) async throws(JournalError) -> Journal.Appended {
+        let rows = entries.map(JournalRow.init)
+        let content = CopiedRows(rows, ran: ran)
+        lastProposal += 1
+        let number = lastProposal
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                proposals[number] = Proposal(rows: rows, ran: ran, isLocal: isLocal, done: continuation)
+                unstored.append(number)
+                step { $0.propose(content, proposal: number) }
+                if Task.isCancelled { abandon(number) }
+            }
+        } onCancel: {
+            Task { await self.abandon(number) }
+        }
+        return try result.get()
+    }
+
+    /// Nobody waits for these entries any more. They may be stored here already, and may still be committed.
+    private func abandon(_ proposal: UInt64) {
+        // What is not stored yet keeps its place, because the core counts on it.
+        guard proposals[proposal]?.isLocal == false else { return }
+        answer(proposal, .failure(JournalError(.unprotected, "the node is stopping")))
+    }
+
+    /// Whether nobody else has to be asked.
+    var isAlone: Bool { core.record.set.isQuorum([core.own]) }
+
+    /// Lets a standby take over.
+    func handOver() { step { $0.handOver() } }
+
+    /// Why nothing can be committed now; `nil` where it can, or where this replica is not the primary.
+    var waiting: [ReplicaID]? {
+        guard case .primary(let primary) = core.role, primary.committed < core.record.position?.number ?? 0,
+            !core.record.set.isQuorum([core.own]), core.now - primary.quorumHeard > core.policy.contactTime
+        else { return nil }
+        return core.record.set.everyone.filter { $0 != core.own }
+    }
+
+    /// Who keeps copies, and how far they are; `nil` where this replica is not the primary.
+    var copies: [(replica: ReplicaID, behind: UInt64?, hasVote: Bool)]? {
+        guard case .primary(let primary) = core.role, let head = core.record.position else { return nil }
+        return primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
+            let isFollowing = if case .following = follower.phase { true } else { false }
+            return (
+                replica, isFollowing ? head.number - min(follower.acked, head.number) : nil,
+                core.record.set.members.contains(replica)
+            )
+        }
+    }
+
+    /// Opens the journal for the coordinator that works here from now on.
+    func open(term: UInt64) async throws(JournalError) -> Journal { try await store.open(term: term) }
+
+    private func step(_ event: (inout ReplicaCore<CopiedRows>) -> Void) {
+        for output in core.at(now, event) { handle(output) }
+    }
+
+    private func handle(_ output: ReplicaCore<CopiedRows>.Output) {
+        switch output {
+        case .write(let write): effectsInput.yield(.write(write))
+        case .send(let request, let replica, let call): effectsInput.yield(.send(request, to: replica, call: call))
+        case .read(let replica, let cursor): effectsInput.yield(.read(for: replica, from: cursor))
+        case .answer(let reply, let ticket): answers.removeValue(forKey: ticket)?.resume(returning: reply)
+        case .open(let term): eventsInput.yield(.opened(term: term))
+        case .close(let closure): eventsInput.yield(.closed(closure))
+        case .committed(let number):
+            for (proposal, state) in proposals.sorted(by: { $0.key < $1.key }) {
+                guard let stored = state.number, stored <= number, let appended = state.appended else { continue }
+                end(proposal, .success(appended))
+            }
+        case .stored(let proposal, let number):
+            proposals[proposal]?.number = number
+            if let state = proposals[proposal], state.isLocal, let appended = state.appended {
+                end(proposal, .success(appended))
+            }
+        case .refused(let proposal):
+            end(proposal, .failure(lastError ?? JournalError(.unprotected, "another node has taken this journal over")))
+        }
+    }
+
+    private func end(_ proposal: UInt64, _ result: Result<Journal.Appended, JournalError>) {
+        unstored.removeAll { $0 == proposal }
+        answer(proposal, result)
+        proposals[proposal] = nil
+    }
+
+    private func answer(_ proposal: UInt64, _ result: Result<Journal.Appended, JournalError>) {
+        proposals[proposal]?.done?.resume(returning: result)
+        proposals[proposal]?.done = nil
+    }
+
+    // MARK: - Effects
+
+    private func carryOut(_ effect: Effect) async {
+        switch effect {
+        case .write(let write): await carryOut(write)
+        case .send(let request, let replica, let number):
+            do {
+                let reply = try await withDeadline(Replica.patience) { [call, coordinator] in
+                    try await call(request, coordinator, replica)
+                }
+                step { $0.replied(reply, from: replica, call: number) }
+            } catch {
+                try? await Task.sleep(for: core.policy.retryPause)
+                step { $0.failed(to: replica, call: number) }
+            }
+        case .read(let replica, let cursor):
+            do {
+                let (page, next) = try await store.page(from: cursor)
+                step { $0.pageRead(page, next: next, for: replica) }
+            } catch {
+                logger.warning("a journal cannot be copied", metadata: ["reason": "\(error)"])
+                step { $0.pageRead(nil, next: nil, for: replica) }
+            }
+        }
+    }
+
+    /// How long a call may take: a standby with a slow disk stores some megabytes.
+    private static let patience = Duration.seconds(10)
+
+    private func carryOut(_ write: ReplicaWrite<CopiedRows>) async {
+        var own: (proposal: UInt64?, rows: [JournalRow], ran: Duration?)?
+        if case .append(let batches, _, let primary) = write, primary == core.own {
+            // Batches of one's own are stored in the order in which they were proposed.
+            own = (nil, [], nil)
+            if batches.first?.content != nil, let first = unstored.first, let proposal = proposals[first] {
+                unstored.removeFirst()
+                own = (first, proposal.rows, proposal.ran)
+            }
+        }
+        do {
+            let appended = try await store.perform(
+                write, own: own.map { ($0.rows, $0.ran) }, set: core.record.set, recent: core.recent)
+            if let proposal = own?.proposal { proposals[proposal]?.appended = appended }
+            lastError = nil
+            step { $0.wrote(true) }
+        } catch {
+            lastError = error
+            logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
+            step { $0.wrote(false) }
+        }
+    }
+}

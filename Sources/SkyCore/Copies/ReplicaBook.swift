@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import Transport
+
+/// What a node must not forget as a keeper of copies: who it is, and what it has promised. It lies in the data folder, so that a
+/// folder that was emptied is a new replica.
+final class ReplicaBook: Sendable {
+    let own: ReplicaID
+    private let queue: DatabaseQueue
+    private let path: String
+
+    /// - Parameter folder: the node's data folder.
+    /// - Throws: `JournalError` where the file cannot be made, read or written.
+    init(in folder: String) throws(JournalError) {
+        path = folder + "/replicas.sqlite"
+        do {
+            var configuration = Configuration()
+            configuration.label = "replicas"
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            own = try queue.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE IF NOT EXISTS own(id INTEGER NOT NULL);
+                        CREATE TABLE IF NOT EXISTS promise(
+                            coordinator INTEGER PRIMARY KEY, term INTEGER NOT NULL, replica INTEGER);
+                        """)
+                if let id = try Int64.fetchOne(database, sql: "SELECT id FROM own") {
+                    return ReplicaID(rawValue: UInt64(bitPattern: id))
+                }
+                let id = ReplicaID.random()
+                try database.execute(
+                    sql: "INSERT INTO own(id) VALUES (?)", arguments: [Int64(bitPattern: id.rawValue)])
+                return id
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// What was promised about a coordinator's journal.
+    func promise(about coordinator: CoordinatorID) async throws(JournalError) -> (term: UInt64, to: ReplicaID?) {
+        do {
+            return try await queue.read { database in
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT term, replica FROM promise WHERE coordinator = ?",
+                    arguments: [Journal.key(coordinator)])
+                guard let row, let term = Int64.fromDatabaseValue(row["term"]) else { return (0, nil) }
+                let replica = Int64.fromDatabaseValue(row["replica"])
+                return (UInt64(clamping: term), replica.map { ReplicaID(rawValue: UInt64(bitPattern: $0)) })
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// Stores a promise. A lower term than the one that is stored changes nothing.
+    func promise(_ term: UInt64, to replica: ReplicaID, about coordinator: CoordinatorID) async throws(JournalError) {
+        do {
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO promise(coordinator, term, replica) VALUES (?, ?, ?) ON CONFLICT(coordinator)
+                        DO UPDATE SET term = excluded.term, replica = excluded.replica WHERE excluded.term > term
+                        """,
+                    arguments: [
+                        Journal.key(coordinator), Int64(clamping: term), Int64(bitPattern: replica.rawValue),
+                    ])
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+}
+
+extension Journal {
+    fileprivate static func key(_ coordinator: CoordinatorID) -> Int64 { Int64(bitPattern: coordinator.rawValue) }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import NIOConcurrencyHelpers
+import Transport
+
+/// Stores what a replica decides: promises in the node's book, batches in the coordinator's own journal or in a copy.
+actor ReplicaStore {
+    /// What is stored now.
+    private enum Place {
+        /// The journal of a coordinator that works with it.
+        case own(Journal)
+        /// A copy of another node's journal, in a folder of its own; the journal is `nil` while nothing has come.
+        case copy(JournalFolder, Journal?)
+    }
+
+    let coordinator: CoordinatorID
+    private let book: ReplicaBook
+    private var place: Place
+    /// The copy that is to replace the other.
+    private var next: Journal?
+    private let limits: JournalLimits
+    /// The term that is known to be on the disk.
+    private var promised: UInt64 = 0
+
+    /// A store in the journal of a coordinator that works here.
+    init(_ journal: Journal, book: ReplicaBook) {
+        (coordinator, self.book, limits) = (journal.incarnation.coordinator, book, journal.limits)
+        place = .own(journal)
+    }
+
+    /// A store in a copy.
+    ///
+    /// - Throws: `JournalError` where the folder or the copy cannot be used.
+    init(copyOf coordinator: CoordinatorID, in folder: String, limits: JournalLimits, book: ReplicaBook)
+        throws(JournalError)
+    {
+        (self.coordinator, self.book, self.limits) = (coordinator, book, limits)
+        let folder = try JournalFolder(folder)
+        let isThere = FileManager.default.fileExists(atPath: folder.path + "/" + ReplicaStore.name)
+        place = .copy(folder, isThere ? try Journal(copy: ReplicaStore.name, in: folder, limits: limits) : nil)
+    }
+
+    private static let name = "journal.sqlite"
+    private static let nextName = "next.sqlite"
+
+    private var journal: Journal? {
+        switch place {
+        case .own(let journal): journal
+        case .copy(_, let journal): journal
+        }
+    }
+
+    /// What is on the disk.
+    func record() async throws(JournalError) -> (record: ReplicaRecord, recent: RecentBatches<CopiedRows>) {
+        let promise = try await book.promise(about: coordinator)
+        promised = promise.term
+        var record = ReplicaRecord(promised: promise.term, promisedTo: promise.to)
+        let stored = try await journal?.read { try StoredBatch.read($0) } ?? nil
+        guard let stored else { return (record, RecentBatches()) }
+        (record.position, record.set) = (stored.position, stored.set)
+        return (record, stored.recent)
+    }
+
+    /// Stores what a replica has decided.
+    ///
+    /// - Parameters:
+    ///   - own: the rows of the batch, where this node's coordinator has made it.
+    ///   - recent: the batches that are kept, with those that are stored now.
+    /// - Returns: what was stored of a coordinator's entries.
+    func perform(
+        _ write: ReplicaWrite<CopiedRows>, own: (rows: [JournalRow], ran: Duration?)?, set: ReplicaSet,
+        recent: RecentBatches<CopiedRows>
+    ) async throws(JournalError) -> Journal.Appended? {
+        switch write {
+        case .promise(let term, let replica):
+            try await promise(term, to: replica)
+            return nil
+        case .append(let batches, let term, let primary):
+            try await promise(term, to: primary)
+            return try await append(batches, own, set, recent)
+        case .part(let request):
+            try await promise(request.term, to: request.primary)
+            try await append(request)
+            return nil
+        case .finish(let position, let set):
+            try await finish(position, set)
+            return nil
+        case .discard:
+            try await journal?.write { try $0.execute(sql: "DELETE FROM replica; DELETE FROM batch") }
+            return nil
+        }
+    }
+
+    private func promise(_ term: UInt64, to replica: ReplicaID) async throws(JournalError) {
+        guard term > promised else { return }
+        try await book.promise(term, to: replica, about: coordinator)
+        promised = term
+    }
+
+    private func append(
+        _ batches: [LogBatch<CopiedRows>], _ own: (rows: [JournalRow], ran: Duration?)?, _ set: ReplicaSet,
+        _ recent: RecentBatches<CopiedRows>
+    ) async throws(JournalError) -> Journal.Appended? {
+        guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
+        var (set, recent, appended) = (set, recent, nil as Journal.Appended?)
+        for batch in batches {
+            let content: (rows: [JournalRow], ran: Duration?)
+            if let own { content = own } else { content = try batch.content?.rows() ?? ([], nil) }
+            if let changed = batch.set { set = changed }
+            recent.append(batch)
+            let stored = StoredBatch(
+                batch: batch, set: set, keepFrom: recent.batches.first?.position.number ?? batch.position.number)
+            if set.members.count > 1 { try await journal.syncAlways() }
+            appended = try await journal.append(content.rows, ran: content.ran, batch: stored)
+        }
+        return appended
+    }
+
+    // MARK: - A whole copy
+
+    private func append(_ request: SnapshotRequest<CopiedRows>) async throws(JournalError) {
+        guard case .copy(let folder, _) = place else {
+            throw JournalError(.inaccessible, "a journal in use is not replaced")
+        }
+        if request.number == 0 {
+            next?.end()
+            next = nil
+            ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
+        }
+        if next == nil {
+            guard request.number == 0 else { throw JournalError(.inaccessible, "the copy has to begin anew") }
+            next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits)
+        }
+        guard let next else { return }
+        switch request.part {
+        case .page(let page):
+            let (rows, ran) = try page.rows()
+            _ = try await next.append(rows, ran: ran)
+        case .batches(let batches):
+            for batch in batches {
+                guard let (rows, ran) = try batch.content?.rows() else { continue }
+                _ = try await next.append(rows, ran: ran)
+            }
+        case .end: break
+        }
+    }
+
+    private func finish(_ position: LogPosition, _ set: ReplicaSet) async throws(JournalError) {
+        guard case .copy(let folder, let old) = place, let next else {
+            throw JournalError(.inaccessible, "there is no new copy")
+        }
+        try await next.write { try StoredBatch.store(position, set, in: $0) }
+        await next.checkpoint()
+        next.end()
+        old?.end()
+        (self.next, place) = (nil, .copy(folder, nil))
+        let (from, to) = (folder.path + "/" + ReplicaStore.nextName, folder.path + "/" + ReplicaStore.name)
+        ReplicaStore.remove(to)
+        guard rename(from, to) == 0 else {
+            throw JournalError(.inaccessible, "\(to): \(String(cString: strerror(errno)))")
+        }
+        folder.sync()
+        place = .copy(folder, try Journal(copy: ReplicaStore.name, in: folder, limits: limits))
+    }
+
+    private static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
+    /// Opens the copy as the journal of a coordinator that works here from now on.
+    func open(term: UInt64) async throws(JournalError) -> Journal {
+        guard case .copy(let folder, let copy) = place else {
+            guard case .own(let journal) = place else { throw JournalError(.inaccessible, "there is no journal") }
+            return journal
+        }
+        copy?.end()
+        let journal = try Journal(in: folder, limits: limits, term: term)
+        place = .own(journal)
+        return journal
+    }
+
+    /// The next page of the journal, for a standby.
+    func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {
+        guard let journal else { throw JournalError(.inaccessible, "there is no journal") }
+        return try await journal.page(from: cursor)
+    }
+}

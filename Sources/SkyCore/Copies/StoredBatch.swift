@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+import NIOCore
+import NIOFoundationCompat
+
+/// A batch as a journal keeps it beside the rows that it brought.
+struct StoredBatch: Sendable {
+    var batch: LogBatch<CopiedRows>
+    /// The members after the batch.
+    var set: ReplicaSet
+    /// The first batch that is still wanted.
+    var keepFrom: UInt64
+
+    /// Stores the batch, and how far the journal is with it.
+    func store(in database: Database) throws {
+        let members = try batch.set.map { try JSONEncoder().encode($0) }
+        let (position, previous) = (batch.position, batch.previous)
+        try database.run(
+            """
+            INSERT OR REPLACE INTO batch(number, term, hash, previousTerm, previousHash, members, body)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                Int64(position.number), Int64(position.term), Int64(bitPattern: position.hash), Int64(previous.term),
+                Int64(bitPattern: previous.hash), members, (batch.content?.body).map { Data(buffer: $0) },
+            ])
+        try database.run("DELETE FROM batch WHERE number < ?", [Int64(keepFrom)])
+        try StoredBatch.store(position, set, in: database)
+    }
+
+    /// Stores how far a journal is.
+    static func store(_ position: LogPosition, _ set: ReplicaSet, in database: Database) throws {
+        try database.run("DELETE FROM replica", [])
+        try database.run(
+            "INSERT INTO replica(term, number, hash, members) VALUES (?, ?, ?, ?)",
+            [
+                Int64(position.term), Int64(position.number), Int64(bitPattern: position.hash),
+                try JSONEncoder().encode(set),
+            ])
+    }
+
+    /// How far a journal is, and its last batches; `nil` if there have never been copies of it.
+    static func read(
+        _ database: Database
+    ) throws -> (position: LogPosition, set: ReplicaSet, recent: RecentBatches<CopiedRows>)? {
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM replica"),
+            let term = Int64.fromDatabaseValue(row["term"]), let number = Int64.fromDatabaseValue(row["number"]),
+            let hash = Int64.fromDatabaseValue(row["hash"]), let members = Data.fromDatabaseValue(row["members"])
+        else { return nil }
+        let position = LogPosition(
+            term: UInt64(clamping: term), number: UInt64(clamping: number), hash: UInt64(bitPattern: hash))
+        let set = try JSONDecoder().decode(ReplicaSet.self, from: members)
+        var recent = RecentBatches<CopiedRows>()
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM batch ORDER BY number")
+        while let row = try rows.next() {
+            // A damaged batch, or a gap, costs a whole copy later.
+            guard let batch = LogBatch(row), batch.isWhole, recent.isNext(batch) else {
+                recent.removeAll()
+                continue
+            }
+            recent.append(batch)
+        }
+        if !recent.contains(position) { recent.removeAll() }
+        return (position, set, recent)
+    }
+}
+
+extension LogBatch<CopiedRows> {
+    fileprivate init?(_ row: Row) {
+        guard let number = Int64.fromDatabaseValue(row["number"]), number > 0,
+            let term = Int64.fromDatabaseValue(row["term"]), let hash = Int64.fromDatabaseValue(row["hash"]),
+            let previousTerm = Int64.fromDatabaseValue(row["previousTerm"]),
+            let previousHash = Int64.fromDatabaseValue(row["previousHash"])
+        else { return nil }
+        previous = LogPosition(
+            term: UInt64(clamping: previousTerm), number: UInt64(number - 1), hash: UInt64(bitPattern: previousHash))
+        position = LogPosition(
+            term: UInt64(clamping: term), number: UInt64(number), hash: UInt64(bitPattern: hash))
+        content = Data.fromDatabaseValue(row["body"]).map { CopiedRows(body: ByteBuffer(data: $0)) }
+        set = Data.fromDatabaseValue(row["members"]).flatMap { try? JSONDecoder().decode(ReplicaSet.self, from: $0) }
+    }
+}
