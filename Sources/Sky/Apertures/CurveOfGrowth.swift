@@ -25,7 +25,9 @@ struct CurveOfGrowth {
     ///   - limit: The radius of the last ring in pixels.
     /// - Returns: `nil` for a limit without a size, or one beyond all images.
     init?(_ pixels: AperturePixels, x: Double, y: Double, limit: Double) {
-        guard limit >= Self.smallestLimit, max(limit, abs(x), abs(y)) <= AperturePixels.largestRadius else {
+        guard limit >= Self.smallestLimit, limit <= AperturePixels.largestRadius,
+            abs(x) <= AperturePixels.largestRadius, abs(y) <= AperturePixels.largestRadius
+        else {
             return nil
         }
         (self.pixels, self.x, self.y, self.limit) = (pixels, x, y, limit)

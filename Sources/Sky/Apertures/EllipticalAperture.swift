@@ -15,7 +15,9 @@ struct EllipticalAperture {
     /// - Returns: `nil` for an ellipse beyond all images.
     init?(_ pixels: AperturePixels, x: Double, y: Double, _ ellipse: Ellipse, radius: Double) {
         let reach = ellipse.reach(radius)
-        guard radius >= 0, max(reach.x, reach.y) <= AperturePixels.largestRadius else { return nil }
+        guard radius >= 0, reach.x <= AperturePixels.largestRadius, reach.y <= AperturePixels.largestRadius else {
+            return nil
+        }
         let box = ApertureBox(
             x: x, y: y, reachX: reach.x, reachY: reach.y, width: pixels.width, height: pixels.height)
         let square = radius * radius

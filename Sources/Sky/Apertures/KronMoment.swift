@@ -28,7 +28,7 @@ struct KronMoment {
     /// - Returns: `nil` for an ellipse beyond all images.
     init?(_ pixels: Pixels, x: Double, y: Double, _ ellipse: Ellipse, radius: Double, id: Int32) {
         let reach = ellipse.reach(radius)
-        guard max(reach.x, reach.y) <= AperturePixels.largestRadius else { return nil }
+        guard reach.x <= AperturePixels.largestRadius, reach.y <= AperturePixels.largestRadius else { return nil }
         let box = ApertureBox(
             x: x, y: y, reachX: reach.x, reachY: reach.y, width: pixels.width, height: pixels.height)
         let square = radius * radius
