@@ -2,7 +2,8 @@ import Base
 import CSEP
 import NIOConcurrencyHelpers
 
-/// Detection and deblending by `sep_extract`: the settings of a scan, and one call.
+/// Detection and deblending as by `sep_extract`: the settings of a scan, and one call. Our own ``ObjectSearch`` does what it can;
+/// SEP itself does the rest, which is filters with weights that are not normed, and rectangles beyond SEP's limits.
 struct SEPExtraction {
     /// The threshold in units of the image's noise.
     let threshold: Double
@@ -35,11 +36,40 @@ struct SEPExtraction {
         self.noise = noise
     }
 
+    /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
+    ///
+    /// - Parameters:
+    ///   - levels: Deblending levels; 1 leaves every footprint whole.
+    ///   - pixelStack: For SEP, the first guess of the pixels that it holds at once.
+    ///   - subObjects: For SEP, the first guess of the branches of one footprint at one level.
+    /// - Returns: `nil` if SEP gives up at its own hard limits.
+    /// - Throws: `.failed` naming `place` if SEP fails.
+    func run(
+        pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
+        place: @autoclosure () -> String
+    ) throws(SkyError) -> DetectionList? {
+        if let found = search(pixels, width: width, height: height, levels: levels) { return found }
+        return try runSEP(
+            pixels: pixels, width: width, height: height, levels: levels, pixelStack: pixelStack,
+            subObjects: subObjects, place: place())
+    }
+
+    /// Finds the objects by our own search; `nil` if only SEP can find them, or find out that there are too many.
+    func search(_ pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int) -> DetectionList? {
+        // SEP refuses what goes beyond its limits. No rectangle this small does.
+        let mostBranches = levels > 1 ? width * height / min(minimumArea, 3) + 2 : 0
+        guard kernel.scale == 1, width * height + 2 < stackLimit, mostBranches <= branchesLimit else { return nil }
+        let search = ObjectSearch(
+            kernel: kernel, threshold: Float(threshold) * noise, minimumArea: minimumArea, levels: levels,
+            contrast: deblendContrast)
+        return search.objects(pixels, width: width, height: height).map { DetectionList($0.found, $0.list) }
+    }
+
     /// SEP's two limits are global to the process, and SEP lays out its memory by them many times during a call. A change in
     /// between corrupts the heap. Workers have one thread; tests have many.
     private static let limits = NIOLock()
 
-    /// Finds the objects of a rectangle of background-subtracted pixels without NaN.
+    /// Finds the objects by SEP.
     ///
     /// SEP 1.2.1 itself leaks six small blocks of its catalogue in each call (valgrind), some 200 bytes for each blend. So a
     /// worker that runs for a long time should be replaced now and then.
@@ -52,7 +82,7 @@ struct SEPExtraction {
     /// - Returns: `nil` if SEP gives up at its own hard limits.
     /// - Throws: `.failed` naming `place` for any other error, also if this worker has too little memory: another worker may
     ///   have more, and the result must not depend on that.
-    func run(
+    func runSEP(
         pixels: UnsafePointer<Float>, width: Int, height: Int, levels: Int, pixelStack: Int, subObjects: Int,
         place: @autoclosure () -> String
     ) throws(SkyError) -> DetectionList? {
@@ -114,6 +144,22 @@ extension DetectionList {
             objects[index].filteredFlux *= factor
             let threshold = objects[index].threshold
             objects[index].area = pixels[objects[index].pixels].count { image[Int($0)] > threshold }
+        }
+    }
+
+    /// Copies the objects of a search. Objects whose position is not a number are left out.
+    init(_ found: [FoundObject], _ list: PixelList) {
+        objects.reserveCapacity(found.count)
+        for part in found where part.x.isFinite && part.y.isFinite {
+            var object = Detection(
+                x: Detection.rounded(part.x), y: Detection.rounded(part.y), a: part.a, b: part.b, theta: part.theta,
+                cxx: part.cxx, cyy: part.cyy, cxy: part.cxy, filteredFlux: part.filteredFlux, flux: part.flux,
+                peak: part.peak, threshold: part.threshold, area: part.area, flags: part.flags, minX: part.minX,
+                maxX: part.maxX, minY: part.minY, maxY: part.maxY, pixels: 0..<0)
+            object.outline = PixelRect(
+                x: object.minX, y: object.minY, width: object.maxX - object.minX + 1,
+                height: object.maxY - object.minY + 1)
+            append(object, pixels: part.pixels.lazy.map { list.places[Int($0)] })
         }
     }
 

@@ -1,5 +1,3 @@
-import CSEP
-
 /// Measures sources in one rectangle of background-subtracted pixels.
 ///
 /// The caller owns the memory behind the pointers and keeps it alive.
@@ -43,10 +41,10 @@ struct Photometer {
         reach(result.kronRadius * ellipse.a)
         let level = annulus?.level(self, id: id) ?? 0
         result.localBackground = level
-        withImage(surroundings, object) { image, x, y in
-            measureAuto(image, x, y, ellipse, level, &result)
-            result.halfLightRadius = halfLightRadius(image, x, y, ellipse, total: result.fluxAuto)
-            for radius in apertureRadii { measureCircle(image, x, y, radius, level, &result) }
+        withPixels(surroundings, object) { pixels, x, y in
+            measureAuto(pixels, x, y, ellipse, level, &result)
+            result.halfLightRadius = halfLightRadius(pixels, x, y, ellipse, total: result.fluxAuto)
+            for radius in apertureRadii { measureCircle(pixels, x, y, radius, level, &result) }
         }
         if isBiased(object, ellipse, kronRadius: result.kronRadius, id, hidden: surroundings.replaced) {
             result.flags.insert(.biased)
@@ -58,67 +56,57 @@ struct Photometer {
 
     /// Measures the moment without the neighbours' pixels. They are left out here and not replaced, as in SExtractor.
     private func kronMoment(_ object: Detection, _ ellipse: Ellipse, _ id: Int32) -> Double {
-        var image = image(kron.pixels, nil, width, height)
-        image.mask = UnsafeRawPointer(kron.mask)
-        image.mdtype = SEP_TBYTE
-        image.segmap = UnsafeRawPointer(map.segments)
-        image.sdtype = SEP_TINT
-        var (moment, flag) = (0.0, Int16(0))
-        let status = sep_kron_radius(
-            &image, object.x, object.y, ellipse.cxx, ellipse.cyy, ellipse.cxy, Photometry.momentRadius, id, &moment,
-            &flag)
-        return status == 0 && moment.isFinite ? moment : 0
+        let pixels = KronMoment.Pixels(
+            values: kron.pixels, mask: kron.mask, segments: map.segments, width: width, height: height)
+        let moment = KronMoment(
+            pixels, x: object.x, y: object.y, ellipse, radius: Photometry.momentRadius, id: id)
+        guard let moment, moment.value.isFinite else { return 0 }
+        return moment.value
     }
 
     private func measureAuto(
-        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, _ level: Double,
+        _ pixels: AperturePixels, _ x: Double, _ y: Double, _ ellipse: Ellipse, _ level: Double,
         _ result: inout Photometry
     ) {
-        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
-        let status = sep_sum_ellipse(
-            image, x, y, ellipse.a, ellipse.b, ellipse.theta, result.kronRadius, 0, 1, 0, &sum, &error, &area, &flag)
-        subtract(level, area, from: &sum, &error)
-        if status == 0, sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
+        guard let aperture = EllipticalAperture(pixels, x: x, y: y, ellipse, radius: result.kronRadius) else { return }
+        let (sum, error) = withoutLevel(level, aperture.sum, aperture.error, area: aperture.area)
+        if sum.isFinite, error.isFinite { (result.fluxAuto, result.fluxErrorAuto) = (sum, error) }
     }
 
     private func halfLightRadius(
-        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ ellipse: Ellipse, total: Double
+        _ pixels: AperturePixels, _ x: Double, _ y: Double, _ ellipse: Ellipse, total: Double
     ) -> Double {
         guard total > 0 else { return 0 }
         // Half of the light almost always lies close to the centre. A search out to six axes at once, as SExtractor's, would
         // take half of the time of the whole scan.
         for reach in [2.5, Photometry.momentRadius] {
             let limit = reach * ellipse.a
-            var (total, half, radius, flag) = (total, 0.5, 0.0, Int16(0))
-            let status = sep_flux_radius(image, x, y, limit, 0, 5, 0, &total, &half, 1, &radius, &flag)
-            guard status == 0, radius.isFinite else { return 0 }
-            // SEP returns the limit itself if it did not reach half of the light.
+            guard let radius = CurveOfGrowth(pixels, x: x, y: y, limit: limit)?.radius(of: 0.5 * total),
+                radius.isFinite
+            else { return 0 }
+            // The radius is the limit itself if not half of the light lies within it.
             if radius < limit || reach == Photometry.momentRadius { return radius }
         }
         return 0
     }
 
     private func measureCircle(
-        _ image: UnsafePointer<sep_image>, _ x: Double, _ y: Double, _ radius: Double, _ level: Double,
+        _ pixels: AperturePixels, _ x: Double, _ y: Double, _ radius: Double, _ level: Double,
         _ result: inout Photometry
     ) {
-        var (sum, error, area, flag) = (0.0, 0.0, 0.0, Int16(0))
-        // A pixel at the rim is divided into five by five parts, as in SExtractor.
-        let status = sep_sum_circle(image, x, y, radius, 0, 5, 0, &sum, &error, &area, &flag)
-        subtract(level, area, from: &sum, &error)
-        let isMeasured = status == 0 && sum.isFinite && error.isFinite
+        let aperture = CircularAperture(pixels, x: x, y: y, radius: radius)
+        let (sum, error) = aperture.map { withoutLevel(level, $0.sum, $0.error, area: $0.area) } ?? (.nan, .nan)
+        let isMeasured = sum.isFinite && error.isFinite
         result.fluxesAperture.append(isMeasured ? sum : 0)
         result.fluxErrorsAperture.append(isMeasured ? error : 0)
     }
 
-    /// Subtracts a source's own background from a flux, and the photons that are not the source's light from its error.
-    private func subtract(_ level: Double, _ area: Double, from sum: inout Double, _ error: inout Double) {
-        guard level != 0 else { return }
+    /// A flux without the source's own background, and its error without the photons that are not the source's light.
+    private func withoutLevel(_ level: Double, _ sum: Double, _ error: Double, area: Double) -> (Double, Double) {
+        guard level != 0 else { return (sum, error) }
         let own = sum - level * area
-        if gain > 0 {
-            error = max(0, error * error - (max(0, sum) - max(0, own)) / gain).squareRoot()
-        }
-        sum = own
+        guard gain > 0 else { return (own, error) }
+        return (own, max(0, error * error - (max(0, sum) - max(0, own)) / gain).squareRoot())
     }
 
     /// The windowed position, or the barycentre if that position cannot be measured or lies far from the source.
@@ -126,17 +114,16 @@ struct Photometer {
         _ surroundings: Surroundings, _ object: Detection, halfLightRadius: Double
     ) -> (x: Double, y: Double) {
         guard halfLightRadius > 0 else { return (object.x, object.y) }
-        var (x, y, rounds, flag) = (0.0, 0.0, Int32(0), Int16(0))
         // A pixel at the rim is divided into five by five parts, where SExtractor has eleven by eleven. The Gaussian has only
         // 3e-4 of its height there, so positions move by less than the accuracy of the iteration (2e-4 pixel), and a crowded
         // frame takes a fifth less time.
-        let status = withImage(surroundings, object) { image, startX, startY in
-            sep_windowed(
-                image, startX, startY, Photometry.windowSigma * halfLightRadius, 5, 0, &x, &y, &rounds, &flag)
+        let window = withPixels(surroundings, object) { pixels, x, y in
+            WindowedPosition(pixels, x: x, y: y, sigma: Photometry.windowSigma * halfLightRadius)
         }
+        guard let window else { return (object.x, object.y) }
         let reach = Photometry.windowReach * halfLightRadius
-        let place = surroundings.inRectangle(x, y)
-        guard status == 0, abs(place.x - object.x) <= reach, abs(place.y - object.y) <= reach else {
+        let place = surroundings.inRectangle(window.x, window.y)
+        guard abs(place.x - object.x) <= reach, abs(place.y - object.y) <= reach else {
             return (object.x, object.y)
         }
         return (Detection.rounded(place.x), Detection.rounded(place.y))
@@ -160,13 +147,13 @@ struct Photometer {
         let area = Double.pi * ellipse.a * ellipse.b * inner * inner
         guard hidden > 0, !isInside || Double(hidden) > 0.8 * SourceFlags.biasedShare * area else { return false }
 
-        let columns = max(0, Int(object.x - reach))...min(width - 1, Int(object.x + reach) + 1)
+        let columns = max(0, Int(object.x - reach))..<min(width, Int(object.x + reach) + 2)
         let lines = max(0, Int(object.y - reach))...min(height - 1, Int(object.y + reach) + 1)
         let segments = map.segments
         var (all, foreign) = ((inner: 0, outer: 0), (inner: 0, outer: 0))
         for y in lines {
             let dy = Double(y) - object.y
-            for x in Photometer.columns(of: ellipse, radius: outer, dy: dy, around: object.x, within: columns) {
+            for x in ellipse.columns(of: dy, radius: outer, around: object.x, within: columns) {
                 let dx = Double(x) - object.x
                 let distance = ellipse.cxx * dx * dx + ellipse.cyy * dy * dy + ellipse.cxy * dx * dy
                 guard distance <= outer * outer else { continue }
@@ -183,44 +170,15 @@ struct Photometer {
             || Double(foreign.outer) > SourceFlags.biasedShare * Double(all.outer)
     }
 
-    /// The columns of a line that an ellipse covers, with one more pixel on each side, so that the corners of the ellipse's box
-    /// need no test.
-    private static func columns(
-        of ellipse: Ellipse, radius: Double, dy: Double, around x: Double, within columns: ClosedRange<Int>
-    ) -> Range<Int> {
-        let slant = ellipse.cxy * dy / (2 * ellipse.cxx)
-        let square = (radius * radius - ellipse.cyy * dy * dy) / ellipse.cxx + slant * slant
-        guard square.isFinite, slant.isFinite else { return Range(columns) }
-        guard square > -1 else { return columns.lowerBound..<columns.lowerBound }
-        let (half, middle) = (max(square, 0).squareRoot() + 1, x - slant)
-        let first = max(Double(columns.lowerBound), middle - half)
-        let last = min(Double(columns.upperBound), middle + half)
-        return first <= last ? Int(first)..<Int(last) + 1 : columns.lowerBound..<columns.lowerBound
-    }
-
-    /// Calls `body` with the source's surroundings as SEP's image, and the source's place in it.
-    private func withImage<Result>(
+    /// Calls `body` with the source's surroundings, and the source's place in them.
+    private func withPixels<Result>(
         _ surroundings: Surroundings, _ object: Detection,
-        _ body: (UnsafePointer<sep_image>, _ x: Double, _ y: Double) -> Result
+        _ body: (AperturePixels, _ x: Double, _ y: Double) -> Result
     ) -> Result {
         surroundings.withPixels(around: (object.x, object.y)) { pixels, noises, width, height, x, y in
-            withUnsafePointer(to: image(pixels, noises, width, height)) { body($0, x, y) }
+            let pixels = AperturePixels(
+                values: pixels, noises: noises, width: width, height: height, noise: noise, gain: gain)
+            return body(pixels, x, y)
         }
-    }
-
-    private func image(
-        _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, _ width: Int, _ height: Int
-    ) -> sep_image {
-        var image = sep_image()
-        image.data = UnsafeRawPointer(pixels)
-        image.dtype = SEP_TFLOAT
-        image.w = Int32(width)
-        image.h = Int32(height)
-        image.noiseval = noise
-        image.noise_type = Int16(SEP_NOISE_STDDEV)
-        image.noise = UnsafeRawPointer(noises)
-        image.ndtype = SEP_TFLOAT
-        image.gain = gain
-        return image
     }
 }

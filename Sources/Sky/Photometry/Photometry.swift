@@ -1,6 +1,3 @@
-import CSEP
-import Glibc
-
 /// Fluxes of one source in apertures around it.
 struct Photometry {
     var fluxAuto = 0.0
@@ -39,37 +36,8 @@ struct Photometry {
     static let windowSigma = 2 / 2.35
 }
 
-/// The ellipse of a source in a form that apertures can use. Rounding, and sources of a single pixel, can leave SEP's own
-/// ellipse without an area.
-struct Ellipse {
-    /// Rms along the axes in pixels, a >= b > 0; the angle in radians, -pi/2...pi/2.
-    let a: Double
-    let b: Double
-    let theta: Double
-    let cxx: Double
-    let cyy: Double
-    let cxy: Double
-
-    /// The rms of a single pixel, 1/sqrt(12), which SEP adds to a source that has no extent.
-    private static let smallestAxis = 0.288_675
-
+extension Ellipse {
     init(_ object: Detection) {
-        a = object.a.isFinite ? max(Double(object.a), Self.smallestAxis) : Self.smallestAxis
-        b = object.b.isFinite ? min(max(Double(object.b), Self.smallestAxis), a) : Self.smallestAxis
-        // SEP refuses an angle beyond a right angle, although its own rounding produces such angles.
-        let rightAngle = Double.pi / 2
-        theta = object.theta.isFinite ? min(max(Double(object.theta), -rightAngle), rightAngle) : 0
-        var coefficients = (cxx: 0.0, cyy: 0.0, cxy: 0.0)
-        sep_ellipse_coeffs(a, b, theta, &coefficients.cxx, &coefficients.cyy, &coefficients.cxy)
-        (cxx, cyy, cxy) = coefficients
-    }
-
-    /// Half the sides of the box around an ellipse of `radius` times the axes, in pixels.
-    func extent(_ radius: Double) -> (x: Double, y: Double) {
-        let (sine, cosine) = (sin(theta), cos(theta))
-        return (
-            radius * (a * a * cosine * cosine + b * b * sine * sine).squareRoot(),
-            radius * (a * a * sine * sine + b * b * cosine * cosine).squareRoot()
-        )
+        self.init(a: object.a, b: object.b, theta: object.theta)
     }
 }

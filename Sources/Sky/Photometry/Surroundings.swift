@@ -27,10 +27,7 @@ struct Surroundings {
         guard !columns.isEmpty, !lines.isEmpty else { return }
         photometer.map.search(columns: columns, lines: lines)
         let (mask, segments) = (photometer.mask, photometer.map.segments)
-        func isForeign(_ index: Int) -> Bool {
-            mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
-        }
-        /// Avoids a branch for each pixel, because all pixels are tested although most sources have no neighbours.
+        /// Avoids a branch for each pixel, because all pixels are tested although most lines have no neighbours.
         func hasForeign(_ y: Int) -> Bool {
             var foreign: UInt32 = 0
             for index in y * width + columns.lowerBound..<y * width + columns.upperBound {
@@ -39,34 +36,59 @@ struct Surroundings {
             }
             return foreign != 0
         }
-        let foreignLines = lines.filter(hasForeign)
-        guard !foreignLines.isEmpty else { return }
-        corner = (columns.lowerBound, lines.lowerBound)
-        size = (columns.count, lines.count)
-        copy.reserveCapacity(columns.count * lines.count)
-        for y in lines {
-            let row = y * width + columns.lowerBound
-            copy.append(contentsOf: UnsafeBufferPointer(start: rectangle + row, count: columns.count))
-            if let noises {
-                noiseCopy.append(contentsOf: UnsafeBufferPointer(start: noises + row, count: columns.count))
+        guard let firstForeign = lines.first(where: hasForeign) else { return }
+        (corner, size) = ((columns.lowerBound, lines.lowerBound), (columns.count, lines.count))
+        copy = Self.part(of: rectangle, width: width, columns: columns, lines: lines)
+        if let noises { noiseCopy = Self.part(of: noises, width: width, columns: columns, lines: lines) }
+        for y in firstForeign..<lines.upperBound where y == firstForeign || hasForeign(y) {
+            replaced += replaceForeign(y, photometer, object, id: id, columns: columns, lines: lines)
+        }
+    }
+
+    /// Copies a part of the rectangle.
+    private static func part(
+        of pixels: UnsafePointer<Float>, width: Int, columns: Range<Int>, lines: Range<Int>
+    ) -> [Float] {
+        [Float](unsafeUninitializedCapacity: columns.count * lines.count) { copy, count in
+            count = columns.count * lines.count
+            guard var target = copy.baseAddress else { return }
+            for y in lines {
+                target.initialize(from: pixels + y * width + columns.lowerBound, count: columns.count)
+                target += columns.count
             }
         }
-        for y in foreignLines {
-            for x in columns where isForeign(y * width + x) {
-                replaced += 1
-                // The rounding is SExtractor's.
-                let opposite = (x: Int(2 * object.x + 0.49999) - x, y: Int(2 * object.y + 0.49999) - y)
-                let isInside = (0..<width).contains(opposite.x) && (0..<height).contains(opposite.y)
-                let other = opposite.y * width + opposite.x
-                if isInside {
-                    photometer.map.search(columns: opposite.x..<opposite.x + 1, lines: opposite.y..<opposite.y + 1)
-                }
-                let isBetter = isInside && !isForeign(other)
-                let place = (y - lines.lowerBound) * columns.count + x - columns.lowerBound
-                copy[place] = isBetter ? rectangle[other] : 0
-                if let noises, isBetter { noiseCopy[place] = noises[other] }
-            }
+    }
+
+    /// Replaces the foreign pixels in a line of the copy.
+    ///
+    /// - Returns: Their number.
+    private mutating func replaceForeign(
+        _ y: Int, _ photometer: Photometer, _ object: Detection, id: Int32, columns: Range<Int>, lines: Range<Int>
+    ) -> Int {
+        let (width, height) = (photometer.width, photometer.height)
+        let (mask, segments) = (photometer.mask, photometer.map.segments)
+        func isForeign(_ index: Int) -> Bool {
+            mask[index] != 0 || (segments[index] != 0 && segments[index] != id)
         }
+        // The rounding is SExtractor's.
+        let mirror = (x: Int(2 * object.x + 0.49999), y: Int(2 * object.y + 0.49999) - y)
+        let first = (y - lines.lowerBound) * columns.count
+        var count = 0
+        for x in columns where isForeign(y * width + x) {
+            count += 1
+            let opposite = (x: mirror.x - x, y: mirror.y)
+            let isInside = (0..<width).contains(opposite.x) && (0..<height).contains(opposite.y)
+            let other = opposite.y * width + opposite.x
+            // The part that is copied has been searched already.
+            if isInside, !columns.contains(opposite.x) || !lines.contains(opposite.y) {
+                photometer.map.search(columns: opposite.x..<opposite.x + 1, lines: opposite.y..<opposite.y + 1)
+            }
+            let isBetter = isInside && !isForeign(other)
+            let place = first + x - columns.lowerBound
+            copy[place] = isBetter ? rectangle[other] : 0
+            if let noises, isBetter { noiseCopy[place] = noises[other] }
+        }
+        return count
     }
 
     /// Calls `body` with the pixels, and with the place of a point of the rectangle among them.

@@ -30,6 +30,20 @@ import Testing
             of: .pixels(width: frame.width, height: frame.height, frame.pixels))
     }
 
+    /// Found by a scan of a real frame: the range of columns ended before it began.
+    @Test func `a place far outside of the pixels has no spread`() throws {
+        let model = try #require(SpreadModel(fwhm: 3))
+        let pixels = [Float](repeating: 1, count: 400)
+        for (x, y) in [(40.0, 10.0), (10, 40), (-40, 10), (10, -40), (27.5, 27.5)] {
+            let (value, error) = pixels.withUnsafeBufferPointer { pixels in
+                pixels.baseAddress.map {
+                    model.measure($0, nil, width: 20, height: 20, x: x, y: y, noise: 1, gain: 0)
+                } ?? (.nan, .nan)
+            }
+            #expect(value == 0 && error == 0, "\(x), \(y)")
+        }
+    }
+
     @Test func `sectors of any size measure the same to the last bit`() throws {
         var frame = frame()
         frame.addStar(x: 128, y: 190, flux: 400_000, sigma: 12, flattening: 0.6)
