@@ -73,7 +73,10 @@ def main() -> int:
             "SWIFT_EXEC": wrapper(Path(folder), "swiftc", log, swift),
             "CC": wrapper(Path(folder), "clang", log, swift),
         }
-        subprocess.run([options.build[0], "package", "resolve", "--scratch-path", str(SCRATCH)], cwd=ROOT, check=True)
+        fetch = [options.build[0], "package", "resolve", "--scratch-path", str(SCRATCH)]
+        fetched = subprocess.run(fetch, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if fetched.returncode != 0:
+            sys.exit(f"build-benchmark: the packages cannot be fetched: {fetched.stderr[-500:]}")
         child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         if status != 0:
