@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build" / "first"
-# Processor seconds that the whole may take. Two thirds are measured on an idle machine of two cores.
+# Processor seconds that the whole may take: 553 s were measured on two cores that did other work, and others are slower.
 LIMIT = 750
 
 
