@@ -10,13 +10,13 @@ NODES ?= 1000
 SEEDS ?= 1000
 # SwiftPM would compile the manifests of all packages anew after each change of the folder from which make is called.
 unexport OLDPWD
-# lld, because gold warns of a function that Foundation uses; without the lines of BoringSSL's files, which is compiled twice.
+# lld, because gold warns of a function that Foundation uses; without the lines of BoringSSL's files.
 RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xcxx -g0
 # Runs tests, and says at the end which failed and how.
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -121,6 +121,10 @@ scan-benchmark: release
 # Scans of images that one of two hosts has, over links of several speeds; as root. make wire-benchmark OPTIONS=--memory
 wire-benchmark: release
 	@python3 -B Benchmarks/wire.py $(OPTIONS)
+
+# The processor seconds of the first release build, by module; what is in .build stays. make build-benchmark OPTIONS=--check
+build-benchmark: setup
+	@python3 -B Benchmarks/first_build.py $(OPTIONS) -- $(SWIFT) build -c release --product skynode $(RELEASE)
 
 # What a node needs of memory and disk; docs/OPERATING.md, "Sizing". Some minutes.
 sizing: release

@@ -20,13 +20,8 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
-/// Mutual TLS: the handshake, the cluster's own certificates, and the keys behind them.
-let security: [Target.Dependency] = [
-    .product(name: "NIOSSL", package: "swift-nio-ssl"),
-    .product(name: "X509", package: "swift-certificates"),
-    .product(name: "Crypto", package: "swift-crypto"),
-    .product(name: "SwiftASN1", package: "swift-asn1"),
-]
+/// Mutual TLS: the handshake, and the cluster's own certificates and the keys behind them.
+let security: [Target.Dependency] = [.product(name: "NIOSSL", package: "swift-nio-ssl"), "Cryptography"]
 
 let package = Package(
     name: "SkyNet",
@@ -39,9 +34,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -54,9 +46,10 @@ let package = Package(
     ],
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources, wcslib knows an image's
-        // coordinates and ERFA the sky's reference systems, libdeflate packs pictures and zlib pixels; libpng reads
-        // pictures back in the tests. CLinux is what of the C library and the kernel Swift's own module does not show.
-        // Module maps only: the one line of C of ours is an inline function for prctl(2).
+        // coordinates and ERFA the sky's reference systems, libdeflate packs pictures and zlib pixels, OpenSSL's
+        // libcrypto makes digests, keys and certificates; libpng reads pictures back in the tests. CLinux is what of the
+        // C library and the kernel Swift's own module does not show. Module maps only: the two lines of C of ours are
+        // inline functions for functions that take any number of arguments.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
@@ -64,10 +57,12 @@ let package = Package(
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         // What both houses stand on.
         .target(name: "Base", swiftSettings: strict),
+        .target(name: "Cryptography", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
             name: "Transport",
             dependencies: nio + security + [
@@ -83,22 +78,20 @@ let package = Package(
         .target(
             name: "Sky",
             dependencies: [
-                "Base", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB",
+                "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict
         ),
         .target(
             name: "SkyCore",
             dependencies: [
-                "Base", "Transport", "Sky", "CLinux",
+                "Base", "Cryptography", "Transport", "Sky", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -148,7 +141,7 @@ let package = Package(
         .testTarget(
             name: "SkyCoreTests",
             dependencies: [
-                "Base", "Sky", "SkyCore", "Transport", "Fixtures", "CLinux",
+                "Base", "Cryptography", "Sky", "SkyCore", "Transport", "Fixtures", "CLinux",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,5 +1,5 @@
 import Base
-import Crypto
+import Cryptography
 import Glibc
 
 /// What a file held when it was first read: enough to notice that it has changed, or that another machine has another file.
@@ -18,8 +18,6 @@ public struct FileContent: Hashable, Codable, Sendable {
     /// The number of blocks of a sample. They cover the headers and a part of every image.
     private static let sampleBlocks = 16
     private static let blockSize = 64 << 10
-    /// The number of bytes of a SHA-256.
-    private static let digestLength = 32
 
     package init(digest: [UInt8], size: Int, modified: Int, isSample: Bool? = nil, identity: FileIdentity? = nil) {
         (self.digest, self.size, self.modified) = (digest, size, modified)
@@ -50,7 +48,7 @@ public struct FileContent: Hashable, Codable, Sendable {
         // The file is opened anew, as the next reader will do.
         guard try FileStamp(of: path) == stamp else { throw FileContent.changed(path) }
         self.init(
-            digest: Array(hash.finalize()), size: stamp.size, modified: stamp.modified, isSample: sampled ? true : nil,
+            digest: hash.finalize(), size: stamp.size, modified: stamp.modified, isSample: sampled ? true : nil,
             identity: stamp.identity)
     }
 
@@ -72,7 +70,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             guard count >= 0 else { throw file.failure() }
             // The file is shorter than it was a moment ago.
             guard count > 0 else { throw changed(path) }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             left -= count
         }
     }
@@ -80,7 +78,7 @@ public struct FileContent: Hashable, Codable, Sendable {
     private static func sample(
         _ file: borrowing RegularFile, size: Int, _ hash: inout SHA256
     ) throws(SkyError) {
-        hash.update(data: Array("sample of \(size) bytes\n".utf8))
+        hash.update(Array("sample of \(size) bytes\n".utf8))
         var block = [UInt8](repeating: 0, count: blockSize)
         // The last block ends with the file.
         let last = max(0, size - blockSize)
@@ -89,7 +87,7 @@ public struct FileContent: Hashable, Codable, Sendable {
             let offset = isLarge ? last / (sampleBlocks - 1) * index : numerator / (sampleBlocks - 1)
             let count = pread(file.descriptor, &block, blockSize, offset)
             guard count >= 0 else { throw file.failure() }
-            hash.update(data: block[..<count])
+            hash.update(block[..<count])
         }
     }
 
@@ -107,7 +105,7 @@ public struct FileContent: Hashable, Codable, Sendable {
 
     /// What is wrong with a value that a peer sent; `nil` if nothing is.
     package var objection: String? {
-        if digest.count != FileContent.digestLength { return "a digest has \(FileContent.digestLength) bytes" }
+        if digest.count != SHA256.length { return "a digest has \(SHA256.length) bytes" }
         if size < 0 { return "a file has no negative size" }
         return nil
     }

@@ -1,5 +1,5 @@
 import Base
-import Crypto
+import Cryptography
 import Transport
 
 /// A key made from everything that a task's result depends on: the kind of work, its parameters, its input, and the
@@ -15,8 +15,8 @@ package struct CacheKey: Hashable, Sendable {
 
     package static func digest(of value: some Encodable) throws -> [UInt8] {
         var hash = SHA256()
-        hash.update(data: Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
-        hash.update(data: Array(try WireCoder.encode(value).readableBytesView))
-        return Array(hash.finalize())
+        hash.update(Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
+        try WireCoder.encode(value).withUnsafeReadableBytes { hash.update($0) }
+        return hash.finalize()
     }
 }

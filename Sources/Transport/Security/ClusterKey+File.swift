@@ -1,7 +1,5 @@
 import Base
-import Crypto
-import SwiftASN1
-import X509
+import Cryptography
 
 /// The key as one file: a comment line, the certificate and the private key, both as PEM.
 extension ClusterKey {
@@ -11,16 +9,9 @@ extension ClusterKey {
 
     /// The file's text.
     public var pem: String {
-        let certificate = PEMDocument(type: "CERTIFICATE", derBytes: certificateBytes)
-        return [ClusterKey.comment, certificate.pemString, privateKey.pemRepresentation, ""].joined(separator: "\n")
-    }
-
-    /// The certificate as DER.
-    var certificateBytes: [UInt8] {
-        var serializer = DER.Serializer()
-        // The certificate was parsed or made here, so it can be written. If it could not, nobody would accept the empty result.
-        do { try serializer.serialize(certificate) } catch { return [] }
-        return serializer.serializedBytes
+        let certificate = PEMDocument(label: "CERTIFICATE", contents: Secret(certificate.der))
+        let privateKey = PEMDocument(label: "PRIVATE KEY", contents: privateKey.pkcs8)
+        return "\(ClusterKey.comment)\n\(certificate.text)\(privateKey.text)"
     }
 
     /// Reads a key file.
@@ -38,12 +29,12 @@ extension ClusterKey {
         let notAKey = "\(shown): not a cluster key; make one with: skynode key new > cluster.key"
         let documents: [PEMDocument]
         do {
-            documents = try PEMDocument.parseMultiple(pemString: pem)
+            documents = try PEMDocument.all(in: pem)
         } catch {
             throw SecurityError(notAKey)
         }
-        let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }
-        let keys = documents.filter { $0.discriminator == "PRIVATE KEY" }
+        let certificates = documents.filter { $0.label == "CERTIFICATE" }
+        let keys = documents.filter { $0.label == "PRIVATE KEY" }
         guard certificates.count == 1, keys.count == 1, documents.count == 2 else {
             if certificates.count == 1, documents.count == 1 {
                 throw SecurityError("\(shown): the certificate alone, without its private key; copy the whole file")
@@ -51,30 +42,22 @@ extension ClusterKey {
             throw SecurityError(notAKey)
         }
         let certificate: Certificate
-        let privateKey: P256.Signing.PrivateKey
+        let privateKey: SigningKey
         do {
-            certificate = try Certificate(pemDocument: certificates[0])
-            privateKey = try P256.Signing.PrivateKey(derRepresentation: keys[0].derBytes)
+            certificate = try Certificate(der: certificates[0].contents.withUnsafeBytes { Array($0) })
+            privateKey = try SigningKey(pkcs8: keys[0].contents)
         } catch {
             throw SecurityError("\(shown): damaged, or not a cluster key; copy it again from another machine")
         }
-        guard certificate.publicKey == Certificate.PublicKey(privateKey.publicKey) else {
+        guard certificate.belongs(to: privateKey) else {
             throw SecurityError(
                 "\(shown): the private key does not belong to the certificate; copy it again from another machine")
         }
-        guard ClusterKey.isAuthority(certificate) else {
+        guard certificate.isRootAuthority else {
             throw SecurityError(
                 "\(shown): not a cluster key but some other certificate; for those there are --tls-certificate, "
                     + "--tls-private-key and --tls-trust-roots")
         }
         self.init(certificate: certificate, privateKey: privateKey)
-    }
-
-    private static func isAuthority(_ certificate: Certificate) -> Bool {
-        guard let constraints = try? certificate.extensions.basicConstraints,
-            case .isCertificateAuthority = constraints
-        else { return false }
-        return certificate.issuer == certificate.subject
-            && certificate.publicKey.isValidSignature(certificate.signature, for: certificate)
     }
 }

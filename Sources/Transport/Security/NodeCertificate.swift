@@ -1,8 +1,5 @@
-import Crypto
+import Cryptography
 package import FoundationEssentials
-import NIOSSL
-import SwiftASN1
-import X509
 
 /// The certificate that a node issues itself under the cluster key, with a private key that never leaves memory.
 ///
@@ -21,64 +18,45 @@ package struct NodeCertificate: Sendable {
     package let notAfter: Date
     package let renewalDue: Date
     let certificate: Certificate
-    let privateKey: P256.Signing.PrivateKey
+    let privateKey: SigningKey
 
     /// - Parameters:
     ///   - node: goes into the certificate as a URI, see `PeerIdentity`.
     /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet.
     package init(issuedBy key: ClusterKey, node: NodeID, now: Date) throws(SecurityError) {
-        guard now < key.certificate.notValidAfter else {
+        guard now < key.certificate.notAfter else {
             throw SecurityError(
-                "the cluster key expired on \(DayText.of(key.certificate.notValidAfter)) (or this machine's clock is "
+                "the cluster key expired on \(DayText.of(key.certificate.notAfter)) (or this machine's clock is "
                     + "wrong); make a new one with: skynode key new > cluster.key")
         }
-        guard now >= key.certificate.notValidBefore else {
+        guard now >= key.certificate.notBefore else {
             throw SecurityError(
-                "the cluster key is valid from \(DayText.of(key.certificate.notValidBefore)) only, and this machine's "
+                "the cluster key is valid from \(DayText.of(key.certificate.notBefore)) only, and this machine's "
                     + "clock says \(DayText.of(now)); set the clock")
         }
-        notBefore = max(now - NodeCertificate.clockTolerance, key.certificate.notValidBefore)
-        notAfter = min(now + NodeCertificate.lifetime, key.certificate.notValidAfter)
+        notBefore = max(now - NodeCertificate.clockTolerance, key.certificate.notBefore)
+        notAfter = min(now + NodeCertificate.lifetime, key.certificate.notAfter)
         renewalDue = now + NodeCertificate.renewalAge
-        privateKey = P256.Signing.PrivateKey()
         do {
-            certificate = try NodeCertificate.issue(
-                key, Certificate.PublicKey(privateKey.publicKey), PeerIdentity(node: node),
-                notBefore, notAfter)
+            privateKey = try SigningKey()
+            certificate = try CertificateRequest(
+                commonNames: [NodeCertificate.commonName], notBefore: notBefore, notAfter: notAfter,
+                extensions: [
+                    CertificateExtension(.basicConstraints, "critical,CA:FALSE"),
+                    CertificateExtension(.keyUsage, "critical,digitalSignature"),
+                    // Every node both dials and is dialled.
+                    CertificateExtension(.extendedKeyUsage, "serverAuth,clientAuth"),
+                    CertificateExtension(.subjectAlternativeName, "URI:\(PeerIdentity(node: node).uri)"),
+                    CertificateExtension(.authorityKeyIdentifier, "keyid"),
+                ]
+            ).issued(to: privateKey, by: (key.certificate, key.privateKey))
         } catch {
             throw SecurityError("this node's certificate could not be issued: \(error)")
         }
     }
 
-    private static func issue(
-        _ key: ClusterKey, _ publicKey: Certificate.PublicKey, _ identity: PeerIdentity, _ notBefore: Date,
-        _ notAfter: Date
-    ) throws -> Certificate {
-        try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: notBefore,
-            notValidAfter: notAfter, issuer: key.certificate.subject,
-            subject: try DistinguishedName { CommonName(commonName) }, signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.notCertificateAuthority)
-                Critical(KeyUsage(digitalSignature: true))
-                // Every node both dials and is dialled.
-                try ExtendedKeyUsage([.serverAuth, .clientAuth])
-                SubjectAlternativeNames([.uniformResourceIdentifier(identity.uri)])
-                AuthorityKeyIdentifier(
-                    keyIdentifier: try key.certificate.extensions.subjectKeyIdentifier?.keyIdentifier)
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key.privateKey))
-    }
-
     /// Whether a new certificate is wanted. It is wanted too where the clock was set back to before this one's beginning.
     package func isRenewalDue(at now: Date) -> Bool {
         now >= renewalDue || now < notBefore
-    }
-
-    /// The certificate as DER.
-    func derBytes() throws -> [UInt8] {
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        return serializer.serializedBytes
     }
 }

@@ -1,5 +1,5 @@
+import Cryptography
 import NIOSSL
-import X509
 
 /// Who a peer is by its certificate, which the TLS handshake has verified.
 package struct PeerIdentity: Hashable, Sendable {
@@ -25,12 +25,9 @@ package struct PeerIdentity: Hashable, Sendable {
 
     /// The result is `nil` for everything that is not a certificate with exactly one node id.
     init?(der bytes: [UInt8]) {
-        guard bytes.count <= PeerIdentity.certificateLimit, let certificate = try? Certificate(derEncoded: bytes),
-            let names = try? certificate.extensions.subjectAlternativeNames
+        guard bytes.count <= PeerIdentity.certificateLimit, let certificate = try? Certificate(der: bytes)
         else { return nil }
-        let nodes = names.compactMap { name in
-            if case .uniformResourceIdentifier(let uri) = name { PeerIdentity.node(in: uri) } else { nil }
-        }
+        let nodes = certificate.uris.compactMap(PeerIdentity.node)
         guard nodes.count == 1 else { return nil }
         self.init(node: nodes[0])
     }

@@ -1,8 +1,6 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
-import SwiftASN1
 import Testing
-import X509
 
 @testable import Transport
 
@@ -10,36 +8,36 @@ import X509
 @Suite(.timeLimit(.minutes(5))) struct OwnCertificatesTests {
     /// An authority of the test's own.
     private struct Authority {
-        let privateKey = P256.Signing.PrivateKey()
+        let privateKey: SigningKey
         let certificate: Certificate
 
         init() throws {
-            let name = try DistinguishedName { CommonName("Observatory CA") }
-            certificate = try Certificate(
-                version: .v3, serialNumber: Certificate.SerialNumber(),
-                publicKey: Certificate.PublicKey(privateKey.publicKey), notValidBefore: .now - 9 * 86_400,
-                notValidAfter: .now + 86_400, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions {
-                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                    Critical(KeyUsage(keyCertSign: true))
-                }, issuerPrivateKey: Certificate.PrivateKey(privateKey))
+            privateKey = try SigningKey()
+            certificate = try CertificateRequest(
+                commonNames: ["Observatory CA"], notBefore: .now - 9 * 86_400, notAfter: .now + 86_400,
+                extensions: [
+                    CertificateExtension(.basicConstraints, "critical,CA:TRUE"),
+                    CertificateExtension(.keyUsage, "critical,keyCertSign"),
+                ]
+            ).issued(to: privateKey)
         }
 
         /// Certificate and private key of a host, as PEM.
         func issue(until end: Date = .now + 3600) throws -> (certificate: String, privateKey: String) {
-            let key = P256.Signing.PrivateKey()
-            let leaf = try Certificate(
-                version: .v3, serialNumber: Certificate.SerialNumber(),
-                publicKey: Certificate.PublicKey(key.publicKey), notValidBefore: .now - 8 * 86_400,
-                notValidAfter: end, issuer: certificate.subject,
-                subject: try DistinguishedName { CommonName("host.example.org") },
-                signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions {
-                    Critical(BasicConstraints.notCertificateAuthority)
-                    try ExtendedKeyUsage([.serverAuth, .clientAuth])
-                    SubjectAlternativeNames([.dnsName("host.example.org")])
-                }, issuerPrivateKey: Certificate.PrivateKey(privateKey))
-            return (try leaf.serializeAsPEM().pemString + "\n", key.pemRepresentation + "\n")
+            let key = try SigningKey()
+            let leaf = try CertificateRequest(
+                commonNames: ["host.example.org"], notBefore: .now - 8 * 86_400, notAfter: end,
+                extensions: [
+                    CertificateExtension(.basicConstraints, "critical,CA:FALSE"),
+                    CertificateExtension(.extendedKeyUsage, "serverAuth,clientAuth"),
+                    CertificateExtension(.subjectAlternativeName, "DNS:host.example.org"),
+                ]
+            ).issued(to: key, by: (certificate, privateKey))
+            return (Authority.pem(leaf), PEMDocument(label: "PRIVATE KEY", contents: key.pkcs8).text)
+        }
+
+        private static func pem(_ certificate: Certificate) -> String {
+            PEMDocument(label: "CERTIFICATE", contents: Secret(certificate.der)).text
         }
 
         func files(in folder: KeyFolder, until end: Date = .now + 3600) throws -> CertificateFiles {
@@ -47,7 +45,7 @@ import X509
             return CertificateFiles(
                 certificate: folder.put(issued.certificate, in: "certificate", mode: 0o644),
                 privateKey: folder.put(issued.privateKey, in: "key"),
-                trustRoots: folder.put(try certificate.serializeAsPEM().pemString + "\n", in: "roots", mode: 0o644))
+                trustRoots: folder.put(Authority.pem(certificate), in: "roots", mode: 0o644))
         }
     }
 

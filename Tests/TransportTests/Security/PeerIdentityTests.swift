@@ -1,8 +1,6 @@
-import Crypto
+import Cryptography
 import FoundationEssentials
-import SwiftASN1
 import Testing
-import X509
 
 @testable import Transport
 
@@ -11,23 +9,11 @@ import X509
 
     /// A certificate with these names; nobody looks at its signature here.
     private func der(uris: [String], commonNames: [String]) throws -> [UInt8] {
-        let key = P256.Signing.PrivateKey()
-        let subject = DistinguishedName(
-            commonNames.map {
-                RelativeDistinguishedName([
-                    RelativeDistinguishedName.Attribute(type: .RDNAttributeType.commonName, utf8String: $0)
-                ])
-            })
-        let certificate = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: now, notValidAfter: now + 60, issuer: subject, subject: subject,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                SubjectAlternativeNames(uris.map { .uniformResourceIdentifier($0) })
-            }, issuerPrivateKey: Certificate.PrivateKey(key))
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        return serializer.serializedBytes
+        let names = uris.map { "URI:\($0)" }.joined(separator: ",")
+        let request = CertificateRequest(
+            commonNames: commonNames, notBefore: now, notAfter: now + 60,
+            extensions: uris.isEmpty ? [] : [CertificateExtension(.subjectAlternativeName, names)])
+        return try request.issued(to: SigningKey()).der
     }
 
     @Test func `the node is read back, whatever else the certificate names`() throws {

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -81,9 +81,11 @@ enum SecureLoopback {
     ) throws -> PipelineSetup {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let own {
-            configuration.certificateChain = [.certificate(try NIOSSLCertificate(bytes: own.derBytes(), format: .der))]
+            configuration.certificateChain = [
+                .certificate(try NIOSSLCertificate(bytes: own.certificate.der, format: .der))
+            ]
             configuration.privateKey = .privateKey(
-                try NIOSSLPrivateKey(bytes: Array(own.privateKey.derRepresentation), format: .der))
+                try NIOSSLPrivateKey(bytes: own.privateKey.pkcs8.withUnsafeBytes { Array($0) }, format: .der))
         }
         configuration.certificateVerification = .none
         configuration.applicationProtocols = [TLSContextPair.applicationProtocol]

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Transport
 
 /// Proofs that an attempt was sent to a node, which the node sends back with the result.
@@ -6,22 +6,21 @@ import Transport
 /// A coordinator that was started again does not know what its earlier incarnations sent to which node. Without a proof every
 /// member could claim the result of any task of theirs. The secret is stored in the journal, so that it outlives the process.
 struct AttemptReceipts: Sendable {
-    private let keyed: HMAC<SHA256>
+    private let secret: Secret
 
     /// - Parameter secret: bytes that nobody else knows.
     init(secret: [UInt8]) {
-        keyed = HMAC<SHA256>(key: SymmetricKey(data: secret))
+        self.secret = Secret(secret)
     }
 
     /// The first bytes of an HMAC (RFC 2104) over the whole identity of the attempt and the node. Nobody guesses one of 2^64 values
     /// in the time that a job takes.
     func receipt(for attempt: AttemptID, on node: NodeID) -> UInt64 {
-        var code = keyed
         let words = [
             attempt.job.rawValue, UInt64(bitPattern: Int64(attempt.task.index)),
             UInt64(bitPattern: Int64(attempt.number)), attempt.generation, node.rawValue,
         ]
-        words.withUnsafeBytes { code.update(data: $0) }
-        return code.finalize().withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        let code = words.withUnsafeBytes { secret.authenticationCode(for: $0) }
+        return code.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 }

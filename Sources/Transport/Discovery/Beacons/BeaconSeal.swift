@@ -1,6 +1,5 @@
 import Base
-import Crypto
-import FoundationEssentials
+import Cryptography
 package import NIOCore
 
 /// Seals this cluster's beacons and opens those of others.
@@ -12,9 +11,9 @@ package struct BeaconSeal: Sendable {
     package let cluster: ClusterMark
     /// Whether nobody else can seal.
     var isSecret: Bool { cluster.key != 0 }
-    private let key: SymmetricKey
+    private let key: Secret
     /// Other keys whose beacons count too, by their number.
-    private let others: [UInt64: SymmetricKey]
+    private let others: [UInt64: Secret]
 
     package init(cluster: String, security: TransportSecurity) {
         let name = StableHash.of(cluster)
@@ -23,7 +22,7 @@ package struct BeaconSeal: Sendable {
             others = Dictionary(accepted.map { ($0.beaconKeyID, $0.beaconKey) }) { one, _ in one }
             self.cluster = ClusterMark(name: name, key: clusterKey.beaconKeyID)
         } else {
-            key = SymmetricKey(data: SHA256.hash(data: Array("skynet beacon without a key".utf8)))
+            key = Secret(SHA256.digest(of: Array("skynet beacon without a key".utf8)))
             self.cluster = ClusterMark(name: name, key: 0)
             others = [:]
         }
@@ -32,7 +31,7 @@ package struct BeaconSeal: Sendable {
     /// A datagram of this beacon.
     package func seal(_ beacon: Beacon) -> ByteBuffer {
         var bytes = beacon.encoded()
-        bytes.writeBytes(bytes.withUnsafeReadableBytes { HMAC<SHA256>.authenticationCode(for: $0, using: key) })
+        bytes.writeBytes(bytes.withUnsafeReadableBytes { key.authenticationCode(for: $0) })
         return bytes
     }
 
@@ -64,9 +63,7 @@ package struct BeaconSeal: Sendable {
             throw .foreign(mark)
         }
         let isAuthentic = content.withUnsafeReadableBytes { content in
-            body.withUnsafeReadableBytes { tag in
-                HMAC<SHA256>.isValidAuthenticationCode(tag, authenticating: content, using: opener)
-            }
+            body.withUnsafeReadableBytes { tag in opener.isAuthentic(tag, for: content) }
         }
         guard isAuthentic else { throw .forged }
         return try Beacon(content)

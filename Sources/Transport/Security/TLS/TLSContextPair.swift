@@ -1,5 +1,4 @@
 import Base
-import Crypto
 import FoundationEssentials
 import NIOCore
 import NIOSSL
@@ -28,10 +27,11 @@ struct TLSContextPair: Sendable {
             let own = try NodeCertificate(issuedBy: key, node: node, now: now)
             do {
                 try self.init(
-                    chain: [NIOSSLCertificate(bytes: own.derBytes(), format: .der)],
-                    privateKey: NIOSSLPrivateKey(bytes: Array(own.privateKey.derRepresentation), format: .der),
+                    chain: [NIOSSLCertificate(bytes: own.certificate.der, format: .der)],
+                    privateKey: NIOSSLPrivateKey(
+                        bytes: own.privateKey.pkcs8.withUnsafeBytes { Array($0) }, format: .der),
                     trustRoots: ([key] + others).map {
-                        try NIOSSLCertificate(bytes: $0.certificateBytes, format: .der)
+                        try NIOSSLCertificate(bytes: $0.certificate.der, format: .der)
                     },
                     renewalDue: own.renewalDue)
             } catch {

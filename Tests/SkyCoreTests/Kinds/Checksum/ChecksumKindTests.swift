@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Distributed
 import Fixtures
 import Foundation
@@ -20,7 +20,7 @@ import Transport
             })
     }
 
-    private static func digest(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+    private static func digest(_ text: String) -> [UInt8] { SHA256.digest(of: Array(text.utf8)) }
 
     private static func job(_ request: ChecksumRequest) -> Submission {
         Submission(JobRequest(JobRequest.Kind(request)))

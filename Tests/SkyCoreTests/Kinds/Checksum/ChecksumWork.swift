@@ -1,5 +1,5 @@
 import Base
-import Crypto
+import Cryptography
 import Glibc
 import NIOPosix
 import Sky
@@ -36,10 +36,10 @@ enum ChecksumWork: KindWork, DaemonWork {
         var block = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = read(file.descriptor, &block, block.count), count != 0 {
             guard count > 0 else { throw file.failure() }
-            hash.update(data: block[..<count])
+            hash.update(block[..<count])
         }
         guard try file.stamp() == stamp else { throw SkyError(.failed, "\(path): it changed while it was read") }
-        return Array(hash.finalize())
+        return hash.finalize()
     }
 }
 

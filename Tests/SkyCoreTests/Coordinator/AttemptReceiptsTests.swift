@@ -1,0 +1,41 @@
+import Base
+import Testing
+import Transport
+
+@testable import SkyCore
+
+/// A journal keeps its secret, and nodes keep receipts, while the program is replaced by another version: these are of the
+/// version that had swift-crypto.
+@Suite struct AttemptReceiptsTests {
+    private let attempt = AttemptID(job: JobID(rawValue: 7), task: TaskID(3), number: 2, generation: 5)
+
+    @Test(arguments: [
+        (32, 15_961_452_887_792_297_125), (0, 12_887_438_114_532_780_681), (200, 17_847_127_898_902_876_911),
+    ])
+    func `a receipt is what earlier versions made it`(secretLength: UInt8, receipt: UInt64) {
+        let receipts = AttemptReceipts(secret: Array(0..<secretLength))
+        #expect(receipts.receipt(for: attempt, on: NodeID(rawValue: 0xAB)) == receipt)
+    }
+
+    @Test func `a receipt is of one attempt on one node`() {
+        let receipts = AttemptReceipts(secret: Array(0..<32))
+        let node = NodeID(rawValue: 0xAB)
+        let others = [
+            AttemptID(job: JobID(rawValue: 8), task: TaskID(3), number: 2, generation: 5),
+            AttemptID(job: JobID(rawValue: 7), task: TaskID(4), number: 2, generation: 5),
+            AttemptID(job: JobID(rawValue: 7), task: TaskID(3), number: 3, generation: 5),
+            AttemptID(job: JobID(rawValue: 7), task: TaskID(3), number: 2, generation: 6),
+        ]
+        let values =
+            others.map { receipts.receipt(for: $0, on: node) }
+            + [receipts.receipt(for: attempt, on: node), receipts.receipt(for: attempt, on: NodeID(rawValue: 0xAC))]
+        #expect(Set(values).count == values.count)
+    }
+
+    @Test func `results that earlier versions of the release have stored are found`() throws {
+        try #require(SkyNetVersion.series == "0.2", "another release has other keys: put its digest here")
+        #expect(
+            HexText.of(try CacheKey.digest(of: ["M 31", "M 13"]))
+                == "07463918e4942420d3531fee4fe26cf61655a748bda72921cf36884c92f05aae")
+    }
+}
