@@ -275,11 +275,8 @@ package distributed actor Coordinator: ClusterActor {
     /// All jobs, the oldest first.
     package distributed func list() async -> [JobListing] {
         guard let copies, id.name == Coordinator.wellKnownName else { return ownJobs() }
-        var jobs = ownJobs()
-        // Those of coordinators that this node has taken over.
-        for other in copies.coordinatorsHere where other.id != id {
-            jobs += await other.whenLocal { $0.ownJobs() } ?? []
-        }
+        // Those of coordinators that this node has taken over come too.
+        let jobs = ownJobs() + (await copies.listHere(but: id.name))
         return jobs.sorted { $0.submitted < $1.submitted }
     }
 
@@ -305,7 +302,7 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    private func ownJobs() -> [JobListing] {
+    func ownJobs() -> [JobListing] {
         core.jobs.order.compactMap { core.jobs[$0] }.map { job in
             let report = job.published.report
             return JobListing(

@@ -139,7 +139,7 @@ package final class Node: Sendable {
         copying?.cancel()
         await copying?.value
         // Coordinators and copies know each other.
-        for coordinator in taken { copies?.book.set(nil, named: coordinator.id.name) }
+        for coordinator in taken { copies?.book.removeOwner(named: coordinator.id.name) }
         opened.withLockedValue { $0 = [:] }
         await system.shutdown()
         await workers.close()
@@ -205,7 +205,7 @@ package final class Node: Sendable {
         }
         let end = Latch()
         opened.withLockedValue { $0[replica.coordinator] = (coordinator, end) }
-        copies?.book.set(coordinator, named: name)
+        copies?.book.add(OwnedJobs(coordinator: coordinator))
         system.offer(coordinator)
         if !isOwn {
             system.logger.notice(
@@ -219,7 +219,7 @@ package final class Node: Sendable {
         let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
         if let ended {
             system.withdraw(ended.coordinator)
-            copies?.book.set(nil, named: ended.coordinator.id.name)
+            copies?.book.removeOwner(named: ended.coordinator.id.name)
             ended.end.open()
             await ended.coordinator.whenLocal { await $0.close() }
         }

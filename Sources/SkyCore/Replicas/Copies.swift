@@ -34,7 +34,7 @@ package actor Copies {
     nonisolated let events: AsyncStream<Event>
     private let eventsInput: AsyncStream<Event>.Continuation
     /// The coordinators that work here, by the name of their actor.
-    private let coordinators = NIOLockedValueBox<[String: Coordinator]>([:])
+    private let owners = NIOLockedValueBox<[String: any JobOwner]>([:])
 
     /// The most copies of other nodes' journals: some for each node of a large cluster.
     private static let limit = 1024
@@ -204,21 +204,25 @@ package actor Copies {
 
     // MARK: - Jobs
 
-    /// A coordinator works here from now on, or no more (`nil`).
-    nonisolated func set(_ coordinator: Coordinator?, named name: String) {
-        coordinators.withLockedValue { $0[name] = coordinator }
-    }
+    /// A coordinator works here from now on.
+    nonisolated func add(_ owner: some JobOwner) { owners.withLockedValue { $0[owner.name] = owner } }
 
-    /// The coordinators that work here.
-    nonisolated var coordinatorsHere: [Coordinator] { coordinators.withLockedValue { Array($0.values) } }
+    /// A coordinator works here no more.
+    nonisolated func removeOwner(named name: String) { owners.withLockedValue { $0[name] = nil } }
+
+    /// The jobs of all coordinators that work here but one.
+    func listHere(but name: String) async -> [JobListing] {
+        var jobs: [JobListing] = []
+        for owner in owners.withLockedValue({ Array($0.values) }) where owner.name != name {
+            jobs += await owner.list()
+        }
+        return jobs
+    }
 
     /// Where a job is, if a coordinator of this node has it.
     func locateHere(_ job: JobID) async -> JobPlace? {
-        for (name, coordinator) in coordinators.withLockedValue({ $0 }) {
-            let isThere = await coordinator.whenLocal { $0.core.jobs[job] != nil }
-            if isThere == true {
-                return JobPlace(node: system.node, actor: name, address: system.ownMember.address)
-            }
+        for owner in owners.withLockedValue({ Array($0.values) }) where await owner.has(job) {
+            return JobPlace(node: system.node, actor: owner.name, address: system.ownMember.address)
         }
         return nil
     }
@@ -243,8 +247,8 @@ package actor Copies {
 
     /// The job that was submitted with a token to a coordinator that works here.
     func jobHere(withToken token: String) async -> JobID? {
-        for coordinator in coordinatorsHere {
-            if let job = await coordinator.whenLocal({ $0.core.jobs.job(withToken: token) }) ?? nil { return job }
+        for owner in owners.withLockedValue({ Array($0.values) }) {
+            if let job = await owner.job(withToken: token) { return job }
         }
         return nil
     }

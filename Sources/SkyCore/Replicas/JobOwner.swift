@@ -1,0 +1,12 @@
+import Transport
+
+/// A coordinator that works on this node, as those see it who look for jobs.
+protocol JobOwner: Sendable {
+    /// The name of its actor.
+    var name: String { get }
+    func has(_ job: JobID) async -> Bool
+    /// The job that was submitted with a token.
+    func job(withToken token: String) async -> JobID?
+    /// All its jobs, the oldest first.
+    func list() async -> [JobListing]
+}
