@@ -1,5 +1,5 @@
 /// What a task knows of the call it runs for, as one task-local: it holds for every call made inside, however deep.
-package struct CallContext: Sendable {
+package struct CallContext: Equatable, Sendable {
     /// When the callers give up; `nil` for a task for which nobody has set a limit.
     package var deadline: ContinuousClock.Instant?
     /// The number that follows a piece of work through logs; 0 where there is none.

@@ -26,7 +26,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
 
     init() {
         buffer = ScratchBuffers.take()
-        buffer.writeMultipleIntegers(UInt64(0), UInt64(0), UInt8(0))
+        CallEncoder.skip(CallRequest.headSize + 1, in: &buffer)
     }
 
     public mutating func recordGenericSubstitution<T>(_ type: T.Type) throws {
@@ -111,7 +111,7 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
     /// Writes one argument, leaving `buffer` as it was where that would make it longer than `limit`.
     private static func write(_ value: some Encodable, into buffer: inout ByteBuffer, limit: Int) throws {
         let start = buffer.writerIndex
-        buffer.writeInteger(UInt32(0))
+        skip(4, in: &buffer)
         do {
             try WireCoder.encode(value, into: &buffer, limit: limit - buffer.writerIndex)
         } catch {
@@ -120,6 +120,12 @@ public struct CallEncoder: DistributedTargetInvocationEncoder {
             throw TransportError.tooLarge(limit: limit)
         }
         buffer.setInteger(UInt32(clamping: buffer.writerIndex - start - 4), at: start)
+    }
+
+    /// Leaves room for bytes that are known only later.
+    private static func skip(_ count: Int, in buffer: inout ByteBuffer) {
+        buffer.reserveCapacity(minimumWritableBytes: count)
+        buffer.moveWriterIndex(forwardBy: count)
     }
 
     /// Puts the names of the target behind the header.

@@ -120,7 +120,7 @@ final class InboundCalls: Sendable {
     /// - Parameters:
     ///   - ended: the call that has answered, if there is one.
     ///   - task: the current task. It is good until `call` is reported to have ended or to have moved.
-    func proceed(from ended: UInt64?, to call: UInt64, in task: UnsafeCurrentTask) -> Turn {
+    func proceed(from ended: UInt64?, to call: UInt64, in task: BatchTask) -> Turn {
         let (turn, isAwaited) = state.withLockedValue { state -> (Turn, Bool) in
             if let ended { state.running.finished(ended) }
             let isAwaited = ended != nil && state.intake.isAwaited

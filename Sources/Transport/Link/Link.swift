@@ -33,6 +33,7 @@ package final class Link: Sendable {
         /// Whether the event loop will look at the outbox without being told again.
         var isAwake = false
         var lifecycle = LinkLifecycle()
+        var cork = Cork()
         /// Tasks that have an answer and wait for room.
         var answering: [CheckedContinuation<Void, Never>] = []
     }
@@ -143,18 +144,51 @@ package final class Link: Sendable {
     ///   - ended: is called where the link has ended.
     @inline(__always)
     private func change(_ change: (inout State) -> Bool, orElse ended: (inout State) -> Void = { _ in }) {
-        let wakes = state.withLockedValue { state in
+        let next = state.withLockedValue { state -> Wake? in
             if state.lifecycle.hasEnded {
                 ended(&state)
-                return false
+                return nil
             }
-            guard change(&state) else { return false }
+            guard change(&state) else { return nil }
             note(state)
-            guard !state.isAwake else { return false }
+            if state.isHeld { return state.cork.watch().map { .later($0) } }
+            guard !state.isAwake else { return nil }
             state.isAwake = true
-            return true
+            return .now
         }
-        if wakes { channel.flush() }
+        switch next {
+        case .now: channel.flush()
+        case .later(let mark): release(upTo: mark)
+        case nil: break
+        }
+    }
+
+    /// When the event loop is to be woken.
+    private enum Wake {
+        case now
+        /// When the tasks that wait for a thread have had their turn.
+        case later(UInt64)
+    }
+
+    /// Lets go of what waits for callers, as soon as these have had their turn; see `Cork.watch`.
+    private func release(upTo mark: UInt64) {
+        // The task waits for a thread behind those of the callers. It belongs to this object and ends at once.
+        Task.detached { [self] in
+            change { state in
+                state.cork.turnsAreOver(upTo: mark, waiting: state.outbox.count)
+                return !state.outbox.isEmpty
+            }
+        }
+    }
+
+    /// A batch of calls runs that are known to be brief: their answers leave together.
+    func beginBatch() { state.withLockedValue { $0.cork.beginBatch() } }
+
+    func endBatch() {
+        change { state in
+            state.cork.endBatch(waiting: state.outbox.count)
+            return !state.outbox.isEmpty
+        }
     }
 
     private func note(_ state: borrowing State) {
@@ -165,13 +199,18 @@ package final class Link: Sendable {
     /// Moves the frames that may be sent now into `batch`, which is empty, about `bytes` at most. Where nothing is moved, the event
     /// loop has to be woken for the next frame.
     func takeFrames(_ batch: inout OutgoingBatch, bytes: Int) {
-        let (next, answering) = state.withLockedValue { state in
-            state.outbox.take(&batch, bytes: bytes)
+        let (mark, next, answering) = state.withLockedValue { state in
+            // Callers may have been resumed since the frames came that wait.
+            let isHeld = state.isHeld
+            let mark = isHeld ? state.cork.watch() : nil
+            if !isHeld { state.outbox.take(&batch, bytes: bytes) }
             if batch.isEmpty { state.isAwake = false } else { note(state) }
+            if state.outbox.isEmpty { state.cork.written() }
             var answering: [CheckedContinuation<Void, Never>] = []
             if !state.isFull { swap(&answering, &state.answering) }
-            return (state.calls.nextTurn(hasRoom: state.hasRoom), answering)
+            return (mark, state.calls.nextTurn(hasRoom: state.hasRoom), answering)
         }
+        if let mark { release(upTo: mark) }
         next?.resume(returning: .turn)
         for waiter in answering { waiter.resume() }
     }
@@ -250,6 +289,7 @@ package final class Link: Sendable {
             }
             _ = state.calls.open(call, waiter, deadline: deadline, waited: false)
             deadlines.add(deadline)
+            state.cork.called()
             state.outbox.append(short: .call, call, body, word: index, at: CallRequest.indexOffset)
             return true
         } orElse: { state in
@@ -351,6 +391,7 @@ package final class Link: Sendable {
             isOpen = state.calls.open(frame.call, waiter, deadline: deadline, waited: waited)
             guard isOpen else { return false }
             deadlines.add(deadline)
+            state.cork.called()
             state.outbox.append(frame)
             return true
         }
@@ -392,23 +433,18 @@ package final class Link: Sendable {
         inbound.expire()
     }
 
-    /// Hands an answer to its caller. A late answer finds nobody and is dropped.
+    /// Hands answers to their callers. A late answer finds nobody and is dropped.
     ///
-    /// - Parameter arrival: when the answer came in.
-    func answered(_ call: UInt64, _ answer: CallAnswer, at arrival: ContinuousClock.Instant) {
+    /// - Parameter arrival: when the answers came in.
+    func answered(_ answers: inout AnswerBatch, at arrival: ContinuousClock.Instant) {
         let now = nodeStart.duration(to: arrival)
-        var answered: (waiter: AnswerContinuation, isLate: Bool)?
         change { state in
-            answered = state.calls.answer(call, at: now)
+            answers.findCallers(in: &state.calls, at: now)
+            state.cork.resume(answers.callerCount)
             return state.calls.hasWaiting
         }
-        guard let answered else { return }
         handedOver.store(true, ordering: .releasing)
-        if answered.isLate {
-            answered.waiter.resume(throwing: TransportError.deadlineExceeded)
-        } else {
-            answered.waiter.resume(returning: answer)
-        }
+        answers.resumeCallers()
     }
 
     // MARK: - Answers to the peer
@@ -596,6 +632,11 @@ package final class Link: Sendable {
 extension Link.State {
     /// Whether the arguments of another call may be encoded.
     fileprivate var hasRoom: Bool { outbox.calls.hasRoom }
+
+    /// Whether what waits to be written waits for more.
+    fileprivate var isHeld: Bool {
+        outbox.hasOnlyShorts && cork.holds(outbox.shortCount, open: calls.count)
+    }
 
     /// Whether further answers have to wait for room.
     fileprivate var isFull: Bool { !lifecycle.hasEnded && !outbox.answers.hasRoom }

@@ -40,6 +40,8 @@ final class LinkHandler: ChannelDuplexHandler {
     private var inflow: LinkInflow
     private var targets = DeclaredTargets()
     private var writer = FrameWriter()
+    /// Answers of the read that is being taken in.
+    private var answers = AnswerBatch()
     /// The memory of the event loop, from the time on when the handler is there.
     private var memory: LoopMemory?
     /// What runs the peer's calls, once there is a link.
@@ -126,6 +128,7 @@ final class LinkHandler: ChannelDuplexHandler {
             watch.cancel()
             deadlineTimer?.task.cancel()
             // What has come in whole runs, although cancelled.
+            handOver(of: link, at: .now)
             taker?.start()
             taker = nil
             link.end()
@@ -176,8 +179,11 @@ final class LinkHandler: ChannelDuplexHandler {
     /// Takes in the frames that are complete, as long as they count.
     private func takeFrames(_ context: ChannelHandlerContext) throws {
         let arrival = ContinuousClock.now
-        // Calls that are in order run even if something behind them is not.
-        defer { taker?.start() }
+        // Calls and answers that are in order count even if something behind them is not.
+        defer {
+            if let link { handOver(of: link, at: arrival) }
+            taker?.start()
+        }
         while true {
             switch stage {
             case .linked(let link, _):
@@ -264,16 +270,26 @@ final class LinkHandler: ChannelDuplexHandler {
             link.fail(call, RemoteError(.tooLarge, "arguments of more than \(limit) bytes"))
         case .tooLong(_, let call):
             let error = RemoteError(.tooLarge, "a result of more than \(environment.limits.body) bytes")
-            link.answered(call, .failure(CallFailure(error)), at: arrival)
+            take(.failure(CallFailure(error)), to: call, link, arrival)
         }
     }
 
     private func handle(whole frame: Frame, _ link: Link, arrival: ContinuousClock.Instant) throws {
         switch frame.kind {
         case .call: try taker?.take(frame, targets, arrival: arrival)
-        case .reply: link.answered(frame.call, .reply(frame.body), at: arrival)
-        default: link.answered(frame.call, .failure(CallFailure(reading: frame.body)), at: arrival)
+        case .reply: take(.reply(frame.body), to: frame.call, link, arrival)
+        default: take(.failure(CallFailure(reading: frame.body)), to: frame.call, link, arrival)
         }
+    }
+
+    private func take(_ answer: CallAnswer, to call: UInt64, _ link: Link, _ arrival: ContinuousClock.Instant) {
+        answers.append(answer, to: call)
+        if answers.isFull { handOver(of: link, at: arrival) }
+    }
+
+    /// Hands the answers that have come in to their callers.
+    private func handOver(of link: Link, at arrival: ContinuousClock.Instant) {
+        if !answers.isEmpty { link.answered(&answers, at: arrival) }
     }
 
     // MARK: - The handshake

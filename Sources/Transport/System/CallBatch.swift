@@ -42,18 +42,39 @@ final class CallBatch: Sendable {
 
     /// Runs the calls from `first` on, on the actor. `task` is the current task.
     func run(from first: Int, in task: UnsafeCurrentTask) -> Stop? {
-        ScratchBuffers.with { scratch in
+        let batchTask = BatchTask(task)
+        var index = first
+        while index < calls.count {
+            // Calls that came together mostly agree in everything that a method can ask for.
+            let stop = CallContext.$current.withValue(calls[index].context) { runAlike(from: &index, in: batchTask) }
+            if let stop { return stop }
+        }
+        return nil
+    }
+
+    /// Runs the calls from `index` on that have the same context and the same method, and moves `index` behind them.
+    private func runAlike(from index: inout Int, in task: BatchTask) -> Stop? {
+        let (first, context, method) = (index, calls[index].context, calls[index].method)
+        let isBrief = method.pace.isBrief
+        let start = ContinuousClock.now
+        if isBrief { link.beginBatch() }
+        defer {
+            if isBrief { link.endBatch() }
+            method.pace.note(index - first, calls: start.duration(to: .now))
+        }
+        return ScratchBuffers.with { scratch in
             var ended: UInt64?
             var responder = CallResponder(id: 0, actor: actor, link: link, system: system)
             defer { if let ended { link.inbound.finish(ended) } }
-            for index in first..<calls.count {
-                let call = calls[index]
-                let turn = link.inbound.proceed(from: ended, to: call.id, in: task)
+            while index < calls.count, calls[index].method === method, calls[index].context == context {
+                let id = calls[index].id
+                let turn = link.inbound.proceed(from: ended, to: id, in: task)
                 ended = nil
                 switch turn {
                 case .runs:
-                    responder.id = call.id
-                    if perform(call, responder, &scratch) { ended = call.id }
+                    responder.id = id
+                    if perform(index, responder, &scratch) { ended = id }
+                    index += 1
                 case .wasCancelled: return .cancelledCall(index)
                 case .taskIsSpent: return .cancelledTask(index)
                 }
@@ -67,18 +88,18 @@ final class CallBatch: Sendable {
         withUnsafeCurrentTask { $0?.cancel() }
         ScratchBuffers.with { scratch in
             let responder = CallResponder(id: calls[index].id, actor: actor, link: link, system: system)
-            if perform(calls[index], responder, &scratch) { link.inbound.finish(calls[index].id) }
+            let hasEnded = CallContext.$current.withValue(calls[index].context) {
+                perform(index, responder, &scratch)
+            }
+            if hasEnded { link.inbound.finish(calls[index].id) }
         }
     }
 
     /// - Returns: whether the call has ended.
-    private func perform(_ call: ReadyCall, _ responder: CallResponder, _ scratch: inout ByteBuffer) -> Bool {
-        let task = CallContext.$current.withValue(call.context) {
-            responder.logStart(of: call.method)
-            return call.work(responder, &scratch)
-        }
-        guard let task else { return true }
-        link.inbound.move(call.id, to: task)
+    private func perform(_ index: Int, _ responder: CallResponder, _ scratch: inout ByteBuffer) -> Bool {
+        responder.logStart(of: calls[index].method)
+        guard let task = calls[index].work(responder, &scratch) else { return true }
+        link.inbound.move(responder.id, to: task)
         return false
     }
 }

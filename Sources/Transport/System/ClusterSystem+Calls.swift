@@ -54,7 +54,7 @@ extension ClusterSystem {
         returning: Res.Type
     ) async throws -> Res
     where Act: DistributedActor, Act.ID == ActorID, Err: Error, Res: Codable & Sendable {
-        let reply = try await call((Act.self as? any ClusterActor.Type)?.methods, actor.id, target, &invocation)
+        let reply = try await call(CallSites.site(Act.self, target.identifier), actor.id, &invocation)
         do {
             return try WireCoder.decodeChecked(Res.self, from: reply)
         } catch {
@@ -66,15 +66,12 @@ extension ClusterSystem {
         on actor: Act, target: RemoteCallTarget, invocation: inout CallEncoder, throwing: Err.Type
     ) async throws
     where Act: DistributedActor, Act.ID == ActorID, Err: Error {
-        _ = try await call((Act.self as? any ClusterActor.Type)?.methods, actor.id, target, &invocation)
+        _ = try await call(CallSites.site(Act.self, target.identifier), actor.id, &invocation)
     }
 
     private nonisolated(nonsending) func call(
-        _ methods: MethodTable?, _ id: ActorID, _ target: RemoteCallTarget, _ invocation: inout CallEncoder
+        _ site: CallSite, _ id: ActorID, _ invocation: inout CallEncoder
     ) async throws -> ByteBuffer {
-        guard let methods, let method = methods.name(of: target.identifier) else {
-            throw TransportError.undeclaredMethod(target.identifier)
-        }
         guard var link = link(to: id.node) else { throw TransportError.notConnected(id.node) }
         let start = ContinuousClock.now
         let context = CallContext.current
@@ -82,8 +79,9 @@ extension ClusterSystem {
             context.deadline, now: start, standard: settings.standardDeadline, longest: settings.longestDeadline)
         guard remaining > .zero else { throw TransportError.deadlineExceeded }
         metrics.madeCall()
-        logger.trace("calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(method)"])
-        let target = CallTarget(actor: id.name, method: method)
+        logger.trace(
+            "calling", metadata: ["peer": "\(link.peer.name)", "actor": "\(id.name)", "method": "\(site.method)"])
+        let target = CallTarget(actor: id.name, method: site.method)
         do {
             // Only a call that has not left may be made again, never for an error that its method threw.
             let answer: CallAnswer
@@ -100,10 +98,10 @@ extension ClusterSystem {
                     link = next
                 }
             }
-            metrics.callEnded(after: start.duration(to: .now))
+            metrics.callEnded(start)
             switch answer {
             case .reply(let reply): return reply
-            case .failure(let failure): throw methods.error(for: failure)
+            case .failure(let failure): throw site.methods.error(for: failure)
             case .turn: throw TransportError.connectionLost(mayHaveRun: true)
             }
         } catch {

@@ -5,6 +5,7 @@ public final class Method: Sendable {
     let name: String
     let target: String
     let body: MethodBody
+    let pace = MethodPace()
 
     private init(name: String, target: String, body: MethodBody) {
         self.name = name

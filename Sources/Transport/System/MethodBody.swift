@@ -58,9 +58,20 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
 {
     typealias Reply = @Sendable (CallResponder, Result, inout ByteBuffer) throws -> Void
 
-    /// A function with so many arguments cannot be optional itself.
+    /// A method that does not suspend, for callers whose executor is the actor's.
+    ///
+    /// The standard library's `assumeIsolated` would do, and takes memory for each call. As there, `isolated` is not part of the way
+    /// in which a function is called. A function with so many arguments cannot be optional itself.
     private struct Synchronous: Sendable {
-        let body: @Sendable (isolated Act, repeat each Argument) throws -> Result
+        let body: @Sendable (Act, repeat each Argument) throws -> Result
+
+        private struct Isolated {
+            let body: @Sendable (isolated Act, repeat each Argument) throws -> Result
+        }
+
+        init(_ body: @escaping @Sendable (isolated Act, repeat each Argument) throws -> Result) {
+            self = unsafeBitCast(Isolated(body: body), to: Synchronous.self)
+        }
     }
 
     private let body: @Sendable (isolated Act, repeat each Argument) async throws -> Result
@@ -85,7 +96,7 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
         self.body = { (actor: isolated Act, arguments: repeat each Argument) in
             try synchronous(actor, repeat each arguments)
         }
-        self.synchronous = Synchronous(body: synchronous)
+        self.synchronous = Synchronous(synchronous)
         self.reply = reply
     }
 
@@ -118,7 +129,7 @@ final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendabl
         let arguments = (repeat try decoder.next() as each Argument)
         return { [reply] responder, scratch in
             do {
-                let result = try actor.assumeIsolated { actor in try method(actor, repeat each arguments) }
+                let result = try method(actor, repeat each arguments)
                 guard !responder.hasToWait else {
                     return answerLater(actor, responder) { try reply(responder, result, &$0) }
                 }
@@ -173,6 +184,8 @@ private enum BatchRun<Act: ClusterActor> {
 
     @Sendable private static func perform(_ actor: isolated Act, _ batch: CallBatch, _ first: Int) async {
         var first = first
+        // Everything below relies on it.
+        actor.preconditionIsolated()
         while true {
             // There always is a current task here.
             switch withUnsafeCurrentTask(body: { task in task.flatMap { batch.run(from: first, in: $0) } }) {

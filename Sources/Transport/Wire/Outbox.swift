@@ -23,7 +23,7 @@ package struct Outbox: Sendable {
     /// Bytes of memory that short frames take, dropped ones included.
     var shortMemory: Int { shortBytes.count }
     /// Short frames that were not dropped.
-    private var shortCount = 0
+    private(set) var shortCount = 0
     private var lastOrder: UInt64 = 0
     /// Long bodies that wait until others have left completely: the other side puts only so many bytes together at once.
     private var held: Deque<Frame> = []
@@ -75,6 +75,9 @@ package struct Outbox: Sendable {
     }
 
     package var isEmpty: Bool { count == 0 && grant == 0 }
+
+    /// Whether nothing but short frames waits.
+    var hasOnlyShorts: Bool { control.isEmpty && grant == 0 && data.isEmpty && held.isEmpty }
 
     /// Frames that wait.
     package var count: Int { control.count + data.count + shortCount + held.count }

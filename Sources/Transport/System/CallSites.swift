@@ -1,0 +1,63 @@
+import Distributed
+import Synchronization
+
+/// A method that this process calls on other nodes.
+final class CallSite: Sendable {
+    /// The methods of the actor's type.
+    let methods: MethodTable
+    /// The name of the method on the wire.
+    let method: String
+    private let type: ObjectIdentifier
+    private let target: String
+
+    fileprivate init(_ type: any Any.Type, _ target: String, _ methods: MethodTable, _ method: String) {
+        self.type = ObjectIdentifier(type)
+        self.target = target
+        self.methods = methods
+        self.method = method
+    }
+
+    fileprivate func isOf(_ type: any Any.Type, _ target: String) -> Bool {
+        self.type == ObjectIdentifier(type) && self.target == target
+    }
+}
+
+/// The methods that this process has called on other nodes. To ask the runtime for a type's methods, and these for a name, takes
+/// longer than to encode a short message.
+enum CallSites {
+    /// It is set once and then read without a lock.
+    private final class Place: Sendable {
+        let site = AtomicLazyReference<CallSite>()
+    }
+
+    /// A program calls far fewer methods. Those that find no place are looked up each time.
+    private static let places = (0..<256).map { _ in Place() }
+    /// Places that are tried for a method.
+    private static let tries = 8
+
+    /// - Parameters:
+    ///   - type: the type of the actor.
+    ///   - target: the compiler's name of the method.
+    /// - Throws: `TransportError.undeclaredMethod` where the method is not among those of the actor.
+    static func site<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {
+        let places = places
+        // Names differ in their lengths more often than not. The low bits of an address do not differ.
+        let first = (Int(bitPattern: ObjectIdentifier(type)) >> 5) &+ 37 &* target.utf8.count
+        for index in first..<(first &+ tries) {
+            let place = places[index & (places.count - 1)]
+            if let site = place.site.load() {
+                if site.isOf(type, target) { return site }
+            } else {
+                return place.site.storeIfNil(try find(type, target))
+            }
+        }
+        return try find(type, target)
+    }
+
+    private static func find<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {
+        guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: target) else {
+            throw TransportError.undeclaredMethod(target)
+        }
+        return CallSite(type, target, methods, method)
+    }
+}
