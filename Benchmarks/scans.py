@@ -36,13 +36,13 @@ SIDE = 4096
 # Stars, galaxies, seeing in pixels; and what SkyNet may take of SExtractor's time, for each of its ways. --check holds to these.
 FRAMES = {
     "sparse": ((20_700, 2_300, 3.2), {"as typed": 0.95, "alone": 0.70, "daemon": 0.60}),
-    "medium": ((82_000, 8_000, 3.0), {"as typed": 0.80, "alone": 0.62, "daemon": 0.62}),
-    "dense": ((1_250_000, 10_000, 2.0), {"alone": 0.70}),
+    "medium": ((82_000, 8_000, 3.0), {"as typed": 0.80, "alone": 0.62, "daemon": 0.55}),
+    "dense": ((1_250_000, 10_000, 2.0), {"alone": 0.45}),
 }
 # What `as typed` may take of `one catalogue`.
-PICTURES = 1.25
+PICTURES = 1.35
 # What is wished and not reached yet.
-WISHES = {("medium", "daemon"): 0.55, ("dense", "alone"): 0.45}
+WISHES: dict[tuple[str, str], float] = {}
 WISHED_PICTURES = 1.10
 COLUMNS = (
     "NUMBER X_IMAGE Y_IMAGE ALPHA_J2000 DELTA_J2000 FLUX_AUTO FLUXERR_AUTO MAG_AUTO MAGERR_AUTO FLUX_APER(1) "
@@ -200,9 +200,9 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
     lines = [
         f"{count} frames of 2048 x 2048, four nodes of one slot on {cores} cores: {by_four:.2f} frames/s",
         f"- one node on one core: {by_one:.2f} frames/s; four nodes have {share:.2f} of {cores} times that (≥ 0.85, wish 0.95)",
-        f"- {cores} SExtractors at a time: {by_sextractor:.2f} frames/s; four nodes have {times:.2f} times that (≥ 0.85, wish 1.30)",
+        f"- {cores} SExtractors at a time: {by_sextractor:.2f} frames/s; four nodes have {times:.2f} times that (≥ 1.15, wish 1.30)",
     ]
-    return lines, share >= 0.85 and times >= 0.85
+    return lines, share >= 0.85 and times >= 1.15
 
 
 def large(folder: Path) -> tuple[list[str], bool]:
@@ -226,10 +226,10 @@ def large(folder: Path) -> tuple[list[str], bool]:
     peak = max(peaks.values()) / 1024
     lines = [
         f"20,000 x 20,000 pixels, {sources(folder / 'sex.fits'):,} / {sources(folder / 'x.fits'):,} sources: SExtractor "
-        f"{theirs:.1f} s, SkyNet alone {ours:.1f} s, {ours / theirs:.2f} x (≤ 0.75, wish 0.60)",
+        f"{theirs:.1f} s, SkyNet alone {ours:.1f} s, {ours / theirs:.2f} x (≤ 0.60)",
         f"- a worker took {peak:.0f} MiB at most",
     ]
-    return lines, ours / theirs <= 0.75
+    return lines, ours / theirs <= 0.60
 
 
 def children(process: int) -> list[int]:
